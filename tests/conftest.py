@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from acta_infra.local.issuer import Issuer
+from acta_infra.local.issuer import LocalIssuer
 from local_aws.credentials import Credentials
 
 pytest_plugins = ("tests.stores.fixtures",)
@@ -81,7 +81,7 @@ class Deployed:
     url: str
     aws_endpoint_url: str
     credentials: Credentials
-    issuer: Issuer
+    issuer: LocalIssuer
     state: Path
 
 
@@ -96,7 +96,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     if running:
         state = StateDir(Path(running))
         found = state.running()
-        issuer = Issuer.from_state(state.path, found.api_url)
+        issuer = LocalIssuer.from_state(state.path, found.api_url)
         credentials = Credentials.from_file(state.credentials)
         yield Deployed(found.api_url, found.aws_endpoint_url, credentials, issuer, state.path)
         return

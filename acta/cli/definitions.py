@@ -15,7 +15,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
 from acta.cli.terminal.prompt import secret_value
 from acta.cli.terminal.text import Columns, echo, exact_json, minute, note, show, show_list, visible
-from acta.client.errors import Conflict, NotFound
+from acta.client.errors import ConflictError, NotFoundError
 
 Row = Mapping[str, Any]
 READ_BY_ADMINS = ("prompts", "mcp_servers")
@@ -113,7 +113,7 @@ def put(arguments: Namespace) -> int:
 def exists(calls: Any, identity: str) -> bool:
     try:
         calls.get(identity)
-    except NotFound:
+    except NotFoundError:
         return False
     return True
 
@@ -126,7 +126,7 @@ def remove(arguments: Namespace) -> int:
     forced = {"force": arguments.force} if "force" in arguments else {}
     try:
         calls_of(arguments).delete(*named, **forced)
-    except Conflict as conflict:
+    except ConflictError as conflict:
         if not forced or "agents" not in conflict.details:
             raise
         naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
@@ -213,7 +213,7 @@ def show_webhook(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
     try:
         found = client.notifications.read()
-    except NotFound:
+    except NotFoundError:
         if arguments.json:
             echo("null")
         note("nobody is told: set a webhook with acta notifications set URL")
@@ -227,7 +227,7 @@ def put_webhook(arguments: Namespace) -> int:
     is_new = False
     try:
         client.notifications.read()
-    except NotFound:
+    except NotFoundError:
         is_new = True
     secret = secret_value(ASKED_FOR) if arguments.secret or is_new else None
     return _tell_webhook(client.notifications.write(arguments.url, secret), as_json=arguments.json)

@@ -10,7 +10,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import Deployment
 from acta_engine.people.policies import ROLE_PATTERN
-from acta_infra.local.issuer import CLIENT_ID, Issuer, PageLinks
+from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 
 LOCAL_TENANT = "demo"
@@ -26,7 +26,7 @@ def token(arguments: Namespace) -> int:
             f"no local stack has been started in {state.path}: start one with `acta up`, or name its --state"
         )
     check_person(arguments.tenant, arguments.user, arguments.role or ())
-    issuer = Issuer.from_state(state.path, stack.api_url)
+    issuer = LocalIssuer.from_state(state.path, stack.api_url)
     print(issuer.issue_token(arguments.tenant, arguments.user, arguments.role or (), arguments.ttl))
     return exit_codes.OK
 
@@ -67,5 +67,7 @@ def deployment_of_local_stack(
     with cli_error(NoStack, words="{}, or give --api-url and --token"):
         running = state.running()
     if token is None:
-        token = Issuer.from_state(state.path, running.api_url).issue_token(LOCAL_TENANT, LOCAL_USER, role)
+        token = LocalIssuer.from_state(state.path, running.api_url).issue_token(
+            LOCAL_TENANT, LOCAL_USER, role
+        )
     return Deployment(running.api_url, token)

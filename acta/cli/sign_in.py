@@ -24,7 +24,7 @@ from acta.cli.terminal.text import Columns, cli_error, echo, note, one_line, sho
 from acta.client.deployment import check_url, is_encrypted
 from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
-from acta.client.sign_in.oidc import Application, Attempt, Issuer, Tokens
+from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, TokenSet
 from acta.client.sign_in.store import SignIn, Store, folder
 from acta_infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
@@ -38,7 +38,7 @@ ID_TOKEN, ACCESS_TOKEN = "id_token", "access_token"
 
 
 @dataclass(frozen=True)
-class Target:
+class SignInTarget:
     api_url: str
     application: Application
 
@@ -53,7 +53,7 @@ class Target:
         return named if self.application.takes == usual.takes else (*named, "--access-token")
 
 
-def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> Target:
+def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> SignInTarget:
     """Raises CliError and ClientError, before anybody signs in for nothing: also where it could not be kept."""
     if arguments.state and arguments.env != LOCAL:
         raise CliError(f"--state is for the stack that `acta up` serves: it goes with --env {LOCAL}")
@@ -65,13 +65,13 @@ def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], 
         raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
     if arguments.env == LOCAL:
         url, client_id = local_sign_in(arguments.state)
-        return Target(url, Application(issuer=url, client_id=client_id))
+        return SignInTarget(url, Application(issuer=url, client_id=client_id))
     if stored is not None and not arguments.look_up:
-        return Target(stored.api_url, stored.application)
+        return SignInTarget(stored.api_url, stored.application)
     return target_from(arguments.env, read_outputs(arguments.env))
 
 
-def named_target(arguments: Namespace) -> Target:
+def named_target(arguments: Namespace) -> SignInTarget:
     check_url(arguments.url)
     if not is_encrypted(arguments.url):
         raise CliError(
@@ -83,10 +83,10 @@ def named_target(arguments: Namespace) -> Target:
         scopes=arguments.scopes or Application.scopes,
         takes="access_token" if arguments.access_token else "id_token",
     )
-    return Target(arguments.url.rstrip("/"), application)
+    return SignInTarget(arguments.url.rstrip("/"), application)
 
 
-def target_from(environment: str, outputs: Outputs) -> Target:
+def target_from(environment: str, outputs: Outputs) -> SignInTarget:
     """What the stack says about itself. Raises CliError where people cannot sign in to it from here."""
     if not outputs.get("Issuer"):
         raise CliError(
@@ -104,7 +104,7 @@ def target_from(environment: str, outputs: Outputs) -> Target:
         scopes=outputs.get("SignInScopes", Application.scopes),
         takes="access_token" if outputs.get("SignInTakes") == ACCESS_TOKEN else "id_token",
     )
-    return Target(outputs["ApiUrl"].rstrip("/"), application)
+    return SignInTarget(outputs["ApiUrl"].rstrip("/"), application)
 
 
 def outputs_for_login(environment: str) -> Outputs:
@@ -156,10 +156,10 @@ def login(
 
 
 def signed_in_with_browser(
-    issuer: Issuer, opens: Opens | None, ports: tuple[int, ...], wait_seconds: float
-) -> Tokens:
+    issuer: IssuerClient, opens: Opens | None, ports: tuple[int, ...], wait_seconds: float
+) -> TokenSet:
     """`opens`: None: the person opens the address themselves."""
-    attempt, endpoints = Attempt(), issuer.endpoints()
+    attempt, endpoints = AuthorizationRequest(), issuer.endpoints()
     with Receiver(attempt.state, ports) as receiver:
         address = issuer.address_to_open(endpoints, attempt, receiver.redirect_uri)
         # on standard error, so that --json stays alone on standard output
@@ -172,7 +172,7 @@ def signed_in_with_browser(
         return issuer.exchange(endpoints, attempt, code, receiver.redirect_uri)
 
 
-def signed_in_lines(environment: str, target: Target, tokens: Tokens) -> Iterator[str]:
+def signed_in_lines(environment: str, target: SignInTarget, tokens: TokenSet) -> Iterator[str]:
     program = Invocation.from_arguments(Namespace())
     yield f"signed in to {environment} ({one_line(target.api_url)})"
     if tokens.refresh_token is None:

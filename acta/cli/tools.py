@@ -15,7 +15,7 @@ from acta.cli.definitions import json_object, text_of
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed, secret_value
 from acta.cli.terminal.text import Columns, echo, note, one_line, second, show, show_list, visible
-from acta.client.errors import Conflict, NotFound
+from acta.client.errors import ConflictError, NotFoundError
 
 OUTCOMES = {
     "failed": "the call failed",
@@ -30,10 +30,10 @@ def call(arguments: Namespace) -> int:
     tools = connect(arguments, role="admin").tools
     try:
         trial = tools.call(arguments.name, given, confirm=arguments.yes)
-    except NotFound:
+    except NotFoundError:
         near = nearest(arguments.name, [each["name"] for each in tools.list()])
         raise CliError(f"there is no tool {one_line(arguments.name)}. {one_line(near, 500)}") from None
-    except Conflict as conflict:
+    except ConflictError as conflict:
         if "confirm" not in conflict.details:
             raise
         raise CliError(

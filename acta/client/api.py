@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from acta.client.callers import AsyncCaller, C, Caller, Calls, listing, operation
+from acta.client.callers import AsyncCaller, C, Calls, SyncCaller, listing, operation
 from acta.client.calls import (
     AgentCalls,
     ApiCalls,
@@ -23,7 +23,7 @@ from acta.client.calls import (
 from acta.client.deployment import Deployment
 from acta.client.flows import (
     Flow,
-    Request,
+    HttpRequest,
     Stream,
     content,
     data,
@@ -47,7 +47,7 @@ class SessionCalls(Calls[C]):
     @operation
     def session(self, session_id: str) -> Flow[shapes.Session]:
         """As it is now."""
-        answer = yield from data(Request("GET", session_path(session_id), {"after": "0", "wait": 0}))
+        answer = yield from data(HttpRequest("GET", session_path(session_id), {"after": "0", "wait": 0}))
         session: shapes.Session = answer["session"]
         return session
 
@@ -125,7 +125,7 @@ class SessionCalls(Calls[C]):
     def with_whole_inputs(self, session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[str, Any]]:
         """The intervention with the whole input of each of its tool calls: a person must see all of what they approve.
 
-        Raises UnexpectedAnswer for an input that is not the one the decision will be bound to.
+        Raises UnexpectedAnswerError for an input that is not the one the decision will be bound to.
         """
         return whole_inputs(session_id, intervention)
 
@@ -139,11 +139,11 @@ class SessionCalls(Calls[C]):
         comment: str | None = None,
     ) -> Flow[shapes.Plan]:
         """Adds, edits, skips and reorders pending steps, all or none; the agent is told. `version`: of the plan as you
-        have read it. Raises Changed where it is at another one.
+        have read it. Raises PreconditionFailedError where it is at another one.
         """
         body = given(operations=list(operations), comment=comment)
         headers = {"If-Match": f'"{version}"'}
-        return data(Request("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
+        return data(HttpRequest("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
 
 
 Fields = Mapping[str, Any]
@@ -160,7 +160,7 @@ class FileCalls(Calls[C]):
     @operation
     def read(self, path: str, version_id: str | None = None) -> Flow[bytes]:
         """As it is, or as it was in that version."""
-        return content(Request("GET", file_path(path), {"version": version_id}))
+        return content(HttpRequest("GET", file_path(path), {"version": version_id}))
 
     @operation
     def write(
@@ -172,11 +172,11 @@ class FileCalls(Calls[C]):
         headers = {"Content-Type": "application/octet-stream", **given(**{"If-Match": etag})}
         if new:
             headers["If-None-Match"] = "*"
-        return data(Request("PUT", file_path(path), content=content, headers=headers))
+        return data(HttpRequest("PUT", file_path(path), content=content, headers=headers))
 
     @operation
     def delete(self, path: str) -> Flow[None]:
-        return data(Request("DELETE", file_path(path)))
+        return data(HttpRequest("DELETE", file_path(path)))
 
     @listing
     def deleted(self, prefix: str | None = None) -> Stream[shapes.DeletedFile]:
@@ -191,7 +191,7 @@ class FileCalls(Calls[C]):
     @operation
     def restore(self, path: str, version_id: str) -> Flow[shapes.WrittenFile]:
         """Writes the earlier version again."""
-        return data(Request("POST", file_path(path), {"restore": version_id}, body={}))
+        return data(HttpRequest("POST", file_path(path), {"restore": version_id}, body={}))
 
 
 class DeploymentCalls(Calls[C]):
@@ -211,12 +211,12 @@ class DeploymentCalls(Calls[C]):
         the answer, which has the sum of all of them in any case.
         """
         query = {"by": by, "from": since, "to": until, "limit": limit, "cursor": cursor}
-        return data(Request("GET", path_of("usage"), query))
+        return data(HttpRequest("GET", path_of("usage"), query))
 
     @operation
     def get(self, /, path: str, **query: Any) -> Flow[Any]:
         """The `data` of the answer. A query parameter that is None is left out."""
-        return data(Request("GET", path, query))
+        return data(HttpRequest("GET", path, query))
 
     @listing
     def items(self, /, path: str, **query: Any) -> Stream[Any]:
@@ -226,12 +226,12 @@ class DeploymentCalls(Calls[C]):
     @operation
     def post(self, /, path: str, body: Mapping[str, Any] | None = None, **query: Any) -> Flow[Any]:
         """The `data` of the answer."""
-        return data(Request("POST", path, query, body=dict(body or {})))
+        return data(HttpRequest("POST", path, query, body=dict(body or {})))
 
     @operation
     def put(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
         """The `data` of the answer."""
-        return data(Request("PUT", path, body=dict(body)))
+        return data(HttpRequest("PUT", path, body=dict(body)))
 
 
 class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
@@ -261,7 +261,7 @@ class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
         return self.caller.url
 
 
-class Client(EveryCall[Caller]):
+class Client(EveryCall[SyncCaller]):
     """Calls one deployment (default: the one that ACTA_API_URL and ACTA_TOKEN name); every call raises ClientError.
 
     A request is sent several times where no answer comes or a status says to try again. That is safe for a POST too:
@@ -272,7 +272,7 @@ class Client(EveryCall[Caller]):
     def __init__(
         self, deployment: Deployment | None = None, *, pause: Callable[[float], None] = time.sleep
     ) -> None:
-        super().__init__(Caller(deployment or Deployment.from_environ(), pause))
+        super().__init__(SyncCaller(deployment or Deployment.from_environ(), pause))
 
     def close(self) -> None:
         self.caller.close()

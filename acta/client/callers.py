@@ -1,8 +1,8 @@
-"""Carrying flows out over HTTP: `Caller` waits, `AsyncCaller` awaits. Nothing else differs between them.
+"""Carrying flows out over HTTP: `SyncCaller` waits, `AsyncCaller` awaits. Nothing else differs between them.
 
-A method of the client is written once, as a flow. A group of methods is a `Calls[C]`. With a `Caller`, a method with
-`@operation` returns T, and one with `@listing` an iterator; with an `AsyncCaller` an awaitable of T and an asynchronous
-iterator. Type checkers see that, too.
+A method of the client is written once, as a flow. A group of methods is a `Calls[C]`. With a `SyncCaller`, a method
+with `@operation` returns T, and one with `@listing` an iterator; with an `AsyncCaller` an awaitable of T and an
+asynchronous iterator. Type checkers see that, too.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 import httpx2
 
 from acta.client.deployment import Bearer, Deployment, is_loopback
-from acta.client.errors import InvalidDeployment, Unreachable, one_line
-from acta.client.flows import Answer, Flow, Item, NoAnswer, Pause, Request, Stream
+from acta.client.errors import ApiConnectionError, InvalidDeploymentError, one_line
+from acta.client.flows import Flow, HttpRequest, HttpResponse, Item, NoResponse, Pause, Stream
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,7 +28,7 @@ ANSWER_TIMEOUT_SECONDS = 40.0
 limit (30 s)."""
 CONNECT_TIMEOUT_SECONDS = 5.0
 UNUSABLE = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError)
-FAILURES = (*UNUSABLE, Unreachable, httpx2.RequestError)
+FAILURES = (*UNUSABLE, ApiConnectionError, httpx2.RequestError)
 
 
 def only_item(flow: Flow[T]) -> Stream[T]:
@@ -36,7 +36,7 @@ def only_item(flow: Flow[T]) -> Stream[T]:
     yield Item((yield from flow))
 
 
-class Caller:
+class SyncCaller:
     """`pause` waits; it takes seconds."""
 
     def __init__(self, deployment: Deployment, pause: Callable[[float], None] = time.sleep) -> None:
@@ -62,7 +62,7 @@ class Caller:
             else:
                 outcome = self.exchange(step)
 
-    def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
+    def exchange(self, step: HttpRequest | Pause) -> HttpResponse | NoResponse | None:
         if isinstance(step, Pause):
             self.pause(step.seconds)
             return None
@@ -103,7 +103,7 @@ class AsyncCaller:
             else:
                 outcome = await self.exchange(step)
 
-    async def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
+    async def exchange(self, step: HttpRequest | Pause) -> HttpResponse | NoResponse | None:
         if isinstance(step, Pause):
             await self.pause(step.seconds)
             return None
@@ -126,7 +126,7 @@ def options(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def arguments_of(request: Request, url: str) -> dict[str, Any]:
+def arguments_of(request: HttpRequest, url: str) -> dict[str, Any]:
     """Of `httpx2.Client.request`."""
     return {
         "method": request.method,
@@ -138,18 +138,18 @@ def arguments_of(request: Request, url: str) -> dict[str, Any]:
     }
 
 
-def answer_of(response: httpx2.Response) -> Answer:
+def answer_of(response: httpx2.Response) -> HttpResponse:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(response.status_code, headers, response.content)
+    return HttpResponse(response.status_code, headers, response.content)
 
 
-def no_answer(error: Exception, url: str) -> NoAnswer:
-    """Raises InvalidDeployment where nothing can be sent to `url` at all."""
+def no_answer(error: Exception, url: str) -> NoResponse:
+    """Raises InvalidDeploymentError where nothing can be sent to `url` at all."""
     shown = one_line(url, 100)
     if isinstance(error, UNUSABLE):
-        raise InvalidDeployment(f"{shown} cannot be used as the API's URL") from None
-    if isinstance(error, Unreachable):  # the issuer, when the token was to be renewed
-        return NoAnswer(str(error))
+        raise InvalidDeploymentError(f"{shown} cannot be used as the API's URL") from None
+    if isinstance(error, ApiConnectionError):  # the issuer, when the token was to be renewed
+        return NoResponse(str(error))
     why = one_line(str(error), 100) or type(error).__name__
     if isinstance(error, httpx2.ConnectError):
         why = "the connection was refused; is the deployment running?"
@@ -157,10 +157,10 @@ def no_answer(error: Exception, url: str) -> NoAnswer:
         why = "it took too long"
     elif isinstance(error, httpx2.DecodingError):
         why = "it came broken"
-    return NoAnswer(f"no answer from {shown}: {why}")
+    return NoResponse(f"no answer from {shown}: {why}")
 
 
-C = TypeVar("C", bound=Caller | AsyncCaller)
+C = TypeVar("C", bound=SyncCaller | AsyncCaller)
 
 
 class Calls(Generic[C]):
@@ -176,7 +176,7 @@ class operation(Generic[P, T]):  # noqa: N801  # used as a decorator
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: Calls[Caller], owner: type) -> Callable[P, T]: ...
+    def __get__(self, instance: Calls[SyncCaller], owner: type) -> Callable[P, T]: ...
     @overload
     def __get__(self, instance: Calls[AsyncCaller], owner: type) -> Callable[P, Awaitable[T]]: ...
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -194,7 +194,7 @@ class listing(Generic[P, T]):  # noqa: N801  # used as a decorator
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: Calls[Caller], owner: type) -> Callable[P, Iterator[T]]: ...
+    def __get__(self, instance: Calls[SyncCaller], owner: type) -> Callable[P, Iterator[T]]: ...
     @overload
     def __get__(self, instance: Calls[AsyncCaller], owner: type) -> Callable[P, AsyncIterator[T]]: ...
     def __get__(self, instance: Any, owner: type) -> Any:

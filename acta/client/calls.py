@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from acta.client.callers import C, Calls, listing, operation
-from acta.client.flows import Flow, Request, Stream, data, given, key, pages, path_of
+from acta.client.flows import Flow, HttpRequest, Stream, data, given, key, pages, path_of
 
 if TYPE_CHECKING:
     from acta.client import shapes
@@ -26,13 +26,13 @@ class ApiCalls(Calls[C]):
     ) -> Flow[shapes.Session]:
         """Start a session. Gives an agent a goal and returns at once. Without `content` the session stays `idle`
         until somebody writes to it. For limits that you do not name, those of the agent apply, or else those of
-        the deployment. Raises Conflict, RateLimited, TooManyOpenSessions.
+        the deployment. Raises ConflictError, RateLimitError, TooManyOpenSessionsError.
         """
         return data(
-            Request("POST", path_of("sessions"), body=given(content=content, agent_id=agent_id, max_steps=max_steps,
-            token_budget=token_budget, cost_budget_usd=cost_budget_usd, review_every=review_every, metadata=metadata,
-            visibility=visibility, prompts=prompts, notify_url=notify_url, output_schema=output_schema, **more),
-            headers=key(idempotency_key))
+            HttpRequest("POST", path_of("sessions"), body=given(content=content, agent_id=agent_id,
+            max_steps=max_steps, token_budget=token_budget, cost_budget_usd=cost_budget_usd,
+            review_every=review_every, metadata=metadata, visibility=visibility, prompts=prompts,
+            notify_url=notify_url, output_schema=output_schema, **more), headers=key(idempotency_key))
         )
 
     @operation
@@ -47,11 +47,11 @@ class ApiCalls(Calls[C]):
         """Fork a session. Creates a new session of yours that goes on from the end of a turn, with a copy of the
         conversation, the plan and the notes. It does not take over approvals, open calls, questions and costs.
         Files are as they are now. The original session does not change, and may be deleted. Admins may try
-        versions of prompts (`prompts`); others get 403 for that. Raises SessionNotFound, Conflict, RateLimited,
-        TooManyOpenSessions.
+        versions of prompts (`prompts`); others get 403 for that. Raises SessionNotFoundError, ConflictError,
+        RateLimitError, TooManyOpenSessionsError.
         """
         return data(
-            Request("POST", path_of("sessions", session_id, "fork"), body=given(content=content, at=at,
+            HttpRequest("POST", path_of("sessions", session_id, "fork"), body=given(content=content, at=at,
             agent_id=agent_id, max_steps=max_steps, token_budget=token_budget, cost_budget_usd=cost_budget_usd,
             review_every=review_every, metadata=metadata, visibility=visibility, prompts=prompts,
             notify_url=notify_url, output_schema=output_schema, **more), headers=key(idempotency_key))
@@ -59,48 +59,48 @@ class ApiCalls(Calls[C]):
 
     @listing
     def messages(self, session_id: str, limit: int | None = None) -> Stream[shapes.Message]:
-        """Read the conversation. Raises SessionNotFound."""
+        """Read the conversation. Raises SessionNotFoundError."""
         return pages(path_of("sessions", session_id, "messages"), limit=limit)
 
     @operation
     def plan(self, session_id: str, limit: int | None = None) -> Flow[shapes.Plans]:
         """Read the plan and its versions. The ETag names the version. Steps change their status within a version.
-        Raises SessionNotFound, PlanNotFound.
+        Raises SessionNotFoundError, PlanNotFoundError.
         """
-        return data(Request("GET", path_of("sessions", session_id, "plan"), {"limit": limit}))
+        return data(HttpRequest("GET", path_of("sessions", session_id, "plan"), {"limit": limit}))
 
     @operation
     def text_part(
         self, session_id: str, text_id: str, offset: int | None = None, limit: int | None = None
     ) -> Flow[shapes.TextPart]:
         """Read a long text, part by part. A message has only the beginning of a long result; this route has the
-        whole text. Send `next_offset` as `offset` until it is null. Raises SessionNotFound.
+        whole text. Send `next_offset` as `offset` until it is null. Raises SessionNotFoundError.
         """
         return data(
-            Request("GET", path_of("sessions", session_id, "texts", text_id), {"offset": offset, "limit": limit})
+            HttpRequest("GET", path_of("sessions", session_id, "texts", text_id), {"offset": offset, "limit": limit})
         )
 
     @operation
     def scratchpad(self, session_id: str) -> Flow[shapes.Scratchpad]:
-        """Read the agent's notes. Raises SessionNotFound."""
-        return data(Request("GET", path_of("sessions", session_id, "scratchpad")))
+        """Read the agent's notes. Raises SessionNotFoundError."""
+        return data(HttpRequest("GET", path_of("sessions", session_id, "scratchpad")))
 
     @listing
     def steps(self, session_id: str, limit: int | None = None) -> Stream[shapes.Step]:
-        """Read the step log: every model call, tool call and decision, with its cost. Raises SessionNotFound."""
+        """Read the step log: every model call, tool call and decision, with its cost. Raises SessionNotFoundError."""
         return pages(path_of("sessions", session_id, "steps"), limit=limit)
 
     @listing
     def trace(self, session_id: str, limit: int | None = None, include: str | None = None) -> Stream[shapes.TraceRow]:
-        """Read the reasoning: thoughts, actions, inputs and observations. Raises SessionNotFound."""
+        """Read the reasoning: thoughts, actions, inputs and observations. Raises SessionNotFoundError."""
         return pages(path_of("sessions", session_id, "trace"), limit=limit, include=include)
 
     @operation
     def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
         """Read what the session has cost, up to its last commit. Counts, tokens and what models cost are exact.
-        What AWS charges is an estimate from the counts. Raises SessionNotFound.
+        What AWS charges is an estimate from the counts. Raises SessionNotFoundError.
         """
-        return data(Request("GET", path_of("sessions", session_id, "receipt")))
+        return data(HttpRequest("GET", path_of("sessions", session_id, "receipt")))
 
     @operation
     def limit(
@@ -111,10 +111,10 @@ class ApiCalls(Calls[C]):
         shows them. A field that is absent or null does not change its limit; a limit cannot be removed. A limit
         above the caps gets 403, or 400 for an admin. A limit below what is used already is refused. A run that
         waits for tokens goes on at once with a higher budget. While a question about the budget is open, answer it
-        with `raise` instead. Raises SessionNotFound, Conflict.
+        with `raise` instead. Raises SessionNotFoundError, ConflictError.
         """
         return data(
-            Request("PATCH", path_of("sessions", session_id), body=given(max_steps=max_steps,
+            HttpRequest("PATCH", path_of("sessions", session_id), body=given(max_steps=max_steps,
             token_budget=token_budget, cost_budget_usd=cost_budget_usd, review_every=review_every),
             headers=key(idempotency_key))
         )
@@ -122,52 +122,60 @@ class ApiCalls(Calls[C]):
     @operation
     def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
         """Say something to the session. The message answers the agent's open question, or else is read in its next
-        turn. After a run has ended, it begins the next run. Raises SessionNotFound, Conflict, RateLimited,
-        TooManyOpenSessions.
+        turn. After a run has ended, it begins the next run. Raises SessionNotFoundError, ConflictError,
+        RateLimitError, TooManyOpenSessionsError.
         """
         return data(
-            Request("POST", path_of("sessions", session_id, "messages"), body=given(content=content),
+            HttpRequest("POST", path_of("sessions", session_id, "messages"), body=given(content=content),
             headers=key(idempotency_key))
         )
 
     @operation
     def pause(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
         """Pause the session. Nothing new begins until the session is resumed. Work that has begun is finished, and
-        its results are kept. Pausing a paused session changes nothing. Raises SessionNotFound, Conflict.
+        its results are kept. Pausing a paused session changes nothing. Raises SessionNotFoundError, ConflictError.
         """
-        return data(Request("POST", path_of("sessions", session_id, "pause"), body={}, headers=key(idempotency_key)))
+        return data(
+            HttpRequest("POST", path_of("sessions", session_id, "pause"), body={}, headers=key(idempotency_key))
+        )
 
     @operation
     def resume(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
         """Resume the session. Ends a pause or an open review. A session that waits for its next try makes it at
-        once. Raises SessionNotFound, Conflict.
+        once. Raises SessionNotFoundError, ConflictError.
         """
-        return data(Request("POST", path_of("sessions", session_id, "resume"), body={}, headers=key(idempotency_key)))
+        return data(
+            HttpRequest("POST", path_of("sessions", session_id, "resume"), body={}, headers=key(idempotency_key))
+        )
 
     @operation
     def cancel(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.CancelledSession]:
         """Cancel the session. Ends the run. No call begins after the answer. A second cancel also gets 202. Raises
-        SessionNotFound, Conflict.
+        SessionNotFoundError, ConflictError.
         """
-        return data(Request("POST", path_of("sessions", session_id, "cancel"), body={}, headers=key(idempotency_key)))
+        return data(
+            HttpRequest("POST", path_of("sessions", session_id, "cancel"), body={}, headers=key(idempotency_key))
+        )
 
     @operation
     def delete(self, session_id: str) -> Flow[None]:
         """Delete the session. Cancels the session if it runs, then erases everything that was stored for it.
-        Raises SessionNotFound, Conflict.
+        Raises SessionNotFoundError, ConflictError.
         """
-        return data(Request("DELETE", path_of("sessions", session_id)))
+        return data(HttpRequest("DELETE", path_of("sessions", session_id)))
 
     @operation
     def intervention(self, session_id: str, intervention_id: str) -> Flow[shapes.Intervention]:
-        """Read one question. Raises SessionNotFound, InterventionNotFound."""
-        return data(Request("GET", path_of("sessions", session_id, "interventions", intervention_id)))
+        """Read one question. Raises SessionNotFoundError, InterventionNotFoundError."""
+        return data(HttpRequest("GET", path_of("sessions", session_id, "interventions", intervention_id)))
 
     @operation
     def call_input(self, session_id: str, intervention_id: str, call_id: str | None = None) -> Flow[shapes.CallInput]:
-        """Read the whole input of the call that a question is about. Raises SessionNotFound, InterventionNotFound."""
+        """Read the whole input of the call that a question is about. Raises SessionNotFoundError,
+        InterventionNotFoundError.
+        """
         return data(
-            Request("GET", path_of("sessions", session_id, "interventions", intervention_id, "input"), {"call_id":
+            HttpRequest("GET", path_of("sessions", session_id, "interventions", intervention_id, "input"), {"call_id":
             call_id})
         )
 
@@ -178,28 +186,28 @@ class ApiCalls(Calls[C]):
     ) -> Flow[shapes.Intervention]:
         """Decide a question. `option` is one of the intervention's `options`. Some take an `input`: `modify` the
         tool's whole input, `answer` `{text}`, `record` `{result}`, `raise` `{token_budget?, cost_budget_usd?}`,
-        `retry` `{hint?}`. A second or late decision gets 409 with the recorded one. Raises ApproverMustDiffer,
-        SessionNotFound, InterventionNotFound, Conflict.
+        `retry` `{hint?}`. A second or late decision gets 409 with the recorded one. Raises
+        ApproverMustDifferError, SessionNotFoundError, InterventionNotFoundError, ConflictError.
         """
         return data(
-            Request("POST", path_of("sessions", session_id, "interventions", intervention_id, "resolve"),
+            HttpRequest("POST", path_of("sessions", session_id, "interventions", intervention_id, "resolve"),
             body=given(option=option, input=input, comment=comment), headers=key(idempotency_key))
         )
 
     @operation
     def me(self) -> Flow[shapes.Me]:
         """Read who you are: tenant, subject and roles."""
-        return data(Request("GET", path_of("me")))
+        return data(HttpRequest("GET", path_of("me")))
 
     @operation
     def models(self) -> Flow[shapes.ConfiguredModels]:
         """List the models with their prices, who uses them, and whether there is a key. It is for admins."""
-        return data(Request("GET", path_of("models")))
+        return data(HttpRequest("GET", path_of("models")))
 
     @operation
     def check_models(self) -> Flow[shapes.CheckedKeys]:
         """Ask every provider whether its key works. It is for admins."""
-        return data(Request("POST", path_of("models", "check"), body={}))
+        return data(HttpRequest("POST", path_of("models", "check"), body={}))
 
     @listing
     def audit(
@@ -221,7 +229,7 @@ class ApiCalls(Calls[C]):
     @operation
     def health(self) -> Flow[shapes.DeploymentHealth]:
         """Read the release, the tenant's limits, and when recovery last ran. It is for admins."""
-        return data(Request("GET", path_of("admin", "health")))
+        return data(HttpRequest("GET", path_of("admin", "health")))
 
 
 class AgentCalls(Calls[C]):
@@ -234,27 +242,27 @@ class AgentCalls(Calls[C]):
 
     @operation
     def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Flow[shapes.Agent]:
-        """Define an agent. It is for admins. Raises Conflict."""
-        return data(Request("POST", path_of("agents"), body=dict(definition), headers=key(idempotency_key)))
+        """Define an agent. It is for admins. Raises ConflictError."""
+        return data(HttpRequest("POST", path_of("agents"), body=dict(definition), headers=key(idempotency_key)))
 
     @operation
     def get(self, agent_id: str) -> Flow[shapes.Agent]:
-        """Read an agent. Raises NotFound."""
-        return data(Request("GET", path_of("agents", agent_id)))
+        """Read an agent. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("agents", agent_id)))
 
     @operation
     def replace(self, agent_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Agent]:
         """Replace an agent's definition. The body is the whole definition: absent fields get their defaults. The
-        agent `default` may be replaced, too. It is for admins. Raises NotFound, Conflict.
+        agent `default` may be replaced, too. It is for admins. Raises NotFoundError, ConflictError.
         """
-        return data(Request("PUT", path_of("agents", agent_id), body=dict(definition)))
+        return data(HttpRequest("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
     def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
         """Delete an agent. Its memories are kept. An agent that is created later with the same id has them. It is
-        for admins. Raises NotFound, Conflict.
+        for admins. Raises NotFoundError, ConflictError.
         """
-        return data(Request("DELETE", path_of("agents", agent_id), {"version": version}))
+        return data(HttpRequest("DELETE", path_of("agents", agent_id), {"version": version}))
 
 
 class ToolCalls(Calls[C]):
@@ -270,26 +278,27 @@ class ToolCalls(Calls[C]):
         """Add a tool. Its kind is `http` or `lambda`. The input is validated against `input_schema` before
         anything runs. A header's value is a text only if its name and value are clearly no credential; all others
         refer to a secret. `{name}` in the path of `url` is an argument; `parameters` says where other arguments
-        go, as in OpenAPI. It is for admins. Raises Conflict.
+        go, as in OpenAPI. It is for admins. Raises ConflictError.
         """
-        return data(Request("POST", path_of("tools"), body=dict(definition), headers=key(idempotency_key)))
+        return data(HttpRequest("POST", path_of("tools"), body=dict(definition), headers=key(idempotency_key)))
 
     @operation
     def get(self, name: str) -> Flow[shapes.Tool]:
-        """Read a tool. Raises NotFound."""
-        return data(Request("GET", path_of("tools", name)))
+        """Read a tool. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("tools", name)))
 
     @operation
     def replace(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.Tool]:
-        """Replace a tool's definition. It is for admins. Raises NotFound, Conflict."""
-        return data(Request("PUT", path_of("tools", name), body=dict(definition)))
+        """Replace a tool's definition. It is for admins. Raises NotFoundError, ConflictError."""
+        return data(HttpRequest("PUT", path_of("tools", name), body=dict(definition)))
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
         """Delete a tool. If agents name the tool, the answer is 409, and `details.agents` lists them. With
-        `force=true` it is deleted, and they go on without it. It is for admins. Raises NotFound, Conflict.
+        `force=true` it is deleted, and they go on without it. It is for admins. Raises NotFoundError,
+        ConflictError.
         """
-        return data(Request("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
+        return data(HttpRequest("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
 
     @operation
     def call(
@@ -300,10 +309,10 @@ class ToolCalls(Calls[C]):
         session. A tool of high stakes needs `confirm: true` (else 409), and one with an `approver_role` needs that
         role (else 403). A tool whose calls somebody else has to approve (403) and a built-in tool (409) cannot be
         tried. Invalid input gets 400. After 503 nothing was done. A repeat with the same `Idempotency-Key` makes
-        no second call and gets 409. It is for admins. Raises NotFound, Conflict.
+        no second call and gets 409. It is for admins. Raises NotFoundError, ConflictError.
         """
         return data(
-            Request("POST", path_of("tools", name, "call"), body=given(input=input, confirm=confirm),
+            HttpRequest("POST", path_of("tools", name, "call"), body=given(input=input, confirm=confirm),
             headers=key(idempotency_key))
         )
 
@@ -318,37 +327,37 @@ class McpServerCalls(Calls[C]):
 
     @operation
     def get(self, name: str) -> Flow[shapes.McpServer]:
-        """Read an MCP server. It is for admins. Raises NotFound."""
-        return data(Request("GET", path_of("mcp-servers", name)))
+        """Read an MCP server. It is for admins. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("mcp-servers", name)))
 
     @operation
     def write(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.McpServer]:
         """Name an MCP server, or replace its definition. The answer is also 409 if you confirm a tool and the
-        server does not answer. It is for admins. Raises Conflict.
+        server does not answer. It is for admins. Raises ConflictError.
         """
-        return data(Request("PUT", path_of("mcp-servers", name), body=dict(definition)))
+        return data(HttpRequest("PUT", path_of("mcp-servers", name), body=dict(definition)))
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
         """Delete an MCP server and its tools. If agents name one of its tools, the answer is 409, and
         `details.agents` lists them. With `force=true` the server is deleted, and the agents go on without its
-        tools. It is for admins. Raises NotFound, Conflict.
+        tools. It is for admins. Raises NotFoundError, ConflictError.
         """
-        return data(Request("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
+        return data(HttpRequest("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
 
     @operation
     def refresh(self, name: str) -> Flow[shapes.ListedMcpTools]:
         """Ask an MCP server how it describes its tools now. The answer is 409 if the server does not answer, or
-        not as an MCP server does. It is for admins. Raises NotFound, Conflict.
+        not as an MCP server does. It is for admins. Raises NotFoundError, ConflictError.
         """
-        return data(Request("POST", path_of("mcp-servers", name, "refresh"), body={}))
+        return data(HttpRequest("POST", path_of("mcp-servers", name, "refresh"), body={}))
 
     @operation
     def confirm(self, name: str, tools: Mapping[str, Mapping[str, Any]]) -> Flow[shapes.McpServer]:
         """Let agents have tools of an MCP server. The answer is 400 if the server's description of a tool no
-        longer fits the pin. It is for admins. Raises NotFound, Conflict.
+        longer fits the pin. It is for admins. Raises NotFoundError, ConflictError.
         """
-        return data(Request("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
+        return data(HttpRequest("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
 
 
 class ToolSecretCalls(Calls[C]):
@@ -361,15 +370,15 @@ class ToolSecretCalls(Calls[C]):
 
     @operation
     def write(self, name: str, value: str, hosts: Sequence[str] | None = None) -> Flow[shapes.ToolSecret]:
-        """Set a secret. It is for admins. Raises Conflict."""
-        return data(Request("PUT", path_of("tool-secrets", name), body=given(value=value, hosts=hosts)))
+        """Set a secret. It is for admins. Raises ConflictError."""
+        return data(HttpRequest("PUT", path_of("tool-secrets", name), body=given(value=value, hosts=hosts)))
 
     @operation
     def delete(self, name: str) -> Flow[None]:
-        """Delete a secret. The answer is 409 if a tool refers to the secret. It is for admins. Raises NotFound,
-        Conflict.
+        """Delete a secret. The answer is 409 if a tool refers to the secret. It is for admins. Raises
+        NotFoundError, ConflictError.
         """
-        return data(Request("DELETE", path_of("tool-secrets", name)))
+        return data(HttpRequest("DELETE", path_of("tool-secrets", name)))
 
 
 class NotificationCalls(Calls[C]):
@@ -377,8 +386,10 @@ class NotificationCalls(Calls[C]):
 
     @operation
     def read(self) -> Flow[shapes.Notifications]:
-        """Read where notifications of questions and ended sessions are sent. It is for admins. Raises NotFound."""
-        return data(Request("GET", path_of("notifications")))
+        """Read where notifications of questions and ended sessions are sent. It is for admins. Raises
+        NotFoundError.
+        """
+        return data(HttpRequest("GET", path_of("notifications")))
 
     @operation
     def write(self, url: str | None = None, secret: str | None = None) -> Flow[shapes.Notifications]:
@@ -386,14 +397,14 @@ class NotificationCalls(Calls[C]):
         otherwise the answer is 400. Notifications to sessions' own webhooks are signed with the same secret. It is
         for admins.
         """
-        return data(Request("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
+        return data(HttpRequest("PUT", path_of("notifications"), body=given(url=url, secret=secret)))
 
     @operation
     def delete(self) -> Flow[None]:
         """Delete the URL and the secret. Sessions with their own webhook then send no notifications either. It is
-        for admins. Raises NotFound.
+        for admins. Raises NotFoundError.
         """
-        return data(Request("DELETE", path_of("notifications")))
+        return data(HttpRequest("DELETE", path_of("notifications")))
 
 
 class PromptCalls(Calls[C]):
@@ -406,8 +417,8 @@ class PromptCalls(Calls[C]):
 
     @operation
     def get(self, name: str) -> Flow[shapes.PromptInForce]:
-        """Read a prompt. It is for admins. Raises NotFound."""
-        return data(Request("GET", path_of("admin", "prompts", name)))
+        """Read a prompt. It is for admins. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("admin", "prompts", name)))
 
     @operation
     def write(
@@ -418,16 +429,16 @@ class PromptCalls(Calls[C]):
         present text first and change only what you mean to change. An earlier version can be restored. The example
         is the release's own text, which changes nothing. With `active` false the version is a draft, which is not
         in force: name it in `prompts` of a start or a fork to try it, and restore it to put it in force. It is for
-        admins. Raises NotFound, Conflict.
+        admins. Raises NotFoundError, ConflictError.
         """
         return data(
-            Request("PUT", path_of("admin", "prompts", name), body=given(content=content, comment=comment,
+            HttpRequest("PUT", path_of("admin", "prompts", name), body=given(content=content, comment=comment,
             expected_version=expected_version, active=active, applied=applied))
         )
 
     @listing
     def versions(self, name: str, limit: int | None = None) -> Stream[shapes.Prompt]:
-        """List the versions of a prompt. It is for admins. Raises NotFound."""
+        """List the versions of a prompt. It is for admins. Raises NotFoundError."""
         return pages(path_of("admin", "prompts", name, "versions"), limit=limit)
 
     @operation
@@ -435,9 +446,9 @@ class PromptCalls(Calls[C]):
         self, name: str, version: int, comment: str | None = None, expected_version: int | None = None, *,
         idempotency_key: str | None = None
     ) -> Flow[shapes.Prompt]:
-        """Put another version of a prompt in force. It is for admins. Raises NotFound, Conflict."""
+        """Put another version of a prompt in force. It is for admins. Raises NotFoundError, ConflictError."""
         return data(
-            Request("POST", path_of("admin", "prompts", name, "versions", str(version), "restore"),
+            HttpRequest("POST", path_of("admin", "prompts", name, "versions", str(version), "restore"),
             body=given(comment=comment, expected_version=expected_version), headers=key(idempotency_key))
         )
 
@@ -458,28 +469,31 @@ class MemoryCalls(Calls[C]):
         self, kind: Literal["fact", "preference", "lesson", "summary"], text: str, agent_id: str | None = None,
         tags: Sequence[str] | None = None, *, idempotency_key: str | None = None
     ) -> Flow[shapes.Memory]:
-        """Write a memory. A memory that a person writes is used in all sessions of the agent. Raises Conflict."""
+        """Write a memory. A memory that a person writes is used in all sessions of the agent. Raises
+        ConflictError.
+        """
         return data(
-            Request("POST", path_of("memories"), body=given(kind=kind, text=text, agent_id=agent_id, tags=tags),
+            HttpRequest("POST", path_of("memories"), body=given(kind=kind, text=text, agent_id=agent_id, tags=tags),
             headers=key(idempotency_key))
         )
 
     @operation
     def get(self, memory_id: str) -> Flow[shapes.Memory]:
-        """Read a memory. Raises NotFound."""
-        return data(Request("GET", path_of("memories", memory_id)))
+        """Read a memory. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("memories", memory_id)))
 
     @operation
     def replace(
         self, memory_id: str, kind: Literal["fact", "preference", "lesson", "summary"], text: str,
         shared: Literal[True] | None = None, tags: Sequence[str] | None = None
     ) -> Flow[shapes.Memory]:
-        """Replace a memory. Raises NotFound, Conflict."""
+        """Replace a memory. Raises NotFoundError, ConflictError."""
         return data(
-            Request("PUT", path_of("memories", memory_id), body=given(kind=kind, text=text, shared=shared, tags=tags))
+            HttpRequest("PUT", path_of("memories", memory_id), body=given(kind=kind, text=text, shared=shared,
+            tags=tags))
         )
 
     @operation
     def delete(self, memory_id: str) -> Flow[None]:
-        """Delete a memory. Raises NotFound, Conflict."""
-        return data(Request("DELETE", path_of("memories", memory_id)))
+        """Delete a memory. Raises NotFoundError, ConflictError."""
+        return data(HttpRequest("DELETE", path_of("memories", memory_id)))

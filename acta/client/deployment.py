@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from acta.client.errors import InvalidDeployment, one_line
+from acta.client.errors import InvalidDeploymentError, one_line
 
 REFUSED = 401
 
@@ -82,7 +82,7 @@ class Deployment:
     accepts, or where to get one each time (`TokenSource`). `insecure`: send it over http to another machine too,
     where everybody on the way can read it.
 
-    They are checked when the value is made; raises InvalidDeployment.
+    They are checked when the value is made; raises InvalidDeploymentError.
     """
 
     api_url: str
@@ -92,7 +92,7 @@ class Deployment:
     def __post_init__(self) -> None:
         check_url(self.api_url)
         if not (self.insecure or is_encrypted(self.api_url)):
-            raise InvalidDeployment(
+            raise InvalidDeploymentError(
                 f"{one_line(self.api_url, 100)} is not encrypted, and everybody on the way could read the token: "
                 "use https, or say that you mean it (`acta … --insecure`, `Deployment(…, insecure=True)`)"
             )
@@ -105,10 +105,10 @@ class Deployment:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ) -> Deployment:
-        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeployment, also where one of them is not set."""
+        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeploymentError, also where one of them is not set."""
         missing = [name for name in (API_URL, TOKEN) if not environ.get(name)]
         if missing:
-            raise InvalidDeployment(f"no deployment is named: set {' and '.join(missing)}")
+            raise InvalidDeploymentError(f"no deployment is named: set {' and '.join(missing)}")
         return cls(environ[API_URL], environ[TOKEN])
 
 
@@ -127,21 +127,21 @@ def is_loopback(url: str) -> bool:
 
 
 def check_url(url: str) -> None:
-    """Raises InvalidDeployment."""
+    """Raises InvalidDeploymentError."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 80) > 0
     except ValueError:
         usable = False
     if not usable or not url.isprintable() or " " in url:
-        raise InvalidDeployment(f"the API's URL must be an http or https URL, not {one_line(url, 100)}")
+        raise InvalidDeploymentError(f"the API's URL must be an http or https URL, not {one_line(url, 100)}")
 
 
 def checked_token(token: str) -> str:
-    """`token` without the spaces and line breaks around it. Raises InvalidDeployment."""
+    """`token` without the spaces and line breaks around it. Raises InvalidDeploymentError."""
     token = token.strip()
     if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise InvalidDeployment(
+        raise InvalidDeploymentError(
             "the token is malformed: a token is one word of letters, digits, dots, dashes"
         )
     return token

@@ -1,32 +1,32 @@
 """What a call to a deployment may raise. The caller reacts to the class; the message is for a person.
 
 ClientError
-  InvalidDeployment          the API's URL or the token cannot be used; nothing was sent
-  SignInEnded                nobody is signed in (any more): sign in again; nothing was sent
-  SignInFailed               signing in, or what is kept of it, went wrong
-  InvalidPath                a name with a part `.` or `..`, which would ask for something else; nothing was sent
-  Unreachable                no answer, after a bounded number of attempts
-  UnexpectedAnswer           an answer that Acta does not give, or not to what was asked
-  ApiError                   the deployment refused the request, or failed
-    InvalidRequest           400  `details` says what is wrong, by field
-    Unauthenticated          401  no token, or one that is not valid (any more)
-    Forbidden                403  the token's roles do not allow it
-      ApproverMustDiffer          somebody else has to decide
-    NotFound                 404  nothing is there that you may see
-      SessionNotFound
-      PlanNotFound
-      InterventionNotFound
-    MethodNotAllowed         405
-    Conflict                 409  it does not fit the present state: read it and decide anew
-    Changed                  412  it was changed since it was read: read it again
-    TooLarge                 413
-    UnsupportedMediaType     415
-    IdempotencyMismatch      422  the key came with another body before
-    VersionNeeded            428  what was read has to be named
-    RateLimited              429  too many requests; `retry_after` says when to come again
-      TooManyOpenSessions         one has to end first
-    ServerError              5xx  something is wrong on the other side
-      Unavailable            503  the storage cannot be reached just now
+  InvalidDeploymentError         the API's URL or the token cannot be used; nothing was sent
+  SignInEndedError               nobody is signed in (any more): sign in again; nothing was sent
+  SignInError                    signing in failed, or the stored sign-in cannot be used
+  InvalidPathError               a name with a part `.` or `..`, which would name another path; nothing was sent
+  ApiConnectionError             no answer, after a bounded number of attempts
+  UnexpectedAnswerError          an answer that Acta does not give, or not to what was asked
+  ApiError                       the deployment refused the request, or failed
+    InvalidRequestError          400  `details` says what is wrong, by field
+    AuthenticationError          401  no token, or one that is not valid (any more)
+    PermissionDeniedError        403  the token's roles do not allow it
+      ApproverMustDifferError         somebody else has to decide
+    NotFoundError                404  nothing is there that you may see
+      SessionNotFoundError
+      PlanNotFoundError
+      InterventionNotFoundError
+    MethodNotAllowedError        405
+    ConflictError                409  it does not fit the present state: read the state and decide again
+    PreconditionFailedError      412  it was changed since it was read: read it again
+    PayloadTooLargeError         413
+    UnsupportedMediaTypeError    415
+    IdempotencyMismatchError     422  the key came with another body before
+    PreconditionRequiredError    428  the request has to name the version that was read
+    RateLimitError               429  too many requests; `retry_after` says when to try again
+      TooManyOpenSessionsError        one has to end first
+    ServerError                  5xx  something is wrong on the other side
+      UnavailableError           503  the storage cannot be reached just now
 
 Of a code that is not here, the class is that of the status. `ApiError.code` has the code itself.
 """
@@ -48,27 +48,27 @@ class ClientError(Exception):
         super().__init__(one_line(message))
 
 
-class InvalidDeployment(ClientError):
+class InvalidDeploymentError(ClientError):
     code = "INVALID_DEPLOYMENT"
 
 
-class SignInEnded(ClientError):
+class SignInEndedError(ClientError):
     code = "SIGN_IN_ENDED"
 
 
-class SignInFailed(ClientError):
+class SignInError(ClientError):
     code = "SIGN_IN_FAILED"
 
 
-class InvalidPath(ClientError):
+class InvalidPathError(ClientError):
     code = "INVALID_PATH"
 
 
-class Unreachable(ClientError):
+class ApiConnectionError(ClientError):
     code = "UNREACHABLE"
 
 
-class UnexpectedAnswer(ClientError):
+class UnexpectedAnswerError(ClientError):
     code = "UNEXPECTED_ANSWER"
 
 
@@ -96,71 +96,71 @@ class ApiError(ClientError):
         self.retry_after = retry_after
 
 
-class InvalidRequest(ApiError):
+class InvalidRequestError(ApiError):
     of_code, of_status = "VALIDATION_ERROR", 400
 
 
-class Unauthenticated(ApiError):
+class AuthenticationError(ApiError):
     of_code, of_status = "UNAUTHORIZED", 401
 
 
-class Forbidden(ApiError):
+class PermissionDeniedError(ApiError):
     of_code, of_status = "FORBIDDEN", 403
 
 
-class ApproverMustDiffer(Forbidden):
+class ApproverMustDifferError(PermissionDeniedError):
     of_code = "APPROVER_MUST_DIFFER"
 
 
-class NotFound(ApiError):
+class NotFoundError(ApiError):
     of_code, of_status = "NOT_FOUND", 404
 
 
-class SessionNotFound(NotFound):
+class SessionNotFoundError(NotFoundError):
     of_code = "SESSION_NOT_FOUND"
 
 
-class PlanNotFound(NotFound):
+class PlanNotFoundError(NotFoundError):
     of_code = "PLAN_NOT_FOUND"
 
 
-class InterventionNotFound(NotFound):
+class InterventionNotFoundError(NotFoundError):
     of_code = "INTERVENTION_NOT_FOUND"
 
 
-class MethodNotAllowed(ApiError):
+class MethodNotAllowedError(ApiError):
     of_code, of_status = "METHOD_NOT_ALLOWED", 405
 
 
-class Conflict(ApiError):
+class ConflictError(ApiError):
     of_code, of_status = "CONFLICT", 409
 
 
-class TooLarge(ApiError):
+class PayloadTooLargeError(ApiError):
     of_code, of_status = "PAYLOAD_TOO_LARGE", 413
 
 
-class UnsupportedMediaType(ApiError):
+class UnsupportedMediaTypeError(ApiError):
     of_code, of_status = "UNSUPPORTED_MEDIA_TYPE", 415
 
 
-class Changed(ApiError):
+class PreconditionFailedError(ApiError):
     of_code, of_status = "PRECONDITION_FAILED", 412
 
 
-class VersionNeeded(ApiError):
+class PreconditionRequiredError(ApiError):
     of_code, of_status = "PRECONDITION_REQUIRED", 428
 
 
-class IdempotencyMismatch(ApiError):
+class IdempotencyMismatchError(ApiError):
     of_code, of_status = "IDEMPOTENCY_MISMATCH", 422
 
 
-class RateLimited(ApiError):
+class RateLimitError(ApiError):
     of_code, of_status = "RATE_LIMITED", 429
 
 
-class TooManyOpenSessions(RateLimited):
+class TooManyOpenSessionsError(RateLimitError):
     of_code = "TOO_MANY_OPEN_SESSIONS"
 
 
@@ -168,7 +168,7 @@ class ServerError(ApiError):
     of_code, of_status = "INTERNAL_ERROR", 500
 
 
-class Unavailable(ServerError):
+class UnavailableError(ServerError):
     of_code, of_status = "UNAVAILABLE", 503
 
 

@@ -18,14 +18,14 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from acta.client.errors import (
+    ApiConnectionError,
     ApiError,
-    InvalidPath,
-    NotFound,
-    RateLimited,
+    InvalidPathError,
+    NotFoundError,
+    RateLimitError,
     ServerError,
-    TooManyOpenSessions,
-    UnexpectedAnswer,
-    Unreachable,
+    TooManyOpenSessionsError,
+    UnexpectedAnswerError,
     class_of,
 )
 
@@ -52,7 +52,7 @@ GATEWAY_MESSAGES = {
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """`path`: from `/v1` on, quoted. A query parameter that is None is left out. `body`: JSON; `content`: a file."""
 
     method: str
@@ -68,7 +68,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """`headers`: by their names in small letters."""
 
     status: int
@@ -77,7 +77,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class NoAnswer:
+class NoResponse:
     reason: str
 
 
@@ -91,13 +91,13 @@ class Item(Generic[T]):
     value: T
 
 
-Flow: TypeAlias = Generator[Request | Pause, Any, T]
+Flow: TypeAlias = Generator[HttpRequest | Pause, Any, T]
 """Returns T. Raises ClientError."""
-Stream: TypeAlias = Generator[Request | Pause | Item[T], Any, None]
+Stream: TypeAlias = Generator[HttpRequest | Pause | Item[T], Any, None]
 """Its items are T. Raises ClientError."""
 
 
-def answered(request: Request) -> Flow[Answer]:
+def answered(request: HttpRequest) -> Flow[HttpResponse]:
     """The answer of a request that succeeded, after up to `MAX_ATTEMPTS` of them.
 
     That is safe for a POST or PATCH too: each carries an Idempotency-Key, the same one in every attempt. On its way to
@@ -105,24 +105,24 @@ def answered(request: Request) -> Flow[Answer]:
     have been done before its answer was lost is done where the next attempt finds nothing: that is answered with 204.
     """
     if not {".", ".."}.isdisjoint(request.path.split("/")):
-        raise InvalidPath("a name cannot have a part that is . or ..: give the path from the top")
+        raise InvalidPathError("a name cannot have a part that is . or ..: give the path from the top")
     if request.method in ("POST", "PATCH"):
         request = replace(request, headers={"Idempotency-Key": str(uuid.uuid4()), **request.headers})
     may_be_done = False
     for attempt in range(MAX_ATTEMPTS):
         is_last = attempt == MAX_ATTEMPTS - 1
-        answer: Answer | NoAnswer = yield request
-        if isinstance(answer, NoAnswer):
+        answer: HttpResponse | NoResponse = yield request
+        if isinstance(answer, NoResponse):
             if is_last:
-                raise Unreachable(answer.reason)
+                raise ApiConnectionError(answer.reason)
             may_be_done = True
             yield Pause(backoff(attempt))
             continue
         if 200 <= answer.status < 300 or answer.status == 304:
             return answer
         error = error_of(answer)
-        if request.method == "DELETE" and may_be_done and isinstance(error, NotFound) and error.code:
-            return Answer(204, answer.headers, b"")
+        if request.method == "DELETE" and may_be_done and isinstance(error, NotFoundError) and error.code:
+            return HttpResponse(204, answer.headers, b"")
         if is_last or not may_pass(error):
             raise error
         may_be_done = may_be_done or isinstance(error, ServerError)
@@ -130,13 +130,13 @@ def answered(request: Request) -> Flow[Answer]:
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def data(request: Request) -> Flow[Any]:
+def data(request: HttpRequest) -> Flow[Any]:
     """The `data` of the answer's envelope; None of one without a body (204)."""
     answer = yield from answered(request)
     return None if answer.status == 204 else data_of(answer)
 
 
-def content(request: Request) -> Flow[bytes]:
+def content(request: HttpRequest) -> Flow[bytes]:
     """A file's bytes."""
     answer = yield from answered(request)
     return answer.content
@@ -146,7 +146,7 @@ def pages(path: str, **query: Any) -> Stream[Any]:
     """The items of every page of a list, a page fetched when it is needed."""
     cursor: str | None = None
     while True:
-        page = yield from data(Request("GET", path, {"cursor": cursor, **query}))
+        page = yield from data(HttpRequest("GET", path, {"cursor": cursor, **query}))
         for item in page["items"]:
             yield Item(item)
         cursor = page.get("next_cursor")
@@ -205,15 +205,19 @@ def flattened(stream: Stream[T], parts: Callable[[T], Iterable[S]]) -> Stream[S]
 
 def may_pass(error: ApiError) -> bool:
     """Sending the same again may help, and soon."""
-    too_late = isinstance(error, RateLimited) and (error.retry_after or 0) > MAX_RETRY_AFTER_SECONDS
-    return error.status in RETRIED_STATUSES and not too_late and not isinstance(error, TooManyOpenSessions)
+    too_late = isinstance(error, RateLimitError) and (error.retry_after or 0) > MAX_RETRY_AFTER_SECONDS
+    return (
+        error.status in RETRIED_STATUSES and not too_late and not isinstance(error, TooManyOpenSessionsError)
+    )
 
 
 def pause_after(error: ApiError, attempt: int) -> float:
     """Seconds: those the server asks for, of an outage `MAX_PAUSE_SECONDS` at most."""
     if error.retry_after is None:
         return backoff(attempt)
-    return error.retry_after if isinstance(error, RateLimited) else min(error.retry_after, MAX_PAUSE_SECONDS)
+    return (
+        error.retry_after if isinstance(error, RateLimitError) else min(error.retry_after, MAX_PAUSE_SECONDS)
+    )
 
 
 def backoff(attempt: int) -> float:
@@ -221,21 +225,21 @@ def backoff(attempt: int) -> float:
     return float(min(FIRST_PAUSE_SECONDS * 2**attempt, MAX_PAUSE_SECONDS))
 
 
-def retry_after(answer: Answer) -> float | None:
+def retry_after(answer: HttpResponse) -> float | None:
     """Seconds the server asks to wait; None where it does not say."""
     text = answer.headers.get("retry-after", "")
     return float(text) if text.isascii() and text.isdigit() else None
 
 
-def data_of(answer: Answer) -> Any:
-    """Raises UnexpectedAnswer."""
+def data_of(answer: HttpResponse) -> Any:
+    """Raises UnexpectedAnswerError."""
     try:
         return json.loads(answer.content)["data"]
     except (ValueError, KeyError, TypeError):
-        raise UnexpectedAnswer("this answer is not Acta's: check the API's URL") from None
+        raise UnexpectedAnswerError("this answer is not Acta's: check the API's URL") from None
 
 
-def error_of(answer: Answer) -> ApiError:
+def error_of(answer: HttpResponse) -> ApiError:
     """From the error of Acta's envelope; from the status alone where the gateway itself answered."""
     status = answer.status
     try:

@@ -15,8 +15,14 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from acta.client.errors import ClientError, RateLimited, ServerError, UnexpectedAnswer, Unreachable
-from acta.client.flows import Flow, Item, Pause, Request, Stream, data, session_path
+from acta.client.errors import (
+    ApiConnectionError,
+    ClientError,
+    RateLimitError,
+    ServerError,
+    UnexpectedAnswerError,
+)
+from acta.client.flows import Flow, HttpRequest, Item, Pause, Stream, data, session_path
 
 if TYPE_CHECKING:
     from acta.client import shapes
@@ -53,7 +59,7 @@ def whole_inputs(session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[
     """The intervention with the whole input of each of its tool calls. Raises ClientError.
 
     A session's snapshot carries only the beginning of a large input, and a person must see all of what they approve.
-    Raises UnexpectedAnswer for an input that is not the one the decision will be bound to.
+    Raises UnexpectedAnswerError for an input that is not the one the decision will be bound to.
     """
     path = session_path(session_id, "interventions", str(intervention.get("intervention_id")), "input")
     whole = dict(intervention)
@@ -72,9 +78,9 @@ def _whole_call(path: str, call: Mapping[str, Any], *, is_one_of_several: bool =
     if not call.get("shortened"):
         return call
     query = {"call_id": str(call.get("call_id"))} if is_one_of_several else {}
-    text = (yield from data(Request("GET", path, query))).get("input_text")
+    text = (yield from data(HttpRequest("GET", path, query))).get("input_text")
     if not isinstance(text, str) or input_hash(text) != call.get("input_hash"):
-        raise UnexpectedAnswer("the deployment sent another input than the one to decide on")
+        raise UnexpectedAnswerError("the deployment sent another input than the one to decide on")
     return {**call, "input": json.loads(text), "input_text": text}
 
 
@@ -89,7 +95,7 @@ OUTAGE_PAUSES = (1.0, 2.0, 5.0)
 """Seconds between polls that fail, each after its own attempts; the last one is repeated."""
 PATIENCE_SECONDS = 900.0
 """How long polls may fail before following ends, in pauses: what the attempts themselves take comes on top."""
-PASSING = (Unreachable, UnexpectedAnswer, ServerError, RateLimited)
+PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitError)
 
 
 @dataclass(frozen=True)
@@ -148,10 +154,12 @@ def updates(
     wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
     while True:
         try:
-            answer = yield from data(Request("GET", session_path(session_id), {"after": after, "wait": wait}))
+            answer = yield from data(
+                HttpRequest("GET", session_path(session_id), {"after": after, "wait": wait})
+            )
             update = update_of(answer)
         except PASSING as error:
-            may_be_wrong = not has_answered and not isinstance(error, RateLimited)
+            may_be_wrong = not has_answered and not isinstance(error, RateLimitError)
             if may_be_wrong or waited >= patience_seconds:
                 raise
             if on_outage is not None:
@@ -173,14 +181,14 @@ def updates(
 
 
 def update_of(answer: Any) -> Update:
-    """Raises UnexpectedAnswer."""
+    """Raises UnexpectedAnswerError."""
     match answer:
         case {"session": {**session}, "events": [*events], "cursor": cursor}:
             partial = (answer.get("partial") or {}).get("text")
             told: Any = session
             return Update(told, events, str(cursor), partial)
         case _:
-            raise UnexpectedAnswer("this answer is not a session's: check the API's URL")
+            raise UnexpectedAnswerError("this answer is not a session's: check the API's URL")
 
 
 Listener = Callable[[Update | None], None]

@@ -11,57 +11,82 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acta_engine.agents.answers import (
-        Agent as Agent, AppliedFrom as AppliedFrom, AskingPolicy as AskingPolicy, FallbackModel as FallbackModel,
-        ModelsByPurpose as ModelsByPurpose, SessionCaps as SessionCaps, SessionLimits as SessionLimits
+        AgentView as Agent, AppliedFromView as AppliedFrom, AskingPolicyView as AskingPolicy,
+        FallbackModelView as FallbackModel, ModelsByPurposeView as ModelsByPurpose, SessionCapsView as SessionCaps,
+        SessionLimitsView as SessionLimits
     )
     from acta_engine.api.deployment_answers import (
-        AuditState as AuditState, DeploymentHealth as DeploymentHealth, Health as Health,
-        LimitsInForce as LimitsInForce, Me as Me, PageSignIn as PageSignIn, RecoveryScan as RecoveryScan,
-        RecoveryState as RecoveryState, SchemaVersions as SchemaVersions
+        AuditStateView as AuditState, DeploymentHealthView as DeploymentHealth, HealthView as Health,
+        LimitsInForceView as LimitsInForce, MeView as Me, PageSignInView as PageSignIn,
+        RecoveryScanView as RecoveryScan, RecoveryStateView as RecoveryState, SchemaVersionsView as SchemaVersions
     )
-    from acta_engine.audit.answers import (AuditRecord as AuditRecord)
+    from acta_engine.audit.answers import (AuditRecordView as AuditRecord)
     from acta_engine.files.answers import (
-        DeletedFile as DeletedFile, File as File, FileVersion as FileVersion, WrittenFile as WrittenFile
+        DeletedFileView as DeletedFile, FileView as File, FileVersionView as FileVersion,
+        WrittenFileView as WrittenFile
     )
-    from acta_engine.memories.answers import (Memory as Memory, MemorySource as MemorySource)
+    from acta_engine.memories.answers import (MemoryView as Memory, MemorySourceView as MemorySource)
     from acta_engine.models.answers import (
-        CheckedKey as CheckedKey, CheckedKeys as CheckedKeys, ConfiguredModel as ConfiguredModel,
-        ConfiguredModels as ConfiguredModels, DefaultModel as DefaultModel, LongPrice as LongPrice,
-        ModelPrice as ModelPrice, ModelUse as ModelUse, ProviderKey as ProviderKey
+        CheckedKeyView as CheckedKey, CheckedKeysView as CheckedKeys, ConfiguredModelView as ConfiguredModel,
+        ConfiguredModelsView as ConfiguredModels, DefaultModelView as DefaultModel, LongPriceView as LongPrice,
+        ModelPriceView as ModelPrice, ModelUseView as ModelUse, ProviderKeyView as ProviderKey
     )
-    from acta_engine.notifications.answers import (Notifications as Notifications)
+    from acta_engine.notifications.answers import (NotificationsView as Notifications)
     from acta_engine.people.answers import (
-        CallInput as CallInput, Context as Context, DecidedOfDeleted as DecidedOfDeleted, FileOfCall as FileOfCall,
-        Intervention as Intervention, Outage as Outage, PendingCall as PendingCall, ReviewedCall as ReviewedCall
+        CallInputView as CallInput, ContextView as Context, DecidedOfDeletedView as DecidedOfDeleted,
+        FileOfCallView as FileOfCall, InterventionView as Intervention, OutageView as Outage,
+        PendingCallView as PendingCall, ReviewedCallView as ReviewedCall
     )
-    from acta_engine.plans.answers import (Plan as Plan, PlanStep as PlanStep)
-    from acta_engine.prompts.answers import (Prompt as Prompt, PromptInForce as PromptInForce)
+    from acta_engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
+    from acta_engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
     from acta_engine.sessions.answers import (
-        Budget as Budget, CancelledSession as CancelledSession, Cause as Cause, DeletedSession as DeletedSession,
-        Event as Event, ForkedFrom as ForkedFrom, ForkedSession as ForkedSession, Held as Held,
-        HiddenSession as HiddenSession, Message as Message, MessageCall as MessageCall, NextLimits as NextLimits,
-        Partial as Partial, Plans as Plans, Queue as Queue, Result as Result, Run as Run, RunError as RunError,
-        Scratchpad as Scratchpad, Session as Session, Snapshot as Snapshot, Step as Step, TextPart as TextPart,
-        TraceRow as TraceRow, Usage as Usage, WholeText as WholeText
+        BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause,
+        DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
+        ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
+        MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, PartialView as Partial,
+        PlansView as Plans, QueueView as Queue, ResultView as Result, RunView as Run, RunErrorView as RunError,
+        ScratchpadView as Scratchpad, SessionView as Session, SnapshotView as Snapshot, StepView as Step,
+        TextPartView as TextPart, TraceRowView as TraceRow, UsageView as Usage, WholeTextView as WholeText
     )
     from acta_engine.tools.answers import (
-        HttpToolConfig as HttpToolConfig, LambdaToolConfig as LambdaToolConfig, SecretReference as SecretReference,
-        Tool as Tool, ToolCallError as ToolCallError, ToolParameter as ToolParameter, ToolSecret as ToolSecret,
-        ToolTrial as ToolTrial, WhoApproves as WhoApproves
+        HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
+        SecretReferenceView as SecretReference, ToolView as Tool, ToolCallErrorView as ToolCallError,
+        ToolParameterView as ToolParameter, ToolSecretView as ToolSecret, ToolTrialView as ToolTrial,
+        WhoApprovesView as WhoApproves
     )
     from acta_engine.tools.mcp.answers import (
-        ClientCredentials as ClientCredentials, ConfirmedMcpTool as ConfirmedMcpTool, ListedMcpTool as ListedMcpTool,
-        ListedMcpTools as ListedMcpTools, McpCredentials as McpCredentials, McpServer as McpServer
+        ClientCredentialsView as ClientCredentials, ConfirmedMcpToolView as ConfirmedMcpTool,
+        ListedMcpToolView as ListedMcpTool, ListedMcpToolsView as ListedMcpTools,
+        McpCredentialsView as McpCredentials, McpServerView as McpServer
     )
     from acta_engine.usage.answers import (
-        AwsCost as AwsCost, AwsPrices as AwsPrices, Cost as Cost, Counts as Counts, EngineCost as EngineCost,
-        InterventionCounts as InterventionCounts, LambdaCost as LambdaCost, MessageCounts as MessageCounts,
-        ModelCost as ModelCost, ModelPrices as ModelPrices, ModelsCost as ModelsCost, ObjectsCost as ObjectsCost,
-        PlanCounts as PlanCounts, PriceLists as PriceLists, Receipt as Receipt, RunCounts as RunCounts,
-        SessionCounts as SessionCounts, SessionsNow as SessionsNow, TableCost as TableCost,
-        TenantUsage as TenantUsage, Tokens as Tokens, ToolCounts as ToolCounts, UsageCost as UsageCost,
-        UsageItem as UsageItem, UsageTotal as UsageTotal, Work as Work
+        AwsCostView as AwsCost, AwsPricesView as AwsPrices, CostView as Cost, CountsView as Counts,
+        EngineCostView as EngineCost, InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
+        MessageCountsView as MessageCounts, ModelCostView as ModelCost, ModelPricesView as ModelPrices,
+        ModelsCostView as ModelsCost, ObjectsCostView as ObjectsCost, PlanCountsView as PlanCounts,
+        PriceListsView as PriceLists, ReceiptView as Receipt, RunCountsView as RunCounts,
+        SessionCountsView as SessionCounts, SessionsNowView as SessionsNow, TableCostView as TableCost,
+        TenantUsageView as TenantUsage, TokensView as Tokens, ToolCountsView as ToolCounts,
+        UsageCostView as UsageCost, UsageItemView as UsageItem, UsageTotalView as UsageTotal, WorkView as Work
     )
+
+__all__ = (
+    "Agent", "AppliedFrom", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost", "AwsPrices", "Budget",
+    "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "ClientCredentials", "ConfiguredModel",
+    "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted", "DefaultModel",
+    "DeletedFile", "DeletedSession", "DeploymentHealth", "EngineCost", "Event", "FallbackModel", "File", "FileOfCall",
+    "FileVersion", "ForkedFrom", "ForkedSession", "Health", "Held", "HiddenSession", "HttpToolConfig", "Intervention",
+    "InterventionCounts", "LambdaCost", "LambdaToolConfig", "LimitsInForce", "ListedMcpTool", "ListedMcpTools",
+    "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall",
+    "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost",
+    "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
+    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "Queue", "Receipt",
+    "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions",
+    "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow",
+    "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts",
+    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal",
+    "WhoApproves", "WholeText", "Work", "WrittenFile"
+)
 
 MODULES = {
     **dict.fromkeys((
@@ -110,4 +135,4 @@ def __getattr__(name: str) -> Any:
     module = MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"acta_engine.{module}"), name)
+    return getattr(import_module(f"acta_engine.{module}"), f"{name}View")

@@ -13,13 +13,13 @@ from acta.testing.script import (
     tool_call,
     uses,
 )
-from acta.testing.session import BadAgent, Session, ToolUse, run
+from acta.testing.session import BadAgent, InProcessSession, ToolUse, run
 
 __all__ = [
     "BadAgent",
+    "InProcessSession",
     "ScriptError",
     "ScriptedModel",
-    "Session",
     "ToolUse",
     "WrongResult",
     "asks",

@@ -17,7 +17,7 @@ from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, pla
 from acta.yaml_text import NoYaml, read
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
 from acta_engine.errors import Conflict
-from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, chosen, usual
+from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry
 from acta_engine.log.events import Event
@@ -129,7 +129,7 @@ def run(
     review_every: int = 0,
     output_schema: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> "Session":
+) -> "InProcessSession":
     """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
 
     `script`: what the model says, reply by reply. It need not speak of the plan: where it begins with another reply,
@@ -148,9 +148,11 @@ def run(
     check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
     _store(acta, definition)
     put_files(acta.files, tenant, user, files or {})
-    deployment = Limited(DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None)
+    deployment = LimitValues(
+        DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None
+    )
     limits = chosen(
-        Limited(max_steps, token_budget, cost_budget_usd),
+        LimitValues(max_steps, token_budget, cost_budget_usd),
         usual(definition.limits, deployment),
         definition.caps,
         acta.settings.caps,
@@ -165,10 +167,10 @@ def run(
         output_schema="" if schema is None else schema_text(schema),
         **limits._asdict(),
     )
-    return Session(acta, model, head.session_id)._work()
+    return InProcessSession(acta, model, head.session_id)._work()
 
 
-class Session:
+class InProcessSession:
     """What became of the goal so far. Every property says how things are now; `approve`, `answer`, `say` and the like
     have the agent work on and return the same session.
     """

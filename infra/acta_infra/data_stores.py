@@ -146,16 +146,16 @@ RECORD_CHANGES = (
 """All ways to write items but PutItem. Source: Service Authorization Reference, actions of Amazon DynamoDB."""
 
 
-class AuditTrail(NamedTuple):
+class AuditStore(NamedTuple):
     """`secret`: None locally."""
 
     table: dynamodb.Table
     secret: secretsmanager.Secret | None
 
 
-def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
+def audit_trail(scope: Construct, environment: Environment) -> AuditStore:
     if environment.is_local:
-        return AuditTrail(data_table(scope, "Audit", environment, resource_policy=None), None)
+        return AuditStore(data_table(scope, "Audit", environment, resource_policy=None), None)
     # Not even an administrator of the account, before this policy is taken away, which CloudTrail records.
     # A table's own policy names the table by `*`: its ARN would need the table to be there first.
     nobody_changes_a_record = iam.PolicyStatement(
@@ -177,4 +177,4 @@ def audit_trail(scope: Construct, environment: Environment) -> AuditTrail:
             password_length=64, exclude_punctuation=True
         ),
     )
-    return AuditTrail(table, key)
+    return AuditStore(table, key)

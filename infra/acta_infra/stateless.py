@@ -11,7 +11,7 @@ from constructs import Construct
 from acta_engine.prompts.prompt import SEEDS
 from acta_engine.settings import PREFIX
 from acta_engine.store.schema import CURRENT
-from acta_infra.api.http_api import Api, Issuer
+from acta_infra.api.http_api import ApiGateway, Issuer
 from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.api.user_pool import ConsoleSignIn, UserPool
 from acta_infra.data_stores import place
@@ -100,7 +100,7 @@ class StatelessStack(Stack):
             feed_traces(self, environment, called["traces"], traces.queue)
         engine = StateMachine(self, environment, called)
         call_recovery(self, called["recover"], engine.machine, admits=environment.may_queue)
-        api = Api(self, environment)
+        api = ApiGateway(self, environment)
         page = ConsoleSignIn(self, environment, stateful.user_pool, api.url)
         for variable, value in page.variables.items():
             made["console"].function.add_environment(variable, value)

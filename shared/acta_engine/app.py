@@ -147,9 +147,9 @@ class App:
 
     @cached_property
     def files(self) -> FileStore:
-        from acta_engine.files.s3 import S3Files
+        from acta_engine.files.s3 import S3FileStore
 
-        return S3Files(self.settings.bucket)
+        return S3FileStore(self.settings.bucket)
 
     @cached_property
     def tool_definitions(self) -> ToolStore:

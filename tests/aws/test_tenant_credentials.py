@@ -17,7 +17,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
 from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileMissing
 from acta_engine.limits.dynamodb import DynamoLongPolls
 from acta_engine.limits.long_polls import LongPollLimit
@@ -65,8 +65,8 @@ class Function(NamedTuple):
         return DynamoLog(self.table, CLOCK, self.dynamodb)
 
     @property
-    def files(self) -> S3Files:
-        return S3Files(self.bucket, self.s3)
+    def files(self) -> S3FileStore:
+        return S3FileStore(self.bucket, self.s3)
 
     @property
     def blobs(self) -> S3Blobs:
@@ -304,12 +304,12 @@ def test_what_belongs_to_the_deployment_is_asked_for_by_the_function_itself(
 def test_s3_hides_what_is_missing_from_who_may_not_list_all_and_it_is_still_told_from_what_is_forbidden(
     moto_account: Aws, tenant: str
 ) -> None:
-    def with_rights(*actions: str) -> S3Files:
+    def with_rights(*actions: str) -> S3FileStore:
         account = Account(
             Role(BASE, allowing("sts:AssumeRole")), Role(NARROWED, allowing(*actions), trusts=BASE)
         )
         credentials = account.credentials(NARROWED, account.running_as(BASE), moto_account.bucket)
-        return S3Files(moto_account.bucket, account.client("s3", credentials))
+        return S3FileStore(moto_account.bucket, account.client("s3", credentials))
 
     with bound_to(tenant):
         files = with_rights("s3:*")

@@ -9,8 +9,8 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store.table_layout import to_commit
-from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
-from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline
 
 
 class MemoryUsage:
@@ -19,24 +19,24 @@ class MemoryUsage:
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
         self._rows: dict[tuple[str, RowKey], Amounts] = {}
-        self._counted: dict[UsagePartition, Counted] = {}
+        self._counted: dict[UsagePartition, UsageBaseline] = {}
         self._until: dict[str, datetime] = {}
         self.lost = 0
         self.writes = 0
 
-    def committed(self) -> list[Committed]:
+    def committed(self) -> list[StreamCommit]:
         """Every commit that the table has, or had before a deletion."""
         return [
-            Committed(UsagePartition(*name), number, to_commit(stored.version, stored.body).at)
+            StreamCommit(UsagePartition(*name), number, to_commit(stored.version, stored.body).at)
             for name, commits in self._table.commits.items()
             for number, stored in commits.items()
         ]
 
-    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         found = {each: self._counted[each] for each in partitions if each in self._counted}
         return {each: None if now.standing == "deleted" else now for each, now in found.items()}
 
-    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+    def heads(self, commits: Sequence[StreamCommit]) -> Mapping[StreamCommit, Head]:
         heads = {}
         for each in commits:
             stored = self._table.commits.get(each.partition, {}).get(each.number)
@@ -51,7 +51,7 @@ class MemoryUsage:
         wanted = sorted((number for number in numbers if number in stored), reverse=True)
         return [to_commit(stored[number].version, stored[number].body) for number in wanted]
 
-    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, UsageBaseline] | None:
         left = self._table.left.get(partition)
         return None if left is None else (partition.tenant, left)
 

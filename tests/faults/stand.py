@@ -17,7 +17,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
 from acta_engine.usage.dynamodb import DynamoUsage
-from acta_infra.local.deploy import Progress, Silent
+from acta_infra.local.deploy import DeployProgress, Silent
 from acta_infra.local.stack import LocalStack
 from local_aws.emulator_process import REGION
 from local_aws.loopback import free_port
@@ -48,7 +48,7 @@ class Stand:
 
     def __init__(
         self,
-        progress: Progress | None = None,
+        progress: DeployProgress | None = None,
         model: Callable[[Request], Answer] | None = None,
         *,
         cap: int = 1,

@@ -7,7 +7,7 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileMissing, FileStore
 from acta_engine.untrusted.path import PathRefused, private_folder
 from tests.stores.backends import Aws, Stores
@@ -98,7 +98,7 @@ def test_a_cursor_of_one_person_s_listing_is_none_of_another_s(stores: Stores, t
 
 
 def test_on_aws_a_private_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant: str) -> None:
-    files = S3Files(aws.bucket, aws.s3).seen_by("ann")
+    files = S3FileStore(aws.bucket, aws.s3).seen_by("ann")
     room = 1_024 - len(f"files/{tenant}/{private_folder('ann')}/") + len("~/")
     files.write(tenant, "~/" + "p" * (room - 2), b"x")
     with pytest.raises(PathRefused, match=f"than {room} bytes"):
@@ -107,7 +107,7 @@ def test_on_aws_a_private_path_may_be_as_long_as_a_key_has_room(aws: Aws, tenant
 
 def test_an_earlier_version_of_a_private_file_is_its_owner_s_to_restore(aws: Aws, tenant: str) -> None:
     aws.s3.put_bucket_versioning(Bucket=aws.bucket, VersioningConfiguration={"Status": "Enabled"})
-    check_versions(S3Files(aws.bucket, aws.s3), tenant)
+    check_versions(S3FileStore(aws.bucket, aws.s3), tenant)
 
 
 def test_the_double_keeps_private_versions_as_the_store_does(tenant: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta_engine.errors import AwsDenied
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileMissing
 from acta_engine.log.beside import BlobMissing
 from acta_engine.log.s3 import S3Blobs
@@ -62,7 +62,7 @@ def narrow(aws: Aws) -> Narrow:
 def test_a_file_that_is_not_there_is_missing_to_who_may_not_list_the_bucket(
     aws: Aws, narrow: Narrow, tenant: str
 ) -> None:
-    files = S3Files(aws.bucket, narrow)
+    files = S3FileStore(aws.bucket, narrow)
     files.write(tenant, "notes.md.old", b"begins with the other's name")
     with pytest.raises(FileMissing):
         files.read(tenant, "notes.md")
@@ -71,7 +71,7 @@ def test_a_file_that_is_not_there_is_missing_to_who_may_not_list_the_bucket(
 
 
 def test_a_file_that_is_there_costs_no_listing(aws: Aws, narrow: Narrow, tenant: str) -> None:
-    files = S3Files(aws.bucket, narrow)
+    files = S3FileStore(aws.bucket, narrow)
     assert files.write(tenant, "notes.md", b"one")
     assert not files.write(tenant, "notes.md", b"two")
     assert files.read(tenant, "notes.md") == b"two"
@@ -83,15 +83,15 @@ def test_a_file_that_is_there_costs_no_listing(aws: Aws, narrow: Narrow, tenant:
 def test_a_version_that_a_file_does_not_have_is_missing_to_who_may_not_list_the_bucket(
     aws: Aws, narrow: Narrow, tenant: str, version: str
 ) -> None:
-    files = S3Files(aws.bucket, narrow)
+    files = S3FileStore(aws.bucket, narrow)
     files.write(tenant, "notes.md", b"there")
     with pytest.raises(FileMissing):
         files.restore(tenant, "notes.md", version)
 
 
 def test_what_a_role_may_not_read_is_not_taken_for_missing(aws: Aws, tenant: str) -> None:
-    S3Files(aws.bucket, aws.s3).write(tenant, "notes.md", b"there")
-    files = S3Files(aws.bucket, Narrow(aws.s3, "files/", frozenset({f"files/{tenant}/notes.md"})))
+    S3FileStore(aws.bucket, aws.s3).write(tenant, "notes.md", b"there")
+    files = S3FileStore(aws.bucket, Narrow(aws.s3, "files/", frozenset({f"files/{tenant}/notes.md"})))
     with pytest.raises(AwsDenied):
         files.read(tenant, "notes.md")
     with pytest.raises(AwsDenied):
@@ -100,7 +100,7 @@ def test_what_a_role_may_not_read_is_not_taken_for_missing(aws: Aws, tenant: str
 
 def test_who_may_not_even_list_the_key_is_told_of_the_missing_right(aws: Aws, tenant: str) -> None:
     with pytest.raises(AwsDenied):
-        S3Files(aws.bucket, Narrow(aws.s3, "elsewhere/")).read(tenant, "notes.md")
+        S3FileStore(aws.bucket, Narrow(aws.s3, "elsewhere/")).read(tenant, "notes.md")
 
 
 def test_a_text_that_is_not_there_is_missing(aws: Aws, tenant: str) -> None:

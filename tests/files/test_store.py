@@ -7,7 +7,7 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
 from acta_engine.untrusted.path import PathRefused
 from tests.stores.backends import Aws, Stores, aws_stores
@@ -81,7 +81,7 @@ def versioned(request: pytest.FixtureRequest) -> FileStore:
         return MemoryFiles(FakeClock())
     account: Aws = request.getfixturevalue("moto_account")
     account.s3.put_bucket_versioning(Bucket=account.bucket, VersioningConfiguration={"Status": "Enabled"})
-    return S3Files(account.bucket, account.s3)
+    return S3FileStore(account.bucket, account.s3)
 
 
 def gone(files: FileStore, tenant: str, prefix: str = "", limit: int = 100) -> list[list[str]]:
@@ -146,7 +146,7 @@ class LosesAnswers:
 def test_on_aws_a_write_whose_answer_was_lost_knows_that_the_file_is_its_own(
     aws: Aws, tenant: str, write_id: str | None
 ) -> None:
-    files = S3Files(aws.bucket, LosesAnswers(aws.s3))
+    files = S3FileStore(aws.bucket, LosesAnswers(aws.s3))
     assert files.write(tenant, "a.md", b"x", write_id) is True
     assert files.read(tenant, "a.md") == b"x"
     assert files.write(tenant, "a.md", b"y") is False
@@ -238,7 +238,7 @@ def test_on_aws_the_folder_a_console_made_is_no_file(aws: Aws, tenant: str) -> N
 
 def test_what_was_replaced_or_deleted_can_be_written_again(aws: Aws, tenant: str) -> None:
     aws.s3.put_bucket_versioning(Bucket=aws.bucket, VersioningConfiguration={"Status": "Enabled"})
-    check_versions(S3Files(aws.bucket, aws.s3), tenant)
+    check_versions(S3FileStore(aws.bucket, aws.s3), tenant)
 
 
 def test_the_double_keeps_versions_as_the_store_does(tenant: str) -> None:

@@ -7,7 +7,7 @@ from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
 from acta.testing.memory.log import MemoryLog
-from acta_engine.limits.caps import Limited
+from acta_engine.limits.caps import LimitValues
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
 from acta_engine.models.model import Model
@@ -16,7 +16,7 @@ from acta_engine.recovery.recovery import Recovery
 from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta_engine.sessions.delete import delete as delete_session
 from acta_engine.sessions.history import History
-from acta_engine.sessions.poll import Cursor, Snapshot, poll
+from acta_engine.sessions.poll import Cursor, SessionSnapshot, poll
 from acta_engine.telemetry import Telemetry
 from acta_engine.turn.engine import position
 from tests.doubles.long_polls import MemoryLongPolls
@@ -45,7 +45,7 @@ class House(InProcess):
 
     def limit(self, session_id: str, **limits: Any) -> Head:
         deps = LimitDeps(self.fresh_repository(), self.workflow, self.definitions, self.settings.caps)
-        return change_limits(deps, self.requester, session_id, NewLimits(Limited(**limits)))
+        return change_limits(deps, self.requester, session_id, NewLimits(LimitValues(**limits)))
 
     def edit_plan(self, session_id: str, *operations: Operation, version: int | None = None) -> Head:
         """`version`: what the person has seen; None: they take whatever there is."""
@@ -64,7 +64,7 @@ class House(InProcess):
             session_id,
         )
 
-    def poll(self, session_id: str, after: Cursor = START) -> Snapshot:
+    def poll(self, session_id: str, after: Cursor = START) -> SessionSnapshot:
         return poll(self.log, self.clock, TENANT, session_id, after, 0)
 
     def time_out(self, session_id: str) -> None:

@@ -17,7 +17,7 @@ from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
 from acta_infra.document.openapi import document
 from acta_infra.environments import select
 from acta_infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
-from acta_infra.packaging.install import InstallFailed, Target, target_of
+from acta_infra.packaging.install import InstallFailed, InstallTarget, target_of
 from acta_infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
@@ -66,7 +66,7 @@ def small_tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("function", ["start", "status"])
 @pytest.mark.parametrize("target", [HOST, CLOUD], ids=["host", "cloud"])
-def test_what_answers_over_http_is_small(function: str, target: Target) -> None:
+def test_what_answers_over_http_is_small(function: str, target: InstallTarget) -> None:
     assert zipped(Bundler(target).build(function)) <= LIMIT
 
 

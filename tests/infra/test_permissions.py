@@ -14,7 +14,7 @@ from acta_infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
     WITHOUT_NAMES,
-    Place,
+    AccountRegion,
     UnknownResource,
     actions_of,
     deployer_policy,
@@ -39,7 +39,7 @@ TOLD = replace(
         budget=MonthlyBudget(100),
     ),
 )
-HERE = Place("123456789012", "eu-west-1")
+HERE = AccountRegion("123456789012", "eu-west-1")
 MOST_POLICIES = 10
 """Of one role. Source: IAM user guide, "IAM and AWS STS quotas"."""
 

@@ -10,8 +10,8 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import as_lines, require_unprotected
-from acta.cli.operations.target import Target
-from acta_infra.deployed.account import Caller
+from acta.cli.operations.target import OperatorTarget
+from acta_infra.deployed.account import CallerIdentity
 from acta_infra.deployed.stacks import HOLDS_DATA, CloudFormation, Fate, Thing, empty_bucket, fate_of
 from acta_infra.environments import STAGING
 from acta_infra.options import CustomerKey
@@ -109,8 +109,8 @@ def test_who_deletes_reads_first_what_stays_and_what_goes(prod: Synthesised, loc
     assert "  bucket <Files" in gone.partition("What goes, for good")[2]
 
 
-def of(made: Synthesised) -> Target:
-    return Target(made.environment, Caller("123456789012", "eu-west-1", "arn"))
+def of(made: Synthesised) -> OperatorTarget:
+    return OperatorTarget(made.environment, CallerIdentity("123456789012", "eu-west-1", "arn"))
 
 
 class Bucket:

@@ -15,7 +15,7 @@ from acta_engine.tools import registry as catalogue
 from acta_infra.environments import ENVIRONMENTS, Environment
 from acta_infra.lambdas.function import KNOW_TOOLS
 from acta_infra.packaging.bundle import ROOT
-from acta_infra.packaging.install import Target
+from acta_infra.packaging.install import InstallTarget
 from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
 from acta_infra.packaging.zip_contents import reach
 from acta_infra.release import release_of
@@ -48,7 +48,7 @@ tenants = ["shop"]
 variables = { LEVEL = "2" }
 """
 MOST_SDK_BYTES = 60_000
-HERE = Target(ENVIRONMENTS["local"].python)
+HERE = InstallTarget(ENVIRONMENTS["local"].python)
 
 Write = Callable[..., Path]
 

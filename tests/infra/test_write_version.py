@@ -11,7 +11,7 @@ from acta.cli.operations.deploy import choose_write_version
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_infra.deployed.releases import (
     NOT_ASKED,
-    Live,
+    LiveRelease,
     ReleaseTooFar,
     WriteVersion,
     choose,
@@ -46,7 +46,7 @@ PREVIOUS, OURS, NEXT = 4, 5, 6
 """A release whose version is 5, the one before it, and the one after."""
 
 
-def chosen(stacks: Stacks, live: Live = NOT_ASKED) -> WriteVersion:
+def chosen(stacks: Stacks, live: LiveRelease = NOT_ASKED) -> WriteVersion:
     return version_to_write(PROD, stacks, live, current=OURS)
 
 

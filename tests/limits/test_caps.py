@@ -2,35 +2,35 @@
 
 import pytest
 
-from acta_engine.limits.caps import NO_CAPS, Caps, Limited, beyond, chosen
+from acta_engine.limits.caps import NO_CAPS, Caps, LimitValues, beyond, chosen
 from acta_engine.models.providers import AllowedModels
 from acta_engine.settings import Settings, SettingsError
 
 DEPLOYMENT = Caps(max_steps=100, token_budget=1_000, cost_budget_usd=50)
 AGENT = Caps(max_steps=20, cost_budget_usd=5)
-USUAL = Limited(50, 300, None)
+USUAL = LimitValues(50, 300, None)
 
 
 @pytest.mark.parametrize(
     ("named", "agent", "is_admin", "wrong"),
     [
-        (Limited(), AGENT, False, []),
-        (Limited(20, 1_000, 5), AGENT, False, []),
-        (Limited(21, 1_001, 5.5), AGENT, False, ["max_steps", "token_budget", "cost_budget_usd"]),
-        (Limited(21, 1_000, 50), AGENT, True, []),
-        (Limited(101, 1_001, 51), AGENT, True, ["max_steps", "token_budget", "cost_budget_usd"]),
-        (Limited(100, None, 50), NO_CAPS, False, []),
-        (Limited(101, None, 51), NO_CAPS, False, ["max_steps", "cost_budget_usd"]),
+        (LimitValues(), AGENT, False, []),
+        (LimitValues(20, 1_000, 5), AGENT, False, []),
+        (LimitValues(21, 1_001, 5.5), AGENT, False, ["max_steps", "token_budget", "cost_budget_usd"]),
+        (LimitValues(21, 1_000, 50), AGENT, True, []),
+        (LimitValues(101, 1_001, 51), AGENT, True, ["max_steps", "token_budget", "cost_budget_usd"]),
+        (LimitValues(100, None, 50), NO_CAPS, False, []),
+        (LimitValues(101, None, 51), NO_CAPS, False, ["max_steps", "cost_budget_usd"]),
     ],
 )
 def test_members_keep_to_the_agent_s_caps_and_admins_to_the_deployment_s(
-    named: Limited, agent: Caps, is_admin: bool, wrong: list[str]
+    named: LimitValues, agent: Caps, is_admin: bool, wrong: list[str]
 ) -> None:
     assert list(beyond(named, agent, DEPLOYMENT, is_admin=is_admin)) == wrong
 
 
 def test_what_is_wrong_says_the_most_and_who_may_give_more() -> None:
-    said = beyond(Limited(30, 2_000_000), AGENT, Caps(token_budget=1_000_000), is_admin=False)
+    said = beyond(LimitValues(30, 2_000_000), AGENT, Caps(token_budget=1_000_000), is_admin=False)
     assert said == {
         "max_steps": "The most for sessions of this agent is 20; an admin may give more.",
         "token_budget": "The most in this deployment is 1,000,000.",
@@ -40,15 +40,15 @@ def test_what_is_wrong_says_the_most_and_who_may_give_more() -> None:
 @pytest.mark.parametrize(
     ("named", "usual", "agent", "got"),
     [
-        (Limited(), USUAL, NO_CAPS, Limited(50, 300, None)),
-        (Limited(), USUAL, AGENT, Limited(20, 300, 5)),
-        (Limited(60, 400, 7), USUAL, AGENT, Limited(60, 400, 7)),
-        (Limited(), Limited(500, 5_000, 70), NO_CAPS, Limited(100, 1_000, 50)),
-        (Limited(), Limited(10, 100, 2), AGENT, Limited(10, 100, 2)),
+        (LimitValues(), USUAL, NO_CAPS, LimitValues(50, 300, None)),
+        (LimitValues(), USUAL, AGENT, LimitValues(20, 300, 5)),
+        (LimitValues(60, 400, 7), USUAL, AGENT, LimitValues(60, 400, 7)),
+        (LimitValues(), LimitValues(500, 5_000, 70), NO_CAPS, LimitValues(100, 1_000, 50)),
+        (LimitValues(), LimitValues(10, 100, 2), AGENT, LimitValues(10, 100, 2)),
     ],
 )
 def test_what_is_not_named_is_what_is_usual_within_the_caps_and_an_agent_s_cap_where_nothing_is(
-    named: Limited, usual: Limited, agent: Caps, got: Limited
+    named: LimitValues, usual: LimitValues, agent: Caps, got: LimitValues
 ) -> None:
     """An admin named the third; what it may name is checked by `beyond`."""
     assert chosen(named, usual, agent, DEPLOYMENT) == got

@@ -15,7 +15,7 @@ import pytest
 
 from acta_infra.environments import VARIABLE
 from acta_infra.local.deploy import Commands, local_aws_environ
-from acta_infra.local.issuer import Issuer
+from acta_infra.local.issuer import LocalIssuer
 from acta_infra.local.stack import emulator
 from acta_infra.local.toolchain import ROOT
 from local_aws.emulator_process import ACCOUNT, REGION
@@ -43,10 +43,10 @@ Acta = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
-def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
+def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalIssuer]:
     front = Front()
     try:
-        issuer = Issuer.from_state(tmp_path_factory.mktemp("issuer"), front.url)
+        issuer = LocalIssuer.from_state(tmp_path_factory.mktemp("issuer"), front.url)
         front.publish(issuer.documents())
         yield issuer
     finally:
@@ -54,7 +54,7 @@ def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
 
 
 @pytest.fixture(scope="module")
-def acta(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator[Acta]:
+def acta(tmp_path_factory: pytest.TempPathFactory, issuer: LocalIssuer) -> Iterator[Acta]:
     """Runs a command with the credentials of a bootstrapped account. `rate`: of the environment."""
     folder = tmp_path_factory.mktemp("account")
     (folder / "aws").mkdir()
@@ -92,7 +92,7 @@ def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:
 
 
 @pytest.mark.thorough
-def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer: Issuer) -> None:
+def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer: LocalIssuer) -> None:
     env = ("--env", "trial")
     done = acta("deploy", *env)
     assert (done.returncode, "add --yes" in done.stderr) == (2, True)

@@ -7,7 +7,7 @@ import jwt
 import pytest
 
 from acta_engine.api.roles import roles_from
-from acta_infra.local.issuer import AUDIENCE, KEY_FILE, Issuer
+from acta_infra.local.issuer import AUDIENCE, KEY_FILE, LocalIssuer
 
 URL = "http://127.0.0.1:8080"
 
@@ -18,11 +18,11 @@ def state_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def issuer(state_dir: Path) -> Issuer:
-    return Issuer.from_state(state_dir, URL)
+def issuer(state_dir: Path) -> LocalIssuer:
+    return LocalIssuer.from_state(state_dir, URL)
 
 
-def verify(issuer: Issuer, token: str) -> dict[str, object]:
+def verify(issuer: LocalIssuer, token: str) -> dict[str, object]:
     """As a stranger does: with nothing but the published documents."""
     keys = jwt.PyJWKSet.from_json(issuer.documents()["/.well-known/jwks.json"].decode())
     key = keys[jwt.get_unverified_header(token)["kid"]]
@@ -30,54 +30,54 @@ def verify(issuer: Issuer, token: str) -> dict[str, object]:
     return claims
 
 
-def granted(issuer: Issuer, token: str) -> list[str]:
+def granted(issuer: LocalIssuer, token: str) -> list[str]:
     """As the API reads the claim once the gateway has made a text of a list."""
     claim = verify(issuer, token)["roles"]
     roles = roles_from(f"[{' '.join(claim)}]" if isinstance(claim, list) else claim)
     return sorted(roles)
 
 
-def test_a_token_verifies_with_the_published_key(issuer: Issuer) -> None:
+def test_a_token_verifies_with_the_published_key(issuer: LocalIssuer) -> None:
     claims = verify(issuer, issuer.issue_token("acme", "ann", "member"))
     assert (claims["tenant"], claims["sub"], claims["roles"]) == ("acme", "ann", ["member"])
 
 
-def test_an_admin_and_an_approver_are_members_too_and_not_each_other(issuer: Issuer) -> None:
+def test_an_admin_and_an_approver_are_members_too_and_not_each_other(issuer: LocalIssuer) -> None:
     assert verify(issuer, issuer.issue_token("acme", "ann", "admin"))["roles"] == '["admin", "member"]'
     assert granted(issuer, issuer.issue_token("acme", "ann", "admin")) == ["admin", "member"]
     assert granted(issuer, issuer.issue_token("acme", "ann", "approver")) == ["approver", "member"]
 
 
-def test_roles_that_agents_name_are_granted_together_and_once(issuer: Issuer) -> None:
+def test_roles_that_agents_name_are_granted_together_and_once(issuer: LocalIssuer) -> None:
     token = issuer.issue_token("acme", "ann", ("member", "finance", "legal:eu", "finance"))
     assert granted(issuer, token) == ["finance", "legal:eu", "member"]
     assert verify(issuer, issuer.issue_token("acme", "ann", ()))["roles"] == ["member"]
 
 
-def test_a_token_ends_when_its_time_is_over(issuer: Issuer) -> None:
+def test_a_token_ends_when_its_time_is_over(issuer: LocalIssuer) -> None:
     long_ago = datetime.now(UTC) - timedelta(hours=2)
     with pytest.raises(jwt.ExpiredSignatureError):
         verify(issuer, issuer.issue_token("acme", "ann", "member", ttl=3_600, now=long_ago))
 
 
-def test_the_key_is_made_once_and_readable_by_its_owner_only(issuer: Issuer, state_dir: Path) -> None:
-    assert Issuer.from_state(state_dir, URL).key_id == issuer.key_id
+def test_the_key_is_made_once_and_readable_by_its_owner_only(issuer: LocalIssuer, state_dir: Path) -> None:
+    assert LocalIssuer.from_state(state_dir, URL).key_id == issuer.key_id
     assert stat.S_IMODE((state_dir / KEY_FILE).stat().st_mode) == 0o600
 
 
-def test_another_stack_has_another_key(issuer: Issuer, tmp_path: Path) -> None:
-    stranger = Issuer.from_state(tmp_path, URL)
+def test_another_stack_has_another_key(issuer: LocalIssuer, tmp_path: Path) -> None:
+    stranger = LocalIssuer.from_state(tmp_path, URL)
     assert stranger.key_id != issuer.key_id
     with pytest.raises(KeyError):
         verify(issuer, stranger.issue_token("acme", "ann", "admin"))
 
 
-def test_the_configuration_points_at_the_keys(issuer: Issuer) -> None:
+def test_the_configuration_points_at_the_keys(issuer: LocalIssuer) -> None:
     configuration = json.loads(issuer.documents()["/.well-known/openid-configuration"])
     assert configuration["issuer"] == URL
     assert configuration["jwks_uri"] == f"{URL}/.well-known/jwks.json"
 
 
-def test_the_published_key_is_public(issuer: Issuer) -> None:
+def test_the_published_key_is_public(issuer: LocalIssuer) -> None:
     (key,) = json.loads(issuer.documents()["/.well-known/jwks.json"])["keys"]
     assert set(key) <= {"kty", "n", "e", "kid", "alg", "use", "key_ops"}

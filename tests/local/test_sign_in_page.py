@@ -11,10 +11,10 @@ import httpx2
 import jwt
 import pytest
 
-from acta.client.errors import SignInEnded, SignInFailed
-from acta.client.sign_in.oidc import Application, Attempt, Endpoints, Tokens
-from acta.client.sign_in.oidc import Issuer as Provider
-from acta_infra.local.issuer import CLIENT_ID, Issuer, PageLinks, SignInPage
+from acta.client.errors import SignInEndedError, SignInError
+from acta.client.sign_in.oidc import Application, AuthorizationRequest, Endpoints, TokenSet
+from acta.client.sign_in.oidc import IssuerClient as Provider
+from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks, SignInPage
 from local_aws.peers import Peer
 from local_aws.reverse_proxy import Front
 from local_aws.testing import needs_another_user, sent_by_another_user
@@ -30,8 +30,8 @@ def front() -> Iterator[Front]:
 
 
 @pytest.fixture
-def issuer(front: Front, tmp_path: Path) -> Issuer:
-    made = Issuer.from_state(tmp_path, front.url)
+def issuer(front: Front, tmp_path: Path) -> LocalIssuer:
+    made = LocalIssuer.from_state(tmp_path, front.url)
     front.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
     return made
 
@@ -43,7 +43,7 @@ def browser() -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture
-def provider(issuer: Issuer, browser: httpx2.Client) -> Provider:
+def provider(issuer: LocalIssuer, browser: httpx2.Client) -> Provider:
     return Provider(Application(issuer.url, CLIENT_ID), browser)
 
 
@@ -70,19 +70,19 @@ def signed_in(browser: httpx2.Client, address: str, *roles: str) -> Mapping[str,
     return dict(parse_qsl(location.query))
 
 
-def begun(provider: Provider) -> tuple[Endpoints, Attempt, str]:
-    endpoints, attempt = provider.endpoints(), Attempt()
+def begun(provider: Provider) -> tuple[Endpoints, AuthorizationRequest, str]:
+    endpoints, attempt = provider.endpoints(), AuthorizationRequest()
     return endpoints, attempt, provider.address_to_open(endpoints, attempt, HERE)
 
 
-def tokens_of(provider: Provider, browser: httpx2.Client, *roles: str) -> tuple[Endpoints, Tokens]:
+def tokens_of(provider: Provider, browser: httpx2.Client, *roles: str) -> tuple[Endpoints, TokenSet]:
     endpoints, attempt, address = begun(provider)
     code = provider.code(endpoints, attempt, signed_in(browser, address, *roles))
     return endpoints, provider.exchange(endpoints, attempt, code, HERE)
 
 
 def test_who_signs_in_gets_the_token_that_the_api_takes_and_the_next_one(
-    provider: Provider, browser: httpx2.Client, issuer: Issuer
+    provider: Provider, browser: httpx2.Client, issuer: LocalIssuer
 ) -> None:
     endpoints, tokens = tokens_of(provider, browser, "admin")
     for each in (tokens, provider.refresh(endpoints, tokens)):
@@ -93,21 +93,21 @@ def test_who_signs_in_gets_the_token_that_the_api_takes_and_the_next_one(
 
 
 def test_what_renews_a_sign_in_is_no_token_of_the_api(
-    provider: Provider, browser: httpx2.Client, issuer: Issuer
+    provider: Provider, browser: httpx2.Client, issuer: LocalIssuer
 ) -> None:
     endpoints, tokens = tokens_of(provider, browser)
     assert jwt.decode(str(tokens.refresh_token), options={"verify_signature": False})["aud"] != "acta"
     for wrong in (tokens.token, "x", issuer.issue_token("acme", "ann", "admin")):
-        with pytest.raises(SignInEnded):
-            provider.refresh(endpoints, Tokens("t", 0, "ann", wrong))
+        with pytest.raises(SignInEndedError):
+            provider.refresh(endpoints, TokenSet("t", 0, "ann", wrong))
 
 
 def test_a_code_is_of_use_once_to_who_has_the_verifier(provider: Provider, browser: httpx2.Client) -> None:
     endpoints, attempt, address = begun(provider)
     code = provider.code(endpoints, attempt, signed_in(browser, address))
-    with pytest.raises(SignInEnded):
-        provider.exchange(endpoints, Attempt(nonce=attempt.nonce), code, HERE)
-    with pytest.raises(SignInEnded):
+    with pytest.raises(SignInEndedError):
+        provider.exchange(endpoints, AuthorizationRequest(nonce=attempt.nonce), code, HERE)
+    with pytest.raises(SignInEndedError):
         provider.exchange(endpoints, attempt, code, HERE)
 
 
@@ -150,16 +150,16 @@ def test_another_page_signs_nobody_in_and_what_it_gives_is_text(
 
 def test_the_browser_s_answer_belongs_to_one_attempt(provider: Provider, browser: httpx2.Client) -> None:
     endpoints, _, address = begun(provider)
-    with pytest.raises(SignInFailed):
-        provider.code(endpoints, Attempt(), signed_in(browser, address))
+    with pytest.raises(SignInError):
+        provider.code(endpoints, AuthorizationRequest(), signed_in(browser, address))
 
 
 @pytest.fixture
-def strangers(issuer: Issuer, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Issuer]:
+def strangers(issuer: LocalIssuer, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LocalIssuer]:
     """The stack as one sees it of whom this machine says `request.param`."""
     peer: Peer = request.param
     theirs = Front(look=lambda _: peer)
-    made = Issuer.from_state(tmp_path, theirs.url)
+    made = LocalIssuer.from_state(tmp_path, theirs.url)
     theirs.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
     yield made
     theirs.stop()
@@ -167,7 +167,7 @@ def strangers(issuer: Issuer, tmp_path: Path, request: pytest.FixtureRequest) ->
 
 @pytest.mark.parametrize("strangers", [Peer.OTHER, Peer.UNKNOWN], indirect=True, ids=str)
 def test_a_program_that_is_not_the_owners_is_not_asked_who_it_is_and_gets_no_code(
-    strangers: Issuer, browser: httpx2.Client
+    strangers: LocalIssuer, browser: httpx2.Client
 ) -> None:
     _, _, address = begun(Provider(Application(strangers.url, CLIENT_ID), browser))
     asked = dict(parse_qsl(urlsplit(address).query))
@@ -179,7 +179,7 @@ def test_a_program_that_is_not_the_owners_is_not_asked_who_it_is_and_gets_no_cod
 
 @pytest.mark.parametrize("strangers", [Peer.OTHER], indirect=True, ids=str)
 def test_another_user_has_no_use_of_a_link_that_they_saw(
-    strangers: Issuer, issuer: Issuer, browser: httpx2.Client, tmp_path: Path
+    strangers: LocalIssuer, issuer: LocalIssuer, browser: httpx2.Client, tmp_path: Path
 ) -> None:
     """As among the arguments of a browser that was told to open it."""
     link = PageLinks(tmp_path).make(strangers.url, "acme", "ann", ("admin",))
@@ -189,7 +189,7 @@ def test_another_user_has_no_use_of_a_link_that_they_saw(
 
 @pytest.mark.parametrize("strangers", [Peer.UNKNOWN], indirect=True, ids=str)
 def test_a_link_is_a_secret_where_the_machine_does_not_say_who_has_it(
-    strangers: Issuer, browser: httpx2.Client, tmp_path: Path
+    strangers: LocalIssuer, browser: httpx2.Client, tmp_path: Path
 ) -> None:
     link = PageLinks(tmp_path).make(strangers.url, "acme", "ann", ("admin",))
     assert by_link(browser, strangers, link).status_code == 200
@@ -197,7 +197,7 @@ def test_a_link_is_a_secret_where_the_machine_does_not_say_who_has_it(
 
 @needs_another_user
 def test_another_user_of_the_machine_signs_in_as_nobody(
-    issuer: Issuer, front: Front, provider: Provider
+    issuer: LocalIssuer, front: Front, provider: Provider
 ) -> None:
     _, _, address = begun(provider)
     form = urlencode(
@@ -210,13 +210,13 @@ def test_another_user_of_the_machine_signs_in_as_nobody(
     assert b"Location" not in answer
 
 
-def by_link(browser: httpx2.Client, issuer: Issuer, link: str) -> httpx2.Response:
+def by_link(browser: httpx2.Client, issuer: LocalIssuer, link: str) -> httpx2.Response:
     form = urlencode({"grant_type": "urn:acta:link", "code": link.partition("#code=")[2]})
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     return browser.post(f"{issuer.url}/oauth2/token", content=form, headers=kind)
 
 
-def test_a_link_signs_one_person_in_once(issuer: Issuer, browser: httpx2.Client, tmp_path: Path) -> None:
+def test_a_link_signs_one_person_in_once(issuer: LocalIssuer, browser: httpx2.Client, tmp_path: Path) -> None:
     link = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("admin",))
     granted = by_link(browser, issuer, link)
     claims = jwt.decode(granted.json()["id_token"], options={"verify_signature": False})
@@ -224,7 +224,7 @@ def test_a_link_signs_one_person_in_once(issuer: Issuer, browser: httpx2.Client,
     assert by_link(browser, issuer, link).status_code == 400
 
 
-def test_a_link_is_of_use_for_a_minute(issuer: Issuer, browser: httpx2.Client, tmp_path: Path) -> None:
+def test_a_link_is_of_use_for_a_minute(issuer: LocalIssuer, browser: httpx2.Client, tmp_path: Path) -> None:
     an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
     old = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("member",), now=an_hour_ago)
     assert by_link(browser, issuer, old).status_code == 400
@@ -232,7 +232,7 @@ def test_a_link_is_of_use_for_a_minute(issuer: Issuer, browser: httpx2.Client, t
 
 
 def test_nobody_but_the_owner_reads_whom_links_stand_for_and_no_file_has_a_code(
-    issuer: Issuer, tmp_path: Path
+    issuer: LocalIssuer, tmp_path: Path
 ) -> None:
     code = PageLinks(tmp_path).make(issuer.url, "acme", "ann", ("member",)).partition("#code=")[2]
     (kept,) = (tmp_path / "page-links").iterdir()
@@ -242,9 +242,9 @@ def test_nobody_but_the_owner_reads_whom_links_stand_for_and_no_file_has_a_code(
 
 
 def test_a_code_goes_to_the_stacks_own_page_too_and_a_browser_says_where_the_form_came_from(
-    issuer: Issuer, provider: Provider, browser: httpx2.Client
+    issuer: LocalIssuer, provider: Provider, browser: httpx2.Client
 ) -> None:
-    endpoints, attempt = provider.endpoints(), Attempt()
+    endpoints, attempt = provider.endpoints(), AuthorizationRequest()
     own = f"{issuer.url}/console/signed-in"
     assert browser.get(provider.address_to_open(endpoints, attempt, own)).status_code == 200
     page = browser.get(provider.address_to_open(endpoints, attempt, HERE))

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.state_directory import Deployment, NoStack, RunningStack, StateDir, StateInUse
+from acta_infra.local.state_directory import LocalDeployment, NoStack, RunningStack, StateDir, StateInUse
 
 STACK = RunningStack(7, 8080, "http://127.0.0.1:8080", "http://127.0.0.1:4566", "offline")
 
@@ -61,7 +61,7 @@ def test_the_directory_is_its_owners_only(tmp_path: Path, was_there: bool) -> No
 
 
 def test_what_was_deployed_is_remembered(tmp_path: Path) -> None:
-    deployment = Deployment("key", "http://127.0.0.1:8080", "abcd1234")
+    deployment = LocalDeployment("key", "http://127.0.0.1:8080", "abcd1234")
     deployment.to_file(tmp_path / "deployment.json")
-    assert Deployment.from_file(tmp_path / "deployment.json") == deployment
-    assert Deployment.from_file(tmp_path / "other.json") is None
+    assert LocalDeployment.from_file(tmp_path / "deployment.json") == deployment
+    assert LocalDeployment.from_file(tmp_path / "other.json") is None

@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from acta_engine.log.beside import BlobMissing, Partial
+from acta_engine.log.beside import BlobMissing, PartialReply
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
-    Live,
+    LiveEntry,
     LiveSession,
     NumberTaken,
     TransactionItems,
@@ -74,7 +74,7 @@ def test_a_note_outlives_the_deletion_until_it_is_removed(stores: Stores, tenant
 
 
 def test_a_noted_session_is_not_a_live_one_and_is_not_in_its_log(stores: Stores, tenant: str) -> None:
-    entry = IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))
+    entry = IndexEntry(tenant, "ses_1", "a", "active", LiveEntry("active", NOW))
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(listing=entry))
     stores.log.note_erasure(Erasure(tenant, "ses_1", NOW))
     assert [commit.number for commit in stores.log.read(tenant, "ses_1", 1).commits] == [1]
@@ -104,7 +104,7 @@ def test_of_whatever_is_in_its_partition_only_bare_keys_and_the_note_are_left(aw
     stores.log.append(
         make_commit(tenant, "ses_1", 2), TransactionItems(erasure=Erasure(tenant, "ses_1", NOW))
     )
-    stores.partials.put(tenant, "ses_1", Partial(key="k", text="One", at=NOW))
+    stores.partials.put(tenant, "ses_1", PartialReply(key="k", text="One", at=NOW))
     for sk in ("A", "Z#of-a-later-release"):
         aws.dynamodb.put_item(
             TableName=aws.table,

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.errors import SchemaUnknown
-from acta_engine.log.beside import PARTIAL_LIFE, Partial
+from acta_engine.log.beside import PARTIAL_LIFE, PartialReply
 from acta_engine.store import table_layout as items
 from acta_engine.store.schema import NEXT
 from tests.stores.backends import Aws, Stores, aws_stores
@@ -13,7 +13,7 @@ from tests.stores.documents import NOW, make_commit
 
 pytestmark = pytest.mark.contract
 
-SAID = Partial(key="run_1/1/2/think", text="Grüße 🪶, one", at=NOW)
+SAID = PartialReply(key="run_1/1/2/think", text="Grüße 🪶, one", at=NOW)
 
 
 def test_the_last_text_is_read_as_it_was_put(stores: Stores, tenant: str) -> None:

@@ -11,12 +11,12 @@ from acta_engine.log.store import (
     LIVE_SHARDS,
     IndexEntry,
     InterventionPage,
-    Listed,
-    Live,
+    ListingEntry,
+    ListingFilter,
+    LiveEntry,
     LiveKind,
     LiveSession,
     TransactionItems,
-    Wanted,
     live_shard,
     mark,
 )
@@ -116,7 +116,7 @@ def test_an_entry_follows_its_session(stores: Stores, tenant: str) -> None:
 
 
 def test_an_entry_keeps_what_recovery_wrote_down(stores: Stores, tenant: str) -> None:
-    entry = IndexEntry(tenant, "ses_1", "a", "active", Live("active", NOW))
+    entry = IndexEntry(tenant, "ses_1", "a", "active", LiveEntry("active", NOW))
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(listing=entry))
     page = stores.index.sessions(tenant, states=(), agent_id=None, limit=5, cursor=None)
     assert page.entries == (entry,)
@@ -163,7 +163,7 @@ def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
     times = [NOW + timedelta(microseconds=n) for n in range(5)]
     names = [((tenant, other)[n % 2], session) for n, session in enumerate(reversed(of_one_shard(5)))]
     stores.list_quickly(
-        [IndexEntry(*name, "a", "active", Live(kind, at)) for name, at in zip(names, times, strict=True)]
+        [IndexEntry(*name, "a", "active", LiveEntry(kind, at)) for name, at in zip(names, times, strict=True)]
         + [IndexEntry(tenant, "ses_none", "a", "completed")]
     )
 
@@ -181,7 +181,8 @@ def test_live_sessions_of_all_tenants_come_oldest_first_by_kind(
 @pytest.mark.thorough
 def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -> None:
     entries = [
-        IndexEntry(tenant, f"ses_{n}", "a", "active", Live("active", NOW)) for n in range(20 * LIVE_SHARDS)
+        IndexEntry(tenant, f"ses_{n}", "a", "active", LiveEntry("active", NOW))
+        for n in range(20 * LIVE_SHARDS)
     ]
     stores.list_quickly(entries)
 
@@ -194,8 +195,8 @@ def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -
 def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(aws: Aws, tenant: str) -> None:
     stores = aws_stores(aws)
     first, damaged = of_one_shard(2)
-    stores.list_quickly([IndexEntry(tenant, first, "a", "active", Live("active", NOW))])
-    item = listing_item(IndexEntry(tenant, damaged, "a", "active", Live("active", NOW)))
+    stores.list_quickly([IndexEntry(tenant, first, "a", "active", LiveEntry("active", NOW))])
+    item = listing_item(IndexEntry(tenant, damaged, "a", "active", LiveEntry("active", NOW)))
     aws.dynamodb.put_item(TableName=aws.table, Item=item | {"live_at": {"S": "long ago"}})
 
     page = stores.index.live("active", 7, before=None, limit=500, cursor=None)
@@ -206,12 +207,12 @@ def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(aws: Aws, te
 
 def test_a_session_leaves_the_live_ones_when_it_is_over_or_gone(stores: Stores, tenant: str) -> None:
     for session_id in ("ses_1", "ses_2", "ses_3"):
-        entry = IndexEntry(tenant, session_id, "a", "active", Live("active", NOW))
+        entry = IndexEntry(tenant, session_id, "a", "active", LiveEntry("active", NOW))
         stores.log.append(make_commit(tenant, session_id, 1), TransactionItems(listing=entry))
     over = IndexEntry(tenant, "ses_1", "a", "completed")
     stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(listing=over))
     stores.log.delete(tenant, "ses_2")
-    waits = IndexEntry(tenant, "ses_3", "a", "waiting_for_user", Live("parked", NOW))
+    waits = IndexEntry(tenant, "ses_3", "a", "waiting_for_user", LiveEntry("parked", NOW))
     stores.log.append(make_commit(tenant, "ses_3", 2), TransactionItems(listing=waits))
 
     assert live(stores, "active", tenant) == []
@@ -293,22 +294,22 @@ def test_a_cursor_of_another_tenant_or_listing_is_refused(stores: Stores, tenant
 
 def known(tenant: str, number: int, by: str, goal: str, **metadata: str) -> IndexEntry:
     marks = frozenset(mark(name, value) for name, value in metadata.items())
-    return IndexEntry(tenant, f"ses_{number}", "a", "completed", listed=Listed(by, goal, marks))
+    return IndexEntry(tenant, f"ses_{number}", "a", "completed", listed=ListingEntry(by, goal, marks))
 
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(created_by="ann"), [0, 2]),
-        (Wanted(goal="MAY"), [0, 1]),
-        (Wanted(metadata=("ticket", "7")), [0, 3]),
-        (Wanted("ann", "invoices", ("ticket", "7")), [0]),
-        (Wanted(metadata=("ticke", "t7")), []),
-        (Wanted(goal="%"), []),
+        (ListingFilter(created_by="ann"), [0, 2]),
+        (ListingFilter(goal="MAY"), [0, 1]),
+        (ListingFilter(metadata=("ticket", "7")), [0, 3]),
+        (ListingFilter("ann", "invoices", ("ticket", "7")), [0]),
+        (ListingFilter(metadata=("ticke", "t7")), []),
+        (ListingFilter(goal="%"), []),
     ],
 )
 def test_sessions_are_found_by_person_goal_and_metadata(
-    stores: Stores, tenant: str, wanted: Wanted, found: list[int]
+    stores: Stores, tenant: str, wanted: ListingFilter, found: list[int]
 ) -> None:
     entries = [
         known(tenant, 0, "ann", "invoices of may", ticket="7", team="x"),
@@ -328,15 +329,15 @@ def test_a_page_of_what_is_rare_looks_at_no_more_than_its_bound_and_goes_on_from
     stores: Stores, tenant: str
 ) -> None:
     others = [
-        IndexEntry(tenant, f"ses_{n:05d}", "a", "idle", listed=Listed("bob", "", frozenset()))
+        IndexEntry(tenant, f"ses_{n:05d}", "a", "idle", listed=ListingEntry("bob", "", frozenset()))
         for n in range(MOST_SEARCHED + 100)
     ]
-    mine = IndexEntry(tenant, "ses_", "a", "idle", listed=Listed("ann", "", frozenset()))
+    mine = IndexEntry(tenant, "ses_", "a", "idle", listed=ListingEntry("ann", "", frozenset()))
     stores.list_quickly([mine, *others])
     pages, cursor = [], None
     while True:
         page = stores.index.sessions(
-            tenant, states=(), agent_id=None, limit=5, cursor=cursor, wanted=Wanted(created_by="ann")
+            tenant, states=(), agent_id=None, limit=5, cursor=cursor, wanted=ListingFilter(created_by="ann")
         )
         pages.append([entry.session_id for entry in page.entries])
         cursor = page.cursor

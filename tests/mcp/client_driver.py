@@ -17,9 +17,9 @@ from acta_engine.settings import Settings
 from acta_engine.tools.mcp.server import (
     ClientCredentials,
     ConfirmedTool,
-    McpAuth,
     McpConnection,
     McpServer,
+    McpServerAuth,
     McpTool,
     specs_of,
 )
@@ -57,7 +57,7 @@ class Driver:
             Loopback(settings), lambda tenant, name, at: value, lambda tenant: (), schema_problem
         )
         client = ClientCredentials(client_id=context["client_id"], secret="client") if value else None
-        self.auth = None if client is None else McpAuth(client_credentials=client)
+        self.auth = None if client is None else McpServerAuth(client_credentials=client)
         self.url = url
         if version <= HANDSHAKE:  # the revision is the suite's to say, not found out
             self.servers.eras.learn(url, "handshake")

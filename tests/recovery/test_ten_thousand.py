@@ -16,7 +16,7 @@ from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.clock import SESSION
 from acta_engine.errors import PoisonedSession, StoreThrottled
 from acta_engine.log.commit import Commit
-from acta_engine.log.store import LIVE_SHARDS, IndexEntry, Live, LivePage
+from acta_engine.log.store import LIVE_SHARDS, IndexEntry, LiveEntry, LivePage
 from acta_engine.recovery.store import RoundCounts
 from acta_engine.recovery.sweep import Unreadable
 from acta_engine.turn.engine import ExecutionStatus
@@ -132,7 +132,7 @@ class Disaster(FragileHouse):
     def _listed(self) -> str:
         """A session of which nothing is stored but its entry."""
         session = self.clock.new_id(SESSION)
-        live = Live("active", self.clock.now())
+        live = LiveEntry("active", self.clock.now())
         self.table.put_listing(IndexEntry(TENANT, session, DEFAULT_AGENT, "active", live))
         return session
 

@@ -14,7 +14,7 @@ from acta_engine.log.commit import Commit, IdempotencyKey
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
 from acta_engine.people.requester import Requester
-from acta_engine.sessions.delete import Erased, ErasureDeps, erase_again
+from acta_engine.sessions.delete import ErasureDeps, ErasureProgress, erase_again
 from acta_engine.sessions.fork import fork, parent_at
 from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
@@ -89,7 +89,7 @@ class ErasedHouse(House):
     def erase_again(self, time_is_left: bool = True) -> int:
         return self.erased_again(lambda: time_is_left).sessions
 
-    def erased_again(self, time_is_left: Callable[[], bool], cursor: str | None = None) -> Erased:
+    def erased_again(self, time_is_left: Callable[[], bool], cursor: str | None = None) -> ErasureProgress:
         deps = ErasureDeps(
             self.log,
             self.blobs,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.beside import Partial
+from acta_engine.log.beside import PartialReply
 from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.people.answers import intervention_view
 from acta_engine.sessions.answers import partial_view
@@ -87,7 +87,9 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
     house = House(ScriptedModel([]))
     head = house.head(house.start("Do it").session_id)
     written = ["", "GOAL", "GOAL_COMPLETE", "GOAL_COMPLETE\nAll", "GOALS are", "All read"]
-    partials = [Partial(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written]
+    partials = [
+        PartialReply(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written
+    ]
     shown = [partial_view(one, head)["text"] for one in partials]
     assert shown == ["", "", "", "All", "GOALS are", "All read"]
 

@@ -24,7 +24,7 @@ from acta_engine.audit.record import AuditTrail
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import make_client
 from acta_engine.clock import SystemClock
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileStore
 from acta_engine.log.beside import AttemptStore, BlobStore, Partials
 from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog, DynamoPartials
@@ -254,7 +254,7 @@ def aws_stores(aws: Aws) -> Stores:
         index=DynamoIndex(aws.table, clock, aws.dynamodb, MOST_SEARCHED),
         blobs=S3Blobs(aws.bucket, aws.s3),
         other_blobs=S3Blobs(aws.bucket, aws.s3),
-        files=S3Files(aws.bucket, aws.s3),
+        files=S3FileStore(aws.bucket, aws.s3),
         definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
         other_definitions=DynamoDefinitions(aws.table, clock, aws.dynamodb),
         tools=DynamoToolStore(aws.table, clock, aws.dynamodb),

@@ -15,12 +15,12 @@ from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
 from acta_engine.limits.shares import LeaseChange
 from acta_engine.limits.store import LongPolls
 from acta_engine.limits.tenant_limits import Start
-from acta_engine.log.beside import Marker, Partial, Segment, keep_segments
+from acta_engine.log.beside import Marker, PartialReply, Segment, keep_segments
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
-    Listed,
-    Live,
+    ListingEntry,
+    LiveEntry,
     Places,
     SessionReceiver,
     TransactionItems,
@@ -149,10 +149,10 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
                 SESSION,
                 "librarian",
                 "active",
-                Live("active", NOW),
+                LiveEntry("active", NOW),
                 "ann",
                 counted=True,
-                listed=Listed("ann", "a goal", frozenset({mark("ticket", "OPS-42")})),
+                listed=ListingEntry("ann", "a goal", frozenset({mark("ticket", "OPS-42")})),
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
@@ -172,7 +172,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     line.learn("anthropic", ProviderLimits(9, 9), NOW)
     line.take_for(TENANT, "anthropic", GrantPrice(1, 1), NOW)
     line.share_out(TENANT, "anthropic", GrantPrice(1, 1), NOW, NOW)
-    stores.partials.put(TENANT, SESSION, Partial(key="k", text="One", at=NOW))
+    stores.partials.put(TENANT, SESSION, PartialReply(key="k", text="One", at=NOW))
     stores.attempts.write(TENANT, SESSION, Marker(), after=None)
     now = stores.clock.now()
     stores.definitions.create_agent(
@@ -245,7 +245,7 @@ def count_usage(stores: Stores, aws: Aws) -> None:
 
 def write_and_delete_a_session(stores: Stores) -> None:
     stores.log.append(make_commit(TENANT, GONE, 1), TransactionItems(erasure=Erasure(TENANT, GONE, NOW)))
-    stores.partials.put(TENANT, GONE, Partial(key="k", text="One", at=NOW))
+    stores.partials.put(TENANT, GONE, PartialReply(key="k", text="One", at=NOW))
     stores.log.note_erasure(Erasure(TENANT, GONE, NOW))
     stores.log.delete(TENANT, GONE)
 

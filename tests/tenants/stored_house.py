@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.repository import SessionRepository
@@ -32,7 +32,7 @@ class StoredHouse(House):
         self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
         self.blobs = S3Blobs(aws.bucket, aws.s3)  # type: ignore[assignment]
         self.attempts = DynamoAttempts(aws.table, aws.dynamodb)
-        self.stored_files = S3Files(aws.bucket, aws.s3)
+        self.stored_files = S3FileStore(aws.bucket, aws.s3)
 
     def fresh_repository(self) -> SessionRepository:
         log = DynamoLog(self._aws.table, self.clock, self._aws.dynamodb)

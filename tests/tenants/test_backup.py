@@ -20,11 +20,11 @@ from acta_engine.usage.dynamodb import DynamoUsage, committed_in
 from acta_engine.usage.fold import fold
 from acta_infra.deployed.tenants.backup import (
     LIST,
+    BackupFolder,
+    BackupPlace,
     BackupUnusable,
     Bucket,
-    Folder,
     NothingThere,
-    Place,
     back_up,
 )
 from acta_infra.deployed.tenants.restore import Restored, restore
@@ -109,7 +109,7 @@ def define(house: StoredHouse) -> None:
     )
 
 
-def taken(house: StoredHouse, place: Place) -> Place:
+def taken(house: StoredHouse, place: BackupPlace) -> BackupPlace:
     assert back_up(house.stores, TENANT, place, told)["unreadable"] == 0
     return place
 
@@ -118,7 +118,7 @@ def told(what: str, why: str) -> None:
     raise AssertionError(f"{what}: {why}")
 
 
-def back(stores: TenantStores, place: Place, tenant: str = OTHER, **more: Any) -> Restored:
+def back(stores: TenantStores, place: BackupPlace, tenant: str = OTHER, **more: Any) -> Restored:
     return restore(stores, tenant, place, **more)
 
 
@@ -142,7 +142,7 @@ def everything(place: Path) -> str:
 def test_a_session_comes_back_with_its_log_and_its_texts_as_it_ended(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     session = ended(house).session_id
-    place = taken(house, Folder(tmp_path / "backup"))
+    place = taken(house, BackupFolder(tmp_path / "backup"))
 
     assert back(house.stores, place).sessions == {"restored": 1}
 
@@ -159,7 +159,7 @@ def test_a_session_at_work_comes_back_cancelled_and_says_why(aws: Aws, tmp_path:
     session = house.start("Tidy").session_id
     house.run()
     assert house.head(session).state == "waiting_for_user"
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
 
     back(house.stores, place)
 
@@ -178,7 +178,7 @@ def test_neither_tokens_nor_secrets_are_in_a_backup(aws: Aws, tmp_path: Path) ->
     define(house)
     wait = house.head(session).wait
     assert wait is not None
-    taken(house, Folder(tmp_path))
+    taken(house, BackupFolder(tmp_path))
 
     assert wait.token not in everything(tmp_path)
 
@@ -186,7 +186,7 @@ def test_neither_tokens_nor_secrets_are_in_a_backup(aws: Aws, tmp_path: Path) ->
 def test_a_restored_session_goes_on_with_a_message(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, (*TURNS, *TURNS))
     session = ended(house).session_id
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     house.delete(session)
     house.clock.advance(3_601)
     house.stores.log.end_erasure(TENANT, session)
@@ -203,7 +203,7 @@ def test_a_restored_session_goes_on_with_a_message(aws: Aws, tmp_path: Path) -> 
 def test_what_a_session_used_is_not_counted_again(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, (*TURNS, *TURNS))
     session = ended(house).session_id
-    back(house.stores, taken(house, Folder(tmp_path)))
+    back(house.stores, taken(house, BackupFolder(tmp_path)))
     usage = DynamoUsage(aws.table, house.clock, aws.dynamodb)
 
     def stream() -> Any:
@@ -230,7 +230,7 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
     house.stored_files.seen_by(USER).write(TENANT, "~/mine.md", b"mine")
     stores = house.stores
 
-    done = back(stores, taken(house, Folder(tmp_path)))
+    done = back(stores, taken(house, BackupFolder(tmp_path)))
 
     assert (done.definitions, done.files) == ({"restored": 6}, {"restored": 2})
     assert (done.secrets, done.webhook) == (("stripe",), True)
@@ -255,7 +255,7 @@ def test_a_restore_may_be_repeated(aws: Aws, tmp_path: Path) -> None:
     ended(house)
     define(house)
     house.stored_files.write(TENANT, "a.md", b"A")
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     back(house.stores, place)
     before = aws.dynamodb.scan(TableName=aws.table)["Items"]
 
@@ -270,7 +270,7 @@ def test_what_is_there_is_left_unless_it_shall_be_replaced(aws: Aws, tmp_path: P
     house = StoredHouse(aws, TURNS)
     define(house)
     house.stored_files.write(TENANT, "a.md", b"before")
-    place, stores = taken(house, Folder(tmp_path)), house.stores
+    place, stores = taken(house, BackupFolder(tmp_path)), house.stores
     house.stored_files.write(TENANT, "a.md", b"after")
     agent = stores.definitions.agent(TENANT, "librarian")
     assert agent is not None
@@ -293,7 +293,7 @@ def test_a_session_that_nobody_touched_since_is_there_already(aws: Aws, tmp_path
     waiting = house.start("Tidy").session_id
     house.run()
     before = house.head(waiting)
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
 
     assert back(house.stores, place, TENANT).sessions == {"there already": 1}
     assert house.head(waiting) == before
@@ -304,16 +304,16 @@ def test_of_a_tenant_of_which_nothing_is_stored_no_backup_is_taken(aws: Aws, tmp
     ended(house)
 
     with pytest.raises(NothingThere):
-        back_up(house.stores, "acmee", Folder(tmp_path / "none"), told)
+        back_up(house.stores, "acmee", BackupFolder(tmp_path / "none"), told)
     assert not (tmp_path / "none").exists()
     house.stored_files.write("acmee", "a.md", b"A")
-    assert back_up(house.stores, "acmee", Folder(tmp_path / "some"), told)["files"] == 1
+    assert back_up(house.stores, "acmee", BackupFolder(tmp_path / "some"), told)["files"] == 1
 
 
 def test_a_session_that_is_there_is_never_replaced(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, (*TURNS, *TURNS))
     session = ended(house).session_id
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     house.say(session, "Once more")
     house.run()
     before = house.head(session)
@@ -325,7 +325,7 @@ def test_a_session_that_is_there_is_never_replaced(aws: Aws, tmp_path: Path) -> 
 def test_the_rest_of_a_deleted_session_stops_it_for_an_hour(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     session = ended(house).session_id
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     house.delete(session)
     stores = house.stores
 
@@ -359,7 +359,7 @@ class DyingClient:
 def test_a_restore_that_was_cut_short_goes_on_and_shows_nothing_half_done(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     session = ended(house).session_id
-    place, stores = taken(house, Folder(tmp_path)), house.stores
+    place, stores = taken(house, BackupFolder(tmp_path)), house.stores
     writes = 0
     while True:
         dying = TenantStores(stores.names, DyingClient(aws.dynamodb, writes), aws.s3, house.clock)
@@ -385,7 +385,7 @@ def test_a_restore_that_was_cut_short_goes_on_and_shows_nothing_half_done(aws: A
 def test_a_damaged_backup_is_refused(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     ended(house)
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     (part,) = (tmp_path / "sessions").iterdir()
     whole = part.read_bytes()
 
@@ -415,7 +415,7 @@ def test_a_backup_in_a_bucket_is_the_same_one(aws: Aws, tmp_path: Path) -> None:
     house.stored_files.write(TENANT, "a.md", b"A")
     aws.s3.create_bucket(Bucket="backups")
     in_bucket = taken(house, Bucket(aws.s3, "backups", "acme/may"))
-    taken(house, Folder(tmp_path))
+    taken(house, BackupFolder(tmp_path))
     keys = [each["Key"] for each in aws.s3.list_objects_v2(Bucket="backups")["Contents"]]
     parts = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert [key.removeprefix("acme/may/") for key in keys] == parts
@@ -432,15 +432,15 @@ def test_a_session_that_cannot_be_read_is_named_and_left_out(aws: Aws, tmp_path:
     )
     aws.dynamodb.put_item(TableName=aws.table, Item={**item, "z": {"B": b"damaged"}})
     named: list[str] = []
-    counts = back_up(house.stores, TENANT, Folder(tmp_path), lambda session, _: named.append(session))
+    counts = back_up(house.stores, TENANT, BackupFolder(tmp_path), lambda session, _: named.append(session))
     assert (counts["sessions"], counts["unreadable"], named) == (1, 1, [damaged])
-    back(house.stores, Folder(tmp_path))
+    back(house.stores, BackupFolder(tmp_path))
     assert restored_head(house, sound).state == "completed"
 
 
 def test_the_list_says_whose_backup_it_is(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     house.stored_files.write(TENANT, "a.md", b"A")
-    taken(house, Folder(tmp_path))
+    taken(house, BackupFolder(tmp_path))
     about = json.loads((tmp_path / LIST).read_text().splitlines()[0])
     assert (about["tenant"], about["environment"], about["acta_backup"]) == (TENANT, "staging", 1)

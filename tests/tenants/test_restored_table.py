@@ -11,7 +11,7 @@ from acta_engine.people.effects import RESTORED
 from acta_engine.recovery.recover import recover
 from acta_engine.sessions.control import UNKNOWN
 from acta_infra.deployed.tenants.erase import Eraser, erase_tenant
-from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
+from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.stores.backends import Aws, create
@@ -38,7 +38,7 @@ class Deployment:
         self.time = self.house.clock.now()
         self.house.clock.advance(600)
 
-    def go_back(self) -> Progress:
+    def go_back(self) -> RestoreProgress:
         # no AWS service is asked for secrets or users here
         eraser = Eraser(self.house.stores, self.house.workflow, Service("secretsmanager", object()))
         return use_restored(eraser, RESTORED_TABLE, self.time)

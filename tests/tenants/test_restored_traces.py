@@ -7,11 +7,11 @@ from acta_engine.recovery.recover import recover
 from acta_engine.store.keys import tenant_pk
 from acta_engine.telemetry import Telemetry
 from acta_engine.traces.aws import DynamoTracedCommits
-from acta_engine.traces.export import Exported, export
+from acta_engine.traces.export import ExportCount, export
 from acta_engine.traces.spans import CommitName, RunName, Span
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_engine.usage.usage_count import UsageCount
-from acta_infra.deployed.tenants.backup import Folder
+from acta_infra.deployed.tenants.backup import BackupFolder
 from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT
 from tests.stores.backends import Aws
@@ -31,7 +31,7 @@ class Queue:
         self.names += list(commits)
 
 
-def traced(house: StoredHouse, aws: Aws, tenant: str) -> tuple[Exported, list[Span]]:
+def traced(house: StoredHouse, aws: Aws, tenant: str) -> tuple[ExportCount, list[Span]]:
     """What becomes of all items of the tenant's, as if each had been put there now."""
     items = aws.dynamodb.scan(TableName=aws.table)["Items"]
     keys = [{"pk": item["pk"], "sk": item["sk"]} for item in items]
@@ -57,7 +57,7 @@ def test_what_a_backup_brings_back_is_not_traced_again_and_not_lost(aws: Aws, tm
     house = StoredHouse(aws, TURNS)
     ended(house)
     assert traced(house, aws, TENANT)[0].restored == 0
-    back(house.stores, taken(house, Folder(tmp_path)))
+    back(house.stores, taken(house, BackupFolder(tmp_path)))
 
     done, spans = traced(house, aws, OTHER)
 
@@ -68,7 +68,7 @@ def test_what_a_backup_brings_back_is_not_traced_again_and_not_lost(aws: Aws, tm
 def test_a_run_that_begins_after_the_restore_is_traced(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, (*TURNS, *TURNS))
     session = ended(house).session_id
-    place = taken(house, Folder(tmp_path))
+    place = taken(house, BackupFolder(tmp_path))
     house.delete(session)
     house.clock.advance(7_200)
     house.stores.log.end_erasure(TENANT, session)

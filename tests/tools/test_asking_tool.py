@@ -20,7 +20,7 @@ from acta_engine.errors import (
 )
 from acta_engine.telemetry import Telemetry
 from acta_engine.tools.lambda_function import MAX_ANSWER_BYTES, LambdaToolFunction
-from acta_engine.tools.operations import Asked, answer, is_asked
+from acta_engine.tools.operations import OperationRequest, answer, is_asked
 
 FUNCTION = "acta-prod-tool:live"
 EVENT = {"op": "try_tool", "tenant": "acme", "user": "ann", "given": {"name": "pay"}}
@@ -116,21 +116,23 @@ def test_while_a_deployment_has_not_named_the_function_yet_nothing_is_done() -> 
     assert lambdas.invoked == []
 
 
-def do(run: Callable[[Asked], Mapping[str, Any]], event: Mapping[str, Any] = EVENT, ms: int = 600_000) -> Any:
+def do(
+    run: Callable[[OperationRequest], Mapping[str, Any]], event: Mapping[str, Any] = EVENT, ms: int = 600_000
+) -> Any:
     return answer(event, ms, TELEMETRY, {"try_tool": run})
 
 
 def test_an_operation_works_for_the_tenant_of_the_request_and_has_at_most_twenty_seconds() -> None:
     seen: list[Any] = []
 
-    def run(asked: Asked) -> Mapping[str, Any]:
+    def run(asked: OperationRequest) -> Mapping[str, Any]:
         seen.append((bound(), asked))
         return {"x": 1}
 
     assert do(run) == {"answer": {"x": 1}}
     ((binding, asked),) = seen
     assert binding.tenant == "acme"
-    assert asked == Asked("acme", "ann", {"name": "pay"}, 20)
+    assert asked == OperationRequest("acme", "ann", {"name": "pay"}, 20)
     assert bound() is None
 
 
@@ -141,13 +143,13 @@ def test_an_invocation_that_has_less_time_leaves_room_for_the_answer() -> None:
 
 
 def test_what_the_caller_is_to_be_told_goes_back_and_everything_else_is_the_function_s_failure() -> None:
-    def conflict(asked: Asked) -> Mapping[str, Any]:
+    def conflict(asked: OperationRequest) -> Mapping[str, Any]:
         raise Conflict("built in", {"name": ["built in"]})
 
-    def away(asked: Asked) -> Mapping[str, Any]:
+    def away(asked: OperationRequest) -> Mapping[str, Any]:
         raise StoreUnavailable("get_item")
 
-    def broken(asked: Asked) -> Mapping[str, Any]:
+    def broken(asked: OperationRequest) -> Mapping[str, Any]:
         raise KeyError
 
     details = {"name": ["built in"]}

@@ -25,7 +25,7 @@ from acta_engine.tools.port import CallContext
 from acta_engine.tools.secret_reader import SecretUnusable
 from acta_engine.tools.tenant.credentials import Known, Secrets
 from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool
-from acta_engine.tools.tool import Effect, HttpConfig, Method, Parameter, ToolDefinition, ToolSecret
+from acta_engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply, Sink
 
@@ -56,7 +56,7 @@ def run(
     secret_headers: dict[str, str] | None = None,
     secrets: Secrets = NO_SECRETS,
     known: Known = lambda tenant: (),
-    parameters: dict[str, Parameter] | None = None,
+    parameters: dict[str, HttpParameter] | None = None,
 ) -> OutsideText:
     config = HttpConfig(
         url=url,
@@ -103,8 +103,8 @@ def test_arguments_of_a_get_go_into_the_query(sink: Sink) -> None:
 
 def test_arguments_go_where_the_definition_has_them(sink: Sink) -> None:
     places = {
-        "expand": Parameter(place="query", name="with"),
-        "lang": Parameter(place="header", name="X-Lang"),
+        "expand": HttpParameter(place="query", name="with"),
+        "lang": HttpParameter(place="header", name="X-Lang"),
     }
     arguments = {"order_id": "A 7", "expand": ["lines", "notes"], "lang": "de", "note": "Grüße"}
     run(sink.url("/orders/{order_id}/notes?v=2"), sink, arguments=arguments, parameters=places)
@@ -123,7 +123,7 @@ def test_where_every_argument_has_its_place_there_is_no_body(sink: Sink) -> None
 
 def test_an_argument_in_a_header_goes_to_no_other_host(sink: Sink, other: Sink) -> None:
     sink.replies["/a"] = Reply(302, b"", {"Location": other.url("/b")})
-    places = {"lang": Parameter(place="header", name="X-Lang")}
+    places = {"lang": HttpParameter(place="header", name="X-Lang")}
     run(sink.url("/a"), sink, other, method="GET", arguments={"lang": "de"}, parameters=places)
     assert sink.heard[0].headers["x-lang"] == "de"
     assert "x-lang" not in other.heard[0].headers

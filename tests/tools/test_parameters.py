@@ -11,7 +11,7 @@ from acta_engine.errors import ToolInputInvalid
 from acta_engine.settings import Settings
 from acta_engine.tools.tenant.definition import Reachable, Unusable, check_fixed, to_config
 from acta_engine.tools.tenant.functions import FunctionGuard
-from acta_engine.tools.tenant.parameters import MAX_PATH_CHARS, Request, request_of
+from acta_engine.tools.tenant.parameters import MAX_PATH_CHARS, ToolRequest, request_of
 from acta_engine.tools.tool import HttpConfig
 
 SETTINGS = Settings(env="prod", table="t", bucket="b", http_tool_hosts="api.example.com")
@@ -41,7 +41,7 @@ def defined(
     return config
 
 
-def sent(config: HttpConfig, **arguments: Any) -> Request:
+def sent(config: HttpConfig, **arguments: Any) -> ToolRequest:
     return request_of("orders", config, arguments)
 
 
@@ -62,7 +62,7 @@ def sent(config: HttpConfig, **arguments: Any) -> Request:
     ],
 )
 def test_a_value_in_the_path_is_one_part_of_it_with_all_else_escaped(value: Any, path: str) -> None:
-    assert sent(defined(), order_id=value) == Request(f"{API}{path}", {}, None)
+    assert sent(defined(), order_id=value) == ToolRequest(f"{API}{path}", {}, None)
 
 
 HOSTILE = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
-from acta_engine.log.beside import MAX_PARTIAL_BYTES, Partial, Partials
+from acta_engine.log.beside import MAX_PARTIAL_BYTES, PartialReply, Partials
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.running_text import RunningText, running_text
 from tests.in_process.house import TENANT, House
@@ -41,12 +41,12 @@ class Kept:
     """Remembers all that was ever put."""
 
     def __init__(self) -> None:
-        self.put_so_far: list[Partial] = []
+        self.put_so_far: list[PartialReply] = []
 
-    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+    def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         self.put_so_far.append(partial)
 
-    def get(self, tenant: str, session_id: str) -> Partial | None:
+    def get(self, tenant: str, session_id: str) -> PartialReply | None:
         return self.put_so_far[-1] if self.put_so_far else None
 
 
@@ -56,11 +56,11 @@ class Away:
     def __init__(self) -> None:
         self.tried = 0
 
-    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+    def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         self.tried += 1
         raise StoreUnavailable("away")
 
-    def get(self, tenant: str, session_id: str) -> Partial | None:
+    def get(self, tenant: str, session_id: str) -> PartialReply | None:
         raise SchemaUnknown("another release's")
 
 
@@ -77,7 +77,7 @@ def talkative(words: int) -> Speaking:
 
 
 def test_what_the_running_turn_says_is_shown_while_it_says_it_and_not_behind_its_commit() -> None:
-    seen: list[Partial | None] = []
+    seen: list[PartialReply | None] = []
     model = Speaking(SCRIPT)
     house, session = house_of(model)
     model.look = lambda: seen.append(running_text(house.partials, house.head(session)))
@@ -121,7 +121,7 @@ def test_a_store_that_is_away_leaves_the_turn_alone_and_is_not_tried_again_in_it
 
 
 def test_a_store_that_cannot_be_read_hides_the_text_and_nothing_else() -> None:
-    seen: list[Partial | None] = []
+    seen: list[PartialReply | None] = []
     model = talkative(3)
     house, session = house_of(model, Away())
     model.look = lambda: seen.append(running_text(Away(), house.head(session)))
@@ -131,10 +131,10 @@ def test_a_store_that_cannot_be_read_hides_the_text_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("left", ["run_2/1/1/think", "another"])
 def test_the_text_of_another_turn_is_not_shown(left: str) -> None:
-    seen: list[Partial | None] = []
+    seen: list[PartialReply | None] = []
     model = Speaking(SCRIPT)
     house, session = house_of(model, partial_text_ms=0)
-    house.partials.put(TENANT, session, Partial(key=left, text="Old.", at=house.clock.now()))
+    house.partials.put(TENANT, session, PartialReply(key=left, text="Old.", at=house.clock.now()))
     model.look = lambda: seen.append(running_text(house.partials, house.head(session)))
     house.run()
     assert set(seen) == {None}
@@ -171,7 +171,7 @@ def test_a_slow_write_is_not_overtaken_by_the_next() -> None:
 
 def test_a_deleted_session_keeps_no_text_not_even_what_comes_late() -> None:
     house, session = house_of(Speaking(SCRIPT))
-    said = Partial(key="k", text="Said.", at=house.clock.now())
+    said = PartialReply(key="k", text="Said.", at=house.clock.now())
     house.partials.put(TENANT, session, said)
     house.delete(session)
     assert house.partials.get(TENANT, session) is None

@@ -21,7 +21,7 @@ from acta_engine.sessions.start import begin_run
 from acta_engine.traces.spans import RunName
 from acta_engine.turn.endings import cancelled, completed, failed
 from acta_engine.usage.fold import Addition, fold
-from acta_engine.usage.store import Committed, UsagePartition
+from acta_engine.usage.store import StreamCommit, UsagePartition
 from acta_engine.usage.usage_count import Lines
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
@@ -44,7 +44,7 @@ class World:
         self.session_id = id_at(SESSION, NOW)
         self.head: Head = make_head(TENANT, self.session_id, created_by="ann")
         self.number, self.now, self.version = 0, NOW, version
-        self.commits: list[Committed] = []
+        self.commits: list[StreamCommit] = []
         self.told: list[Addition] = []
         self.text = io.StringIO()
         self.logger = Logger(service=uuid4().hex, stream=self.text)
@@ -59,7 +59,7 @@ class World:
         erasure = Erasure(TENANT, self.session_id, self.now) if made.head.deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
         self.head = made.head
-        self.commits.append(Committed(UsagePartition(TENANT, self.session_id), self.number, self.now))
+        self.commits.append(StreamCommit(UsagePartition(TENANT, self.session_id), self.number, self.now))
 
     def run(self, which: int, end: Callable[[Change], object], tokens: int, turns: int = 3) -> None:
         run_id = id_at(RUN, self.now, which)
@@ -72,7 +72,7 @@ class World:
         )
         self.commit(end, usage=used, run=self.head.run.model_copy(update={"iteration": turns}))
 
-    def count(self, *commits: Committed) -> list[dict[str, Any]]:
+    def count(self, *commits: StreamCommit) -> list[dict[str, Any]]:
         """The lines of one batch."""
         before = self.text.tell()
         lines = Lines(self.logger)

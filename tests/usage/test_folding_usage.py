@@ -16,9 +16,9 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.head import SessionState, Usage
 from acta_engine.log.store import Erasure, TransactionItems
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
 from acta_engine.usage.tally import Done, ModelUse, Tally
-from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, Rows, counted, hour_of
+from acta_engine.usage.usage import NOTHING, Amounts, Dimension, Rows, UsageBaseline, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_commit, make_head
@@ -34,12 +34,12 @@ class World:
         self.log = MemoryLog(self.table, FakeClock())
         self.usage = MemoryUsage(self.table)
 
-    def commit(self, made: Commit) -> Committed:
+    def commit(self, made: Commit) -> StreamCommit:
         erasure = Erasure(TENANT, made.head.session_id, made.at) if made.head.deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
-        return Committed(UsagePartition(TENANT, made.head.session_id), made.number, made.at)
+        return StreamCommit(UsagePartition(TENANT, made.head.session_id), made.number, made.at)
 
-    def fold(self, *commits: Committed) -> FoldResult:
+    def fold(self, *commits: StreamCommit) -> FoldResult:
         return fold(self.usage, WHO, commits)
 
     def sums(self, dimension: Dimension) -> dict[str, Amounts]:
@@ -256,7 +256,7 @@ class Damaged(MemoryUsage):
         vars(self).update(vars(usage))
         self._bad, self._error = UsagePartition(TENANT, session), error
 
-    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         if self._bad in partitions:
             raise self._error
         return super().counted(partitions)

@@ -18,7 +18,7 @@ from acta_engine.log.store import Erasure, SessionLog, TransactionItems
 from acta_engine.notifications.aws import StreamedChanges
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
 from acta_engine.usage.tally import Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
@@ -38,7 +38,7 @@ class Backend(NamedTuple):
     usage: DynamoUsage | MemoryUsage
     tenant: str
 
-    def commit(self, number: int, session: str = "ses_1", *, deleted: bool = False) -> Committed:
+    def commit(self, number: int, session: str = "ses_1", *, deleted: bool = False) -> StreamCommit:
         used = Usage(input_tokens=10 * number, output_tokens=number)
         head = make_head(
             self.tenant,
@@ -52,9 +52,9 @@ class Backend(NamedTuple):
         made: Commit = make_commit(self.tenant, session, number, head=head)
         erasure = Erasure(self.tenant, session, NOW) if deleted else None
         self.log.append(made, TransactionItems(erasure=erasure))
-        return Committed(UsagePartition(self.tenant, session), number, NOW)
+        return StreamCommit(UsagePartition(self.tenant, session), number, NOW)
 
-    def fold(self, *commits: Committed) -> FoldResult:
+    def fold(self, *commits: StreamCommit) -> FoldResult:
         return fold(self.usage, WHO, commits)
 
     def sums(self, dimension: Dimension) -> dict[str, Amounts]:
@@ -238,7 +238,7 @@ def test_the_stream_tells_of_new_commits_alone() -> None:
         {"eventName": "INSERT", "dynamodb": {**told, "Keys": {**keys, "pk": {"S": "T#acme"}}}},
     ]
     event = {"Records": [{"eventName": "INSERT", "dynamodb": told}, *others]}
-    assert list(committed_in(event)) == [Committed(UsagePartition("acme", "ses_1"), 7, at)]
+    assert list(committed_in(event)) == [StreamCommit(UsagePartition("acme", "ses_1"), 7, at)]
 
 
 def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(moto_account: Aws) -> None:

@@ -24,9 +24,9 @@ from botocore.exceptions import ClientError
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 from acta.cli.sign_in import login
-from acta.client.errors import SignInEnded, SignInFailed
+from acta.client.errors import SignInEndedError, SignInError
 from acta.client.sign_in.machine import MachineTokens
-from acta.client.sign_in.oidc import Application, Attempt, Issuer, claims_of
+from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, claims_of
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
 from acta_engine.api.identity import Caller, ClaimNames, from_event
@@ -287,7 +287,7 @@ def test_a_person_who_was_added_signs_in_and_is_let_in_with_tenant_and_roles(
     assert claims_of(again)["custom:tenant"] == "acme"
 
     users.remove("ann@example.com")
-    with pytest.raises(SignInEnded, match="acta login --env dev"):
+    with pytest.raises(SignInEndedError, match="acta login --env dev"):
         StoredTokens(store, "dev", http, clock=lambda: stored.tokens.expires_at + A_DAY).token()  # type: ignore[union-attr]
 
 
@@ -297,13 +297,15 @@ def test_the_pools_access_token_names_no_tenant_so_the_functions_refuse_it(
     """The gateway lets it in: it has no `aud`, and its `client_id` is the client's."""
     add_ann(users, pool, cognito)
     application = Application(pool.application.issuer, pool.client_id, takes="access_token")
-    issuer, attempt = Issuer(application, http), Attempt()
+    issuer, attempt = IssuerClient(application, http), AuthorizationRequest()
     endpoints = issuer.endpoints()
     redirect = f"http://127.0.0.1:{LOOPBACK[0]}/callback"
     location = sign_in_on_the_page(http, issuer.address_to_open(endpoints, attempt, redirect))
     code = issuer.code(endpoints, attempt, dict(httpx2.URL(location).params))
-    with pytest.raises(SignInEnded):
-        issuer.exchange(endpoints, Attempt(nonce=attempt.nonce), code, redirect)  # not without its verifier
+    with pytest.raises(SignInEndedError):
+        issuer.exchange(
+            endpoints, AuthorizationRequest(nonce=attempt.nonce), code, redirect
+        )  # not without its verifier
     tokens = issuer.exchange(endpoints, attempt, code, redirect)
     with pytest.raises(Forbidden, match="names no tenant"):
         Gateway(cloud, pool).caller(tokens.token)
@@ -319,7 +321,7 @@ def test_a_machine_is_let_in_with_its_tenant_and_its_roles(
     caller = Gateway(cloud, pool).caller(tokens.token())
     assert caller == Caller("acme", pool.machine_id, frozenset({"member", "finance"}))
     wrong = MachineTokens(pool.application.issuer, pool.machine_id, "wrong", http=http)
-    with pytest.raises(SignInFailed, match="invalid_client"):
+    with pytest.raises(SignInError, match="invalid_client"):
         wrong.token()
 
 
@@ -327,8 +329,8 @@ def test_a_machine_is_let_in_with_its_tenant_and_its_roles(
 def test_a_code_goes_to_the_registered_addresses_alone(
     pool: Pool, http: httpx2.Client, redirect: str
 ) -> None:
-    issuer = Issuer(pool.application, http)
-    answer = http.get(issuer.address_to_open(issuer.endpoints(), Attempt(), redirect))
+    issuer = IssuerClient(pool.application, http)
+    answer = http.get(issuer.address_to_open(issuer.endpoints(), AuthorizationRequest(), redirect))
     assert answer.status_code == 400
 
 

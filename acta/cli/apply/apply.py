@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TextIO
 from acta.cli import exit_codes
 from acta.cli.apply.folder import SUFFIX, Key, read_definition, read_folder
 from acta.cli.apply.kinds import KINDS, Digest
-from acta.cli.apply.plan import Deployed, Plan, Step, plan
+from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, plan
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
@@ -32,7 +32,7 @@ AGAIN = "Apply again to do the rest: what was done is not done twice"
 def apply(arguments: Namespace) -> int:
     """Exit code 1 where a write failed or the answer is no, 3 where `--plan` shows changes. Raises CliError."""
     folder = read_folder(Path(arguments.folder), arguments.set_name)
-    deployed = Deployed(connect(arguments, role="admin"))
+    deployed = TenantDefinitions(connect(arguments, role="admin"))
     made = plan(
         folder,
         deployed.read(),
@@ -58,9 +58,9 @@ def apply(arguments: Namespace) -> int:
     return _make(deployed, made, as_json=arguments.json)
 
 
-def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
+def _make(deployed: TenantDefinitions, made: ApplyPlan, *, as_json: bool) -> int:
     """Step by step, as far as it goes."""
-    done: list[Step] = []
+    done: list[ApplyStep] = []
     for step in made.steps:
         try:
             warnings = deployed.make(step, made)
@@ -83,7 +83,7 @@ def _make(deployed: Deployed, made: Plan, *, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def _outcome(made: Plan, done: list[Step]) -> dict[str, Any]:
+def _outcome(made: ApplyPlan, done: list[ApplyStep]) -> dict[str, Any]:
     left = made.steps[len(done) :]
     return {**as_json(made), "written": len(done), "not_written": [str(step.key) for step in left]}
 
@@ -119,7 +119,7 @@ def is_coloured(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
-def plan_lines(plan: Plan, *, coloured: bool) -> Iterator[str]:
+def plan_lines(plan: ApplyPlan, *, coloured: bool) -> Iterator[str]:
     for step in plan.steps:
         yield _painted(MARKS[step.action], f"{step.key} {SAYS[step.action]}", coloured)
         for line in difference(step):
@@ -133,7 +133,7 @@ def plan_lines(plan: Plan, *, coloured: bool) -> Iterator[str]:
     yield summary(plan)
 
 
-def summary(plan: Plan) -> str:
+def summary(plan: ApplyPlan) -> str:
     counted = {action: sum(step.action == action for step in plan.steps) for action in MARKS}
     words = {"create": "to make", "change": "to change", "adopt": "to take over", "delete": "to delete"}
     said = [f"{count} {words[action]}" for action, count in counted.items() if count]
@@ -142,7 +142,7 @@ def summary(plan: Plan) -> str:
     return f"set {plan.set_name}: {', '.join(said)}"
 
 
-def difference(step: Step) -> list[str]:
+def difference(step: ApplyStep) -> list[str]:
     """Each line with `+`, `-` or a blank before it; escaped for a terminal."""
     before = _lines(step.before.definition if step.before else None)
     after = _lines(step.after)
@@ -162,7 +162,7 @@ def _painted(mark: str, text: str, coloured: bool, between: str = " ") -> str:
     return f"{colour}{line}{PLAIN}" if colour else line
 
 
-def as_json(plan: Plan) -> dict[str, Any]:
+def as_json(plan: ApplyPlan) -> dict[str, Any]:
     return {
         "set": plan.set_name,
         "changes": [_step_json(step) for step in plan.steps],
@@ -172,7 +172,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _step_json(step: Step) -> dict[str, Any]:
+def _step_json(step: ApplyStep) -> dict[str, Any]:
     return {
         "kind": step.key.kind,
         "name": step.key.name,
@@ -198,7 +198,9 @@ class Written(NamedTuple):
 def export(arguments: Namespace) -> int:
     """Raises CliError; also where files are there that differ, and nothing was written."""
     folder = Path(arguments.folder)
-    found = compared(folder, definitions(Deployed(connect(arguments, role="admin")), arguments.set_name))
+    found = compared(
+        folder, definitions(TenantDefinitions(connect(arguments, role="admin")), arguments.set_name)
+    )
     refused = {} if arguments.overwrite else found.differing
     to_write = {} if refused else {**found.new, **found.differing}
     for key, definition in to_write.items():
@@ -211,7 +213,7 @@ def export(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def definitions(deployed: Deployed, set_name: str | None) -> dict[Key, Json]:
+def definitions(deployed: TenantDefinitions, set_name: str | None) -> dict[Key, Json]:
     """What the tenant's admins have written, of one set or of all. What is built in is none of it."""
     found = deployed.read()
     own = {

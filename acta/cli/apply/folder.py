@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from acta.cli.apply.kinds import KINDS, Kind, as_file, credentials
+from acta.cli.apply.kinds import KINDS, DefinitionKind, as_file, credentials
 from acta.cli.apply.schema import Json, nearest, problems
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
@@ -32,7 +32,7 @@ class Key(NamedTuple):
         return f"{self.kind}/{one_line(self.name)}"
 
 
-class Folder(NamedTuple):
+class DefinitionSet(NamedTuple):
     """`definitions`: as their files have them."""
 
     set_name: str
@@ -51,7 +51,7 @@ class Wrong(NamedTuple):
         return f"{one_line(place, 300)}: {one_line(self.message, 500)}"
 
 
-def read_folder(folder: Path, set_name: str | None) -> Folder:
+def read_folder(folder: Path, set_name: str | None) -> DefinitionSet:
     """`set_name`: None: the one in `acta.yaml`, else the folder's own name. Raises CliError."""
     if not folder.is_dir():
         raise CliError(f"{one_line(str(folder))} is no directory")
@@ -64,7 +64,7 @@ def read_folder(folder: Path, set_name: str | None) -> Folder:
         )
     if wrong:
         raise CliError("\n".join(["nothing was sent, for the files are not right:", *map(str, wrong)]))
-    return Folder(named, definitions)
+    return DefinitionSet(named, definitions)
 
 
 def _named_set(folder: Path, wrong: list[Wrong]) -> str | None:
@@ -100,7 +100,7 @@ def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]
                 yield from _definition(path, kind, wrong)
 
 
-def _definition(path: Path, kind: Kind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
+def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
     """None where something is wrong with it, which `wrong` is told."""
     shown = f"{kind.folder}/{path.name}"
     if path.suffix != SUFFIX or not NAME.fullmatch(path.stem):
@@ -119,7 +119,7 @@ def _definition(path: Path, kind: Kind, wrong: list[Wrong]) -> Iterator[tuple[Ke
         yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value)
 
 
-def read_definition(path: Path, kind: Kind) -> Json | None:
+def read_definition(path: Path, kind: DefinitionKind) -> Json | None:
     """A file as `acta apply` would read it; None where it would be refused."""
     return dict(_definition(path, kind, [])).get(Key(kind.folder, path.stem))
 

@@ -101,7 +101,7 @@ AS_DEFINED = "as_defined"
 """What a definition says where something else holds, by an operator's word."""
 
 
-class Kind(NamedTuple):
+class DefinitionKind(NamedTuple):
     """`folder`: of its files, and of the kind on screen; with `_` for `-` the name of the client's calls. `one`: what
     one is called, and its schema. `identity`: the field that the file's name is. `told`: fields of answers that no file
     has. `sets`: lists of which the API keeps each entry once; `trimmed`: texts without the blanks at their ends.
@@ -129,7 +129,7 @@ class Kind(NamedTuple):
         return {name: value for name, value in definition.items() if name not in self.beside}
 
 
-TOOLS = Kind(
+TOOLS = DefinitionKind(
     "tools",
     "tool",
     "name",
@@ -138,7 +138,7 @@ TOOLS = Kind(
     simplest=simplest,
     shown=shown,
 )
-MCP_SERVERS = Kind(
+MCP_SERVERS = DefinitionKind(
     "mcp-servers",
     "mcp-server",
     "name",
@@ -147,14 +147,14 @@ MCP_SERVERS = Kind(
     written={"tools": {}},
     prefix="__",
 )
-PROMPTS = Kind(
+PROMPTS = DefinitionKind(
     "prompts",
     "prompt",
     "name",
     TOLD | {"active", "authors", "created_by", "description", "seed_content"},
     beside=("comment",),
 )
-AGENTS = Kind(
+AGENTS = DefinitionKind(
     "agents",
     "agent",
     "agent_id",
@@ -162,19 +162,19 @@ AGENTS = Kind(
     trimmed=("name",),
     names=dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")),
 )
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
     {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
 )
 """In the order in which they are written: what is named comes before what names it."""
 
 
-def from_answer(kind: Kind, answer: Mapping[str, Any]) -> Json:
+def from_answer(kind: DefinitionKind, answer: Mapping[str, Any]) -> Json:
     """An answer of the API as the definition's file would be."""
     given = kind.answered(answer)
     return as_file(kind, answer[kind.identity], {**given, **(given.get(AS_DEFINED) or {})})
 
 
-def as_file(kind: Kind, name: str, given: Mapping[str, Any]) -> Json:
+def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
     """A definition in the schema's order, without what says the same as nothing."""
     schema = schema_of(kind.one)
     kept = {field: value for field, value in given.items() if field not in kind.told | {kind.identity}}
@@ -194,7 +194,7 @@ class Digest(NamedTuple):
     whole: str
 
     @classmethod
-    def of(cls, kind: Kind, definition: Json) -> "Digest":
+    def of(cls, kind: DefinitionKind, definition: Json) -> "Digest":
         compared = kind.without_beside(definition)
         return cls(_hash(kind.shown(compared)), _hash(compared))
 

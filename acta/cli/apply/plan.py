@@ -10,8 +10,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from acta.cli.apply.folder import Folder, Key
-from acta.cli.apply.kinds import AGENTS, KINDS, MCP_SERVERS, PROMPTS, TOOLS, Digest, Kind, from_answer
+from acta.cli.apply.folder import DefinitionSet, Key
+from acta.cli.apply.kinds import (
+    AGENTS,
+    KINDS,
+    MCP_SERVERS,
+    PROMPTS,
+    TOOLS,
+    DefinitionKind,
+    Digest,
+    from_answer,
+)
 from acta.cli.apply.schema import Json, nearest
 from acta.cli.terminal.text import one_line
 from acta.client.api import Client
@@ -38,7 +47,7 @@ class Found(NamedTuple):
         return Digest.of(KINDS[kind], self.definition).shown != self.applied.shown
 
 
-class Step(NamedTuple):
+class ApplyStep(NamedTuple):
     """One write. `before` None: it is not there. `after` None: it goes. `adopt` changes its owner alone."""
 
     action: Action
@@ -52,7 +61,7 @@ class Refusal(NamedTuple):
 
     key: Key
     why: str
-    step: Step
+    step: ApplyStep
 
 
 class Kept(NamedTuple):
@@ -63,11 +72,11 @@ class Kept(NamedTuple):
 
 
 @dataclass
-class Plan:
+class ApplyPlan:
     """`steps`: in the order in which they are made. With `refusals` none of them is."""
 
     set_name: str
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ApplyStep] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     unchanged: int = 0
@@ -78,16 +87,16 @@ Running = Callable[[str], bool]
 
 
 def plan(
-    folder: Folder,
+    folder: DefinitionSet,
     found: Mapping[Key, Found],
     offered: Collection[str],
     running: Running,
     *,
     adopt: bool,
     overwrite: bool,
-) -> Plan:
+) -> ApplyPlan:
     """`offered`: names of all tools that the deployment has. `running`: asked of agents that would be deleted."""
-    made = Plan(folder.set_name)
+    made = ApplyPlan(folder.set_name)
     tools = _tools_after(folder, offered)
     for key in sorted(folder.definitions, key=_place):
         wanted, there = folder.definitions[key], found.get(key)
@@ -108,7 +117,7 @@ def plan(
         key for key, each in found.items() if key not in folder.definitions and each.owner == folder.set_name
     ]
     for key in sorted(gone, key=_place, reverse=True):
-        each, step = found[key], Step("delete", key, found[key], None)
+        each, step = found[key], ApplyStep("delete", key, found[key], None)
         why = _use(key, staying, running)
         if why:
             made.kept.append(Kept(key, why))
@@ -120,7 +129,7 @@ def plan(
     return made
 
 
-def _tools_after(folder: Folder, offered: Collection[str]) -> list[str]:
+def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
     """Names of the tools that agents may name once all was written."""
     known = set(offered)
     for key, definition in folder.definitions.items():
@@ -140,21 +149,21 @@ def _missing(key: Key, wanted: Json, tools: Sequence[str]) -> str:
     return " ".join(f"there is no tool {one_line(each)}. {nearest(each, list(tools))}" for each in missing)
 
 
-def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> Step | None:
+def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> ApplyStep | None:
     """None: it is there and ours, as the file says."""
     if there is None:
-        return Step("create", key, None, wanted)
+        return ApplyStep("create", key, None, wanted)
     kind = KINDS[key.kind]
     has, wants = Digest.of(kind, there.definition), Digest.of(kind, wanted)
     says_more = wants.whole != wants.shown  # than the API shows: what was applied tells whether it is new
     if has.shown != wants.shown or (says_more and there.applied.whole != wants.whole):
-        return Step("change", key, there, wanted)
+        return ApplyStep("change", key, there, wanted)
     if there.is_built_in or (there.owner == set_name and there.applied == wants):
         return None
-    return Step("adopt", key, there, wanted)
+    return ApplyStep("adopt", key, there, wanted)
 
 
-def _refusal(step: Step, there: Found, set_name: str, *, adopt: bool, overwrite: bool) -> str:
+def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overwrite: bool) -> str:
     """Why the step must not be made; empty: it may."""
     if there.is_built_in:
         return ""
@@ -197,7 +206,7 @@ WITHDRAWN = "The release's own text again"
 RUNNING = ("planning", "executing", "waiting_for_tool", "waiting_for_user")
 
 
-class Deployed:
+class TenantDefinitions:
     """The definitions of the client's tenant. Every method raises ClientError."""
 
     def __init__(self, client: Client) -> None:
@@ -216,8 +225,8 @@ class Deployed:
                     found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
         return found
 
-    def make(self, step: Step, plan: Plan) -> tuple[str, ...]:
-        """Warnings of the answer. Raises Conflict where somebody else was faster."""
+    def make(self, step: ApplyStep, plan: ApplyPlan) -> tuple[str, ...]:
+        """Warnings of the answer. Raises ConflictError where somebody else was faster."""
         kind, name, before = KINDS[step.key.kind], step.key.name, step.before
         calls = self._calls(kind)
         if step.after is None:
@@ -269,11 +278,11 @@ class Deployed:
             for state in RUNNING
         )
 
-    def _calls(self, kind: Kind) -> Any:
+    def _calls(self, kind: DefinitionKind) -> Any:
         return getattr(self._client, kind.folder.replace("-", "_"))
 
 
-def _found(kind: Kind, answer: Answer) -> Found:
+def _found(kind: DefinitionKind, answer: Answer) -> Found:
     applied = answer.get("applied") or {"set": "", "digest": ""}
     return Found(
         from_answer(kind, answer),

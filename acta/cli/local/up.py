@@ -33,7 +33,7 @@ from acta_engine.models.providers import PROVIDERS, WITH_KEY
 from acta_engine.settings import SettingsError
 from acta_infra.deployed.session_logs import LogsUnreadable, read_lines
 from acta_infra.environments import LOCAL
-from acta_infra.local.deploy import CommandFailed, Progress, ToolMissing
+from acta_infra.local.deploy import CommandFailed, DeployProgress, ToolMissing
 from acta_infra.local.issuer import PageLinks
 from acta_infra.local.stack import LocalStack, StackFailed, lost_since
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
@@ -248,7 +248,7 @@ class PlainProgress:
 
 
 @contextmanager
-def progress_on(stream: TextIO = sys.stderr) -> Iterator[Progress]:
+def progress_on(stream: TextIO = sys.stderr) -> Iterator[DeployProgress]:
     if not stream.isatty():
         yield PlainProgress(stream)
         return

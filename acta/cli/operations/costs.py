@@ -17,7 +17,12 @@ from acta.cli.operations.target import environment_named, target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, dollars, echo, one_line, show_table
 from acta_infra.costs import Costs, UnknownPrice, costs
-from acta_infra.deployed.permissions import Place, UnknownResource, deployer_policy, execution_policies
+from acta_infra.deployed.permissions import (
+    AccountRegion,
+    UnknownResource,
+    deployer_policy,
+    execution_policies,
+)
 from acta_infra.environments import Environment
 from acta_infra.local.deploy import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
 from acta_infra.local.toolchain import ROOT
@@ -120,7 +125,9 @@ def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return found
 
 
-def what_to_do(environment: Environment, place: Place, folder: Path, files: list[str]) -> Iterator[str]:
+def what_to_do(
+    environment: Environment, place: AccountRegion, folder: Path, files: list[str]
+) -> Iterator[str]:
     """Commands to paste, by somebody who may make policies."""
     shown, name = one_line(str(folder), 200), environment.name
     yield f"Written to {shown}: {', '.join(files)}."
@@ -136,8 +143,8 @@ def what_to_do(environment: Environment, place: Place, folder: Path, files: list
     yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
 
 
-def _place(environment: Environment) -> Place:
+def _place(environment: Environment) -> AccountRegion:
     if environment.account is not None and environment.region is not None:
-        return Place(environment.account, environment.region)
+        return AccountRegion(environment.account, environment.region)
     found = target(environment.name).caller
-    return Place(found.account, found.region)
+    return AccountRegion(found.account, found.region)

@@ -21,7 +21,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.costs import check_tools, write_policies
 from acta.cli.operations.target import (
-    Target,
+    OperatorTarget,
     aws_errors,
     not_deployed,
     require_credentials,
@@ -41,9 +41,9 @@ from acta_infra.deployed.account import (
 )
 from acta_infra.deployed.releases import (
     NOT_ASKED,
-    Deployed,
-    Live,
+    LiveRelease,
     NotPossible,
+    ReleaseHistory,
     ReleaseTooFar,
     WriteVersion,
     forget_old,
@@ -90,7 +90,7 @@ class CdkFailed(Exception):
 class SynthesisedApp(NamedTuple):
     """`folder`: the cloud assembly."""
 
-    target: Target
+    target: OperatorTarget
     folder: Path
 
     def template(self, stack: str) -> Template:
@@ -152,7 +152,7 @@ def said(release: NewRelease) -> str:
     return f"release {release.before} becomes {release.after} in {release.functions} functions; {code}"
 
 
-def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
+def synthesised(target: OperatorTarget, context: Mapping[str, str]) -> SynthesisedApp:
     """`context`: given to the app as `-c name=value`, beside the environment. What was synthesised from the same
     sources before is taken again. Raises CliError.
     """
@@ -181,7 +181,7 @@ def synthesised(target: Target, context: Mapping[str, str]) -> SynthesisedApp:
     return SynthesisedApp(target, assembly.folder)
 
 
-def run_cdk(target: Target, *arguments: str, app: Path | None = None) -> None:
+def run_cdk(target: OperatorTarget, *arguments: str, app: Path | None = None) -> None:
     """Its output goes straight to the terminal. `app`: a cloud assembly; None: it is synthesised. Raises CdkFailed."""
     environ = cdk_environ(target.environ)
     given = () if app is None else ("--app", str(app))
@@ -260,7 +260,7 @@ def differs(found: Mapping[str, Changes]) -> bool:
     return any(each.state != "same" for each in found.values())
 
 
-def as_json(chosen: Target, found: Mapping[str, Changes]) -> dict[str, Any]:
+def as_json(chosen: OperatorTarget, found: Mapping[str, Changes]) -> dict[str, Any]:
     return {
         "environment": chosen.environment.name,
         "account": chosen.caller.account,
@@ -270,14 +270,14 @@ def as_json(chosen: Target, found: Mapping[str, Changes]) -> dict[str, Any]:
     }
 
 
-def chosen_app(chosen: Target, live: Live) -> tuple[WriteVersion, SynthesisedApp]:
+def chosen_app(chosen: OperatorTarget, live: LiveRelease) -> tuple[WriteVersion, SynthesisedApp]:
     """Synthesised for what is live. Raises CliError."""
     cloudformation = client_in(chosen.caller.region, "cloudformation")
     choice = choose_write_version(chosen.environment, cloudformation, live)
     return choice, synthesised(chosen, {"write_version": str(choice.version), **roll_out(live)})
 
 
-def roll_out(live: Live) -> Mapping[str, str]:
+def roll_out(live: LiveRelease) -> Mapping[str, str]:
     """What the synthesis is told of how the release is taken into use. CloudFormation and CodeDeploy do not know that
     aliases were moved back, and would begin a shift at a version that is not live: then it goes at once.
     """
@@ -290,7 +290,7 @@ def roll_out(live: Live) -> Mapping[str, str]:
     return {"roll_out": "at_once"}
 
 
-def next_commands(chosen: Target, *, is_first: bool) -> Iterator[str]:
+def next_commands(chosen: OperatorTarget, *, is_first: bool) -> Iterator[str]:
     """What to do once it is deployed, to be pasted. `is_first`: nothing was deployed before."""
     environment, region = chosen.environment, chosen.caller.region
     yield "Next:"
@@ -317,7 +317,7 @@ def look_after(environment: str, lambdas: Any) -> None:
         note(f"acta: versions of old releases were not deleted: {error}")
 
 
-def warn_gone_back(deployed: Deployed) -> None:
+def warn_gone_back(deployed: ReleaseHistory) -> None:
     """CloudFormation moves no alias where it deploys the very release that was gone back from."""
     if deployed.has_gone_back and not deployed.shifting:
         newest = one_line(deployed.releases[0].name)
@@ -328,7 +328,7 @@ def warn_gone_back(deployed: Deployed) -> None:
 
 
 def choose_write_version(
-    environment: Environment, cloudformation: Any, live: Live = NOT_ASKED
+    environment: Environment, cloudformation: Any, live: LiveRelease = NOT_ASKED
 ) -> WriteVersion:
     """Chooses the version and says so. `cloudformation`: a botocore client.
 
@@ -356,7 +356,7 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
         )
 
 
-def tell_what_is_left(chosen: Target, client: Any = None) -> int:
+def tell_what_is_left(chosen: OperatorTarget, client: Any = None) -> int:
     """After a deployment that failed. `client`: as `CloudFormation`'s."""
     try:
         stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
@@ -411,7 +411,7 @@ def destroy(arguments: Namespace) -> int:
     return exit_codes.OK
 
 
-def require_unprotected(chosen: Target, fate: Fate) -> None:
+def require_unprotected(chosen: OperatorTarget, fate: Fate) -> None:
     """Raises CliError before anything is deleted."""
     if fate.protected:
         name = chosen.environment.name
@@ -423,7 +423,7 @@ def require_unprotected(chosen: Target, fate: Fate) -> None:
         )
 
 
-def as_lines(chosen: Target, fate: Fate) -> Iterator[str]:
+def as_lines(chosen: OperatorTarget, fate: Fate) -> Iterator[str]:
     yield f"Environment {chosen.environment.name} in account {chosen.caller.account}, {chosen.caller.region}."
     yield "What stays:" if fate.kept else "Nothing stays."
     yield from _listed(fate.kept)
@@ -470,7 +470,7 @@ def outputs(arguments: Namespace) -> int:
     return show_outputs(target(arguments.env), as_json=arguments.json)
 
 
-def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
+def show_outputs(chosen: OperatorTarget, *, as_json: bool, client: Any = None) -> int:
     """`client`: as `CloudFormation`'s."""
     with cli_error(StacksUnknown, words="the stacks could not be read: {}", cut=300):
         stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
@@ -487,12 +487,12 @@ def show_outputs(chosen: Target, *, as_json: bool, client: Any = None) -> int:
     return exit_codes.SESSION_FAILED if missing(chosen, stacks) else exit_codes.OK
 
 
-def missing(chosen: Target, stacks: Iterable[DeployedStack]) -> list[str]:
+def missing(chosen: OperatorTarget, stacks: Iterable[DeployedStack]) -> list[str]:
     there = {each.name for each in stacks}
     return [name for name in names_of(chosen.environment) if name not in there]
 
 
-def state_of(chosen: Target, stacks: Sequence[DeployedStack]) -> str:
+def state_of(chosen: OperatorTarget, stacks: Sequence[DeployedStack]) -> str:
     """What is there where the last deployment failed or is under way, and what to do. Empty: all is well."""
     name, absent = chosen.environment.name, missing(chosen, stacks)
     there = ", ".join(f"{each.name} ({each.status})" for each in stacks) or "nothing"

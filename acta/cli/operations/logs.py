@@ -12,7 +12,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import FULL, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import Target, local_account, not_deployed, target
+from acta.cli.operations.target import OperatorTarget, local_account, not_deployed, target
 from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line, visible
 from acta_engine.clock import EFFECT, is_id, made_at
 from acta_infra.deployed.session_logs import (
@@ -83,7 +83,7 @@ def began(arguments: Namespace, session_id: str) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1_000, UTC) - LATE
 
 
-def where(arguments: Namespace) -> tuple[Any, Environment, Target | None]:
+def where(arguments: Namespace) -> tuple[Any, Environment, OperatorTarget | None]:
     """A client for the AWS account of --env, or for the local stack, and which environment that is. Raises CliError."""
     if arguments.env:
         chosen = target(arguments.env)
@@ -91,7 +91,7 @@ def where(arguments: Namespace) -> tuple[Any, Environment, Target | None]:
     return logs_client(local_account(arguments)), LOCAL, None
 
 
-def require_deployed(chosen: Target, client: Any = None) -> None:
+def require_deployed(chosen: OperatorTarget, client: Any = None) -> None:
     """Raises CliError where the environment is not deployed. Who may not look at its stacks is told nothing.
     `client`: as `CloudFormation`'s.
     """

@@ -11,10 +11,10 @@ from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show
 from acta_infra.deployed.releases import (
-    Deployed,
     MovedByAnother,
     NotPossible,
     Release,
+    ReleaseHistory,
     choose,
     look,
     move,
@@ -102,18 +102,18 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
     return show(done, [said], as_json=as_json)
 
 
-def looked_at(clients: Clients) -> Deployed:
+def looked_at(clients: Clients) -> ReleaseHistory:
     with aws_errors(), cli_error(NotPossible, cut=400):
         return look(clients.environment, clients.lambdas)
 
 
-def line_of(deployed: Deployed, release: Release) -> str:
+def line_of(deployed: ReleaseHistory, release: Release) -> str:
     live = "live" if deployed.is_live(release) else "partly live" if release in deployed.live_releases else ""
     schema = f"writes schema {release.writes}, knows {release.reads}"
     return f"{release.name}  {release.made_at[:16].replace('T', ' ')}  {schema}  {live}".rstrip()
 
 
-def in_json(deployed: Deployed, release: Release) -> dict[str, Any]:
+def in_json(deployed: ReleaseHistory, release: Release) -> dict[str, Any]:
     return {
         "release": release.name,
         "made_at": release.made_at,

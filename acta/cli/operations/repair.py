@@ -155,7 +155,7 @@ def repair_failed(
     repaired, `SESSION_FAILED` where some could not be looked at or repaired. Raises CliError.
     """
     world = world or World(asks_at_terminal())
-    faults, progress = Counter[str](), Progress(sys.stderr)
+    faults, progress = Counter[str](), ProgressLine(sys.stderr)
     wanted = {"failed_since": since.isoformat(), "tenant": tenant}
     sessions = listed(recovery, wanted, faults, progress, world.pause)
     echo(f"{counted(sessions)} failed since {utc(since)} UTC for a reason that lies outside of the session")
@@ -181,7 +181,7 @@ def listed(
     recovery: Recovery,
     wanted: Mapping[str, str | None],
     faults: Counter[str],
-    progress: "Progress",
+    progress: "ProgressLine",
     pause: Pause,
 ) -> list[Session]:
     """All of them; each is printed as it is found. Raises CliError."""
@@ -203,7 +203,11 @@ def listed(
 
 
 def repair_all(
-    recovery: Recovery, sessions: Sequence[Session], faults: Counter[str], progress: "Progress", pause: Pause
+    recovery: Recovery,
+    sessions: Sequence[Session],
+    faults: Counter[str],
+    progress: "ProgressLine",
+    pause: Pause,
 ) -> None:
     """Repairs them and prints what became of them. Raises CliError."""
     outcomes = Counter[str]()
@@ -245,7 +249,7 @@ class Patience:
         self.pause(2.0 ** (self.standstills - 1))
 
 
-class Progress:
+class ProgressLine:
     """How far a long command is: one line of a terminal, rewritten; elsewhere a line now and then."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -19,11 +19,18 @@ from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import Account
 from acta_infra.deployed.quarantine import Quarantine
-from acta_infra.deployed.tenants.backup import LIST, BackupUnusable, NothingThere, Place, back_up, place_of
-from acta_infra.deployed.tenants.erase import TOKEN_LIFE, Receipt, erase_tenant, erase_user, eraser_of
+from acta_infra.deployed.tenants.backup import (
+    LIST,
+    BackupPlace,
+    BackupUnusable,
+    NothingThere,
+    back_up,
+    place_of,
+)
+from acta_infra.deployed.tenants.erase import TOKEN_LIFE, ErasureReceipt, erase_tenant, erase_user, eraser_of
 from acta_infra.deployed.tenants.restore import Restored
 from acta_infra.deployed.tenants.restore import restore as restore_backup
-from acta_infra.deployed.tenants.restored_table import Progress, later_sessions, use_restored
+from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in
 
 NOT_ALL = ("left as it is", "deleted lately", "no room")
@@ -102,7 +109,7 @@ def _stores(arguments: Namespace) -> TenantStores:
         return stores_in(account_of(arguments))
 
 
-def _place(where: str, stores: TenantStores) -> Place:
+def _place(where: str, stores: TenantStores) -> BackupPlace:
     with cli_error(ValueError):
         return place_of(where, stores.s3)
 
@@ -130,7 +137,7 @@ def erase(arguments: Namespace) -> int:
     return exit_codes.OK if receipt.until is None else exit_codes.WAITING
 
 
-def erased_lines(receipt: Receipt, tenant: str, user: str | None) -> Iterator[str]:
+def erased_lines(receipt: ErasureReceipt, tenant: str, user: str | None) -> Iterator[str]:
     name = one_line(user or tenant)
     removed = ", ".join(f"{number} {kind}" for kind, number in receipt.removed.items() if number)
     yield f"erased of {name}: {removed or 'nothing was there'}"
@@ -262,7 +269,7 @@ def later_lines(later: Sequence[str]) -> Iterator[str]:
     )
 
 
-def done_lines(done: Progress, arguments: Namespace) -> Iterator[str]:
+def done_lines(done: RestoreProgress, arguments: Namespace) -> Iterator[str]:
     for kind, words in COUNTED.items():
         if done.counts.get(kind):
             yield words.format(done.counts[kind])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, echo, note, one_line
 from acta_infra.deployed import account
-from acta_infra.deployed.account import Account, AccountUnknown, Caller, WrongAccount, caller
+from acta_infra.deployed.account import Account, AccountUnknown, CallerIdentity, WrongAccount, caller
 from acta_infra.environments import LOCAL, Environment, UnusableValue, every_environment, select
 from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from local_aws.credentials import Credentials, NoCredentials
@@ -21,9 +21,9 @@ from local_aws.credentials import Credentials, NoCredentials
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 
 
-class Target(NamedTuple):
+class OperatorTarget(NamedTuple):
     environment: Environment
-    caller: Caller
+    caller: CallerIdentity
 
     @property
     def environ(self) -> dict[str, str]:
@@ -51,7 +51,7 @@ def environment_named(name: str) -> Environment:
     return replace(chosen, tools_dir=str(Path(chosen.tools_dir).absolute()))
 
 
-def target(name: str, client: Any = None) -> Target:
+def target(name: str, client: Any = None) -> OperatorTarget:
     """Says on standard error whose account it is. `client`: a botocore STS client; None: the caller's.
 
     Raises CliError where there are no credentials, or those of another account than the environment's.
@@ -63,10 +63,10 @@ def target(name: str, client: Any = None) -> Target:
     with cli_error(WrongAccount), cli_error(AccountUnknown, words=unknown, cut=300):
         found = caller(environment, client)
     note(f"environment {environment.name}: account {found.account}, region {found.region}, as {found.arn}")
-    return Target(environment, found)
+    return OperatorTarget(environment, found)
 
 
-def not_deployed(chosen: Target) -> CliError:
+def not_deployed(chosen: OperatorTarget) -> CliError:
     name, found = chosen.environment.name, chosen.caller
     return CliError(
         f"environment {name} is not deployed in account {found.account}, {found.region}: acta deploy --env {name}"
@@ -91,7 +91,7 @@ def environment_of(arguments: Namespace) -> Environment:
     return environment_named(arguments.env) if arguments.env else LOCAL
 
 
-def warn_unpinned(chosen: Target) -> None:
+def warn_unpinned(chosen: OperatorTarget) -> None:
     """A command that changes an account says so where nothing would keep it from changing another one."""
     if chosen.environment.account is not None or chosen.environment.is_local:
         return

@@ -12,7 +12,7 @@ from typing import Any
 
 from acta.cli.connection import Invocation
 from acta.cli.sessions.interventions import deciding_lines, lacks_role, needed_limits, role_lines
-from acta.cli.terminal.prompt import Prompt, PromptCancelled
+from acta.cli.terminal.prompt import LinePrompt, PromptCancelled
 from acta.cli.terminal.session_lines import event_line
 from acta.cli.terminal.text import visible
 from acta.client.api import Client
@@ -42,7 +42,7 @@ class Question:
         self.intervention = intervention
         self.intervention_id = str(intervention.get("intervention_id"))
         self.echo = echo
-        self.prompt = Prompt(echo)
+        self.prompt = LinePrompt(echo)
         self.why_closed = ""
         """Set when the prompt is taken away; empty where there is nothing to say."""
 
@@ -119,7 +119,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ChosenOption:
     """`input`: what the option needs besides its name."""
 
     option: str
@@ -130,14 +130,14 @@ class NoDecision(Exception):
     """The person left the question open (end of input)."""
 
 
-def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> Decision:
+def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> ChosenOption:
     """Asks until the answer is one of the options, and then for its input. Raises NoDecision."""
     options = [str(option) for option in intervention.get("options") or []]
     try:
         option, said = read_option(options, read, echo)
         if said:
-            return Decision("answer", {"text": said})
-        return Decision(option, read_input(option, intervention, read, echo))
+            return ChosenOption("answer", {"text": said})
+        return ChosenOption(option, read_input(option, intervention, read, echo))
     except EOFError:
         raise NoDecision from None
 
@@ -276,7 +276,7 @@ class Questions:
         self.session_id = session_id
         self.interventions = interventions
         self.echo = echo
-        self.prompt = Prompt(echo)
+        self.prompt = LinePrompt(echo)
 
     def ask(self, feed: Feed) -> bool:
         """False: the person wants to be asked one by one, or has left it open. Raises ClientError."""

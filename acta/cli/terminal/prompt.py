@@ -39,7 +39,7 @@ class Woken(Exception):
     """Raised in the thread that reads, by the handler of `WAKE_SIGNAL`."""
 
 
-class Prompt:
+class LinePrompt:
     """Reads lines in the main thread. `echo` prints a notice."""
 
     def __init__(self, echo: Callable[[str], None]) -> None:

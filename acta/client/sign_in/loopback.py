@@ -10,7 +10,7 @@ from socketserver import TCPServer
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
-from acta.client.errors import SignInFailed
+from acta.client.errors import SignInError
 
 HOST = "127.0.0.1"
 PORTS = (22820, 22821, 22822)
@@ -35,7 +35,7 @@ class Receiver:
     """Listens on the first of `ports` that is free. Only a request with the right `state` is taken. All others are
     refused and waited on, so that no page can end somebody's sign-in.
 
-    Raises SignInFailed where no port is free.
+    Raises SignInError where no port is free.
     """
 
     def __init__(self, state: str, ports: tuple[int, ...] = PORTS) -> None:
@@ -49,11 +49,11 @@ class Receiver:
         return f"http://{HOST}:{self._server.server_address[1]}{CALLBACK_PATH}"
 
     def wait(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> Mapping[str, str]:
-        """The parameters that the browser brings back. Raises SignInFailed where it does not come in time."""
+        """The parameters that the browser brings back. Raises SignInError where it does not come in time."""
         until = clock() + seconds
         while self._given is None:
             if clock() >= until:
-                raise SignInFailed(f"nobody signed in within {seconds / 60:.0f} minutes")
+                raise SignInError(f"nobody signed in within {seconds / 60:.0f} minutes")
             self._server.handle_request()
         return self._given
 
@@ -113,7 +113,7 @@ def listening(ports: tuple[int, ...], handler: type[BaseHTTPRequestHandler]) -> 
             return LoopbackServer((HOST, port), handler)
         except OSError:
             continue
-    raise SignInFailed(
+    raise SignInError(
         f"none of the ports {', '.join(map(str, ports))} of this machine is free, and the issuer knows no other one"
     )
 

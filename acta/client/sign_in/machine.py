@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import httpx2
 
-from acta.client.sign_in.oidc import Application, Tokens, issuer_of
+from acta.client.sign_in.oidc import Application, TokenSet, issuer_of
 
 EARLY_SECONDS = 60
 
@@ -34,7 +34,7 @@ class MachineTokens:
         self._secret = secret
         self._http = http
         self._clock = clock
-        self._current: Tokens | None = None
+        self._current: TokenSet | None = None
         self._lock = threading.Lock()
 
     def token(self) -> str:
@@ -49,6 +49,6 @@ class MachineTokens:
                 self._current = self._next()
             return self._current.token
 
-    def _next(self) -> Tokens:
+    def _next(self) -> TokenSet:
         with issuer_of(self._application, self._http, self._clock) as issuer:
             return issuer.machine_token(issuer.endpoints(), self._secret)

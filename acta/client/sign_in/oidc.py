@@ -23,10 +23,10 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpx2
 
 from acta.client.deployment import is_loopback
-from acta.client.errors import SignInEnded, SignInFailed, Unreachable, one_line
+from acta.client.errors import ApiConnectionError, SignInEndedError, SignInError, one_line
 
 TIMEOUT_SECONDS = 15.0
-SIGN_IN_ERRORS = (SignInEnded, SignInFailed, Unreachable)
+SIGN_IN_ERRORS = (SignInEndedError, SignInError, ApiConnectionError)
 TOO_MANY = 429
 DISCOVERY = "/.well-known/openid-configuration"
 LEAST_SECONDS = 300
@@ -59,7 +59,7 @@ class Endpoints:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class AuthorizationRequest:
     """One try to sign in. What comes back must know `state`, the ID token `nonce`. The code is of use to nobody without
     `verifier`.
     """
@@ -75,7 +75,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenSet:
     """`token`: what the API takes. `expires_at`: in seconds since 1970. `subject`: who signed in, as the issuer names
     them. `refresh_token`: None where the issuer gives none.
     """
@@ -99,17 +99,17 @@ def client(application: Application) -> httpx2.Client:
 @contextmanager
 def issuer_of(
     application: Application, http: httpx2.Client | None = None, clock: Callable[[], float] = time.time
-) -> Iterator[Issuer]:
+) -> Iterator[IssuerClient]:
     """`http`: None makes a client, which is closed at the end."""
     used = http or client(application)
     try:
-        yield Issuer(application, used, clock)
+        yield IssuerClient(application, used, clock)
     finally:
         if http is None:
             used.close()
 
 
-class Issuer:
+class IssuerClient:
     """Talks to the issuer of `application`. `http` follows no redirects; `clock`: seconds since 1970."""
 
     def __init__(
@@ -120,14 +120,14 @@ class Issuer:
         self._clock = clock
 
     def endpoints(self) -> Endpoints:
-        """Raises SignInFailed and Unreachable."""
+        """Raises SignInError and ApiConnectionError."""
         address = self.application.issuer
         document = self._json("GET", address.rstrip("/") + DISCOVERY, "its configuration")
         if document.get("issuer") != address:
-            raise SignInFailed(f"{address} says that it is another issuer, {document.get('issuer')!r}")
+            raise SignInError(f"{address} says that it is another issuer, {document.get('issuer')!r}")
         methods = document.get("code_challenge_methods_supported")
         if isinstance(methods, list) and "S256" not in methods:
-            raise SignInFailed(f"{address} does not take PKCE with S256, which signing in needs")
+            raise SignInError(f"{address} does not take PKCE with S256, which signing in needs")
         found = {name: document.get(f"{name}_endpoint") for name in ("authorization", "token", "revocation")}
         for name, endpoint in found.items():
             if endpoint is not None or name != "revocation":
@@ -139,7 +139,7 @@ class Issuer:
             names_itself=document.get("authorization_response_iss_parameter_supported") is True,
         )
 
-    def address_to_open(self, endpoints: Endpoints, attempt: Attempt, redirect_uri: str) -> str:
+    def address_to_open(self, endpoints: Endpoints, attempt: AuthorizationRequest, redirect_uri: str) -> str:
         """What the browser is sent to."""
         asked = {
             "response_type": "code",
@@ -154,24 +154,26 @@ class Issuer:
         joined = "&" if urlsplit(endpoints.authorization).query else "?"
         return f"{endpoints.authorization}{joined}{urlencode(asked)}"
 
-    def code(self, endpoints: Endpoints, attempt: Attempt, given: Mapping[str, str]) -> str:
-        """The code in the parameters that the browser brought back. Raises SignInFailed where they are not the answer
+    def code(self, endpoints: Endpoints, attempt: AuthorizationRequest, given: Mapping[str, str]) -> str:
+        """The code in the parameters that the browser brought back. Raises SignInError where they are not the answer
         to this attempt, or where the issuer refused.
         """
         if not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
-            raise SignInFailed("what the browser brought back is not the answer to this sign-in")
+            raise SignInError("what the browser brought back is not the answer to this sign-in")
         issuer = given.get("iss")
         if (issuer is not None or endpoints.names_itself) and issuer != self.application.issuer:
-            raise SignInFailed("what the browser brought back comes from another issuer")
+            raise SignInError("what the browser brought back comes from another issuer")
         if "error" in given:
             why = given.get("error_description") or given["error"]
-            raise SignInFailed(f"the issuer refused: {one_line(why, 200)}")
+            raise SignInError(f"the issuer refused: {one_line(why, 200)}")
         if not given.get("code"):
-            raise SignInFailed("the browser brought back no code")
+            raise SignInError("the browser brought back no code")
         return given["code"]
 
-    def exchange(self, endpoints: Endpoints, attempt: Attempt, code: str, redirect_uri: str) -> Tokens:
-        """The tokens for a code. Raises SignInFailed and Unreachable."""
+    def exchange(
+        self, endpoints: Endpoints, attempt: AuthorizationRequest, code: str, redirect_uri: str
+    ) -> TokenSet:
+        """The tokens for a code. Raises SignInError and ApiConnectionError."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -183,11 +185,13 @@ class Issuer:
         claims = self._checked(answer.get("id_token"))
         nonce = claims.get("nonce")
         if not isinstance(nonce, str) or not hmac.compare_digest(nonce.encode(), attempt.nonce.encode()):
-            raise SignInFailed("the ID token was made for another sign-in")
+            raise SignInError("the ID token was made for another sign-in")
         return self._tokens(answer, str(claims["sub"]), None)
 
-    def refresh(self, endpoints: Endpoints, old: Tokens) -> Tokens:
-        """The next tokens. Raises SignInEnded where the issuer gives none any more, SignInFailed and Unreachable."""
+    def refresh(self, endpoints: Endpoints, old: TokenSet) -> TokenSet:
+        """The next tokens. Raises SignInEndedError where the issuer gives none any more, SignInError and
+        ApiConnectionError.
+        """
         form = {
             "grant_type": "refresh_token",
             "refresh_token": old.refresh_token,
@@ -195,13 +199,13 @@ class Issuer:
         }
         answer = self._json("POST", endpoints.token, "tokens", form)
         if "id_token" in answer and self._checked(answer["id_token"])["sub"] != old.subject:
-            raise SignInFailed("the next ID token is about somebody else")
+            raise SignInError("the next ID token is about somebody else")
         return self._tokens(answer, old.subject, old.refresh_token)
 
-    def machine_token(self, endpoints: Endpoints, secret: str) -> Tokens:
+    def machine_token(self, endpoints: Endpoints, secret: str) -> TokenSet:
         """For a program with a secret of its own (RFC 6749, 4.4), which is sent as a password (2.3.1).
 
-        Raises SignInFailed and Unreachable.
+        Raises SignInError and ApiConnectionError.
         """
         form = {"grant_type": "client_credentials"}
         if self.application.scopes:
@@ -210,7 +214,7 @@ class Issuer:
         answer = self._json("POST", endpoints.token, "a token", form, auth=named)
         return self._tokens(answer, self.application.client_id, None)
 
-    def revoke(self, endpoints: Endpoints, tokens: Tokens) -> bool:
+    def revoke(self, endpoints: Endpoints, tokens: TokenSet) -> bool:
         """Ends the sign-in at the issuer, too. False where that could not be done."""
         if endpoints.revocation is None or tokens.refresh_token is None:
             return False
@@ -220,13 +224,13 @@ class Issuer:
         except httpx2.HTTPError:
             return False
 
-    def _tokens(self, answer: Mapping[str, Any], subject: str, refresh_token: str | None) -> Tokens:
+    def _tokens(self, answer: Mapping[str, Any], subject: str, refresh_token: str | None) -> TokenSet:
         """`refresh_token`: what holds on where the answer has no other one."""
         token = answer.get(self.application.takes)
         if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
-            raise SignInFailed(f"the issuer gave no {self.application.takes.replace('_', ' ')}")
+            raise SignInError(f"the issuer gave no {self.application.takes.replace('_', ' ')}")
         told = answer.get("refresh_token")
-        return Tokens(
+        return TokenSet(
             token=token,
             expires_at=self._expiry(token, answer.get("expires_in")),
             subject=subject,
@@ -243,7 +247,7 @@ class Issuer:
 
     def _checked(self, id_token: object) -> Mapping[str, Any]:
         """The claims of an ID token that is for this application. Its signature is not looked at: it came straight from
-        the issuer over TLS (OpenID Connect Core, 3.1.3.7, 6), and the API verifies it. Raises SignInFailed.
+        the issuer over TLS (OpenID Connect Core, 3.1.3.7, 6), and the API verifies it. Raises SignInError.
         """
         claims = claims_of(id_token)
         audience = claims.get("aud")
@@ -259,7 +263,7 @@ class Issuer:
             and expires > self._clock() - CLOCK_SECONDS
         )
         if not fits:
-            raise SignInFailed("the issuer gave no ID token that is for this application and valid")
+            raise SignInError("the issuer gave no ID token that is for this application and valid")
         return claims
 
     def _json(
@@ -274,7 +278,7 @@ class Issuer:
             answer = self._http.request(method, url, data=form, auth=auth)
         except httpx2.HTTPError as error:
             why = one_line(str(error), 100) or type(error).__name__
-            raise Unreachable(
+            raise ApiConnectionError(
                 f"no answer from the issuer {one_line(self.application.issuer, 100)}: {why}"
             ) from None
         try:
@@ -284,15 +288,15 @@ class Issuer:
         if answer.status_code == 200 and isinstance(body, Mapping):
             return body
         if answer.status_code >= 500 or answer.status_code == TOO_MANY:
-            raise Unreachable(
+            raise ApiConnectionError(
                 f"the issuer {one_line(self.application.issuer, 100)} did not give {what} just now: "
                 f"status {answer.status_code}"
             )
         refused = body.get("error") if isinstance(body, Mapping) else None
         if answer.status_code in (400, 401) and refused == "invalid_grant":
-            raise SignInEnded("the issuer takes this sign-in no longer")
+            raise SignInEndedError("the issuer takes this sign-in no longer")
         named = f" ({one_line(refused, 60)})" if isinstance(refused, str) else ""
-        raise SignInFailed(f"the issuer did not give {what}: status {answer.status_code}{named}")
+        raise SignInError(f"the issuer did not give {what}: status {answer.status_code}{named}")
 
 
 def claims_of(token: object) -> Mapping[str, Any]:
@@ -308,7 +312,7 @@ def claims_of(token: object) -> Mapping[str, Any]:
 
 
 def check_address(address: object, what: str) -> None:
-    """Raises SignInFailed unless it is https, or http on this machine."""
+    """Raises SignInError unless it is https, or http on this machine."""
     try:
         parts = urlsplit(address) if isinstance(address, str) and address.isprintable() else None
         usable = parts is not None and bool(parts.hostname) and parts.username is None and not parts.fragment
@@ -318,4 +322,4 @@ def check_address(address: object, what: str) -> None:
     except ValueError:
         usable = secure = False
     if not usable or not secure:
-        raise SignInFailed(f"{what} has to begin with https://")
+        raise SignInError(f"{what} has to begin with https://")

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from acta.client.errors import SignInFailed
-from acta.client.sign_in.oidc import Application, Tokens
+from acta.client.errors import SignInError
+from acta.client.sign_in.oidc import Application, TokenSet
 
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 """Names of environments (`infra/acta_infra/environments.py`). They are names of files here."""
@@ -28,7 +28,7 @@ class SignIn:
 
     api_url: str
     application: Application
-    tokens: Tokens | None = None
+    tokens: TokenSet | None = None
 
 
 def folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -39,7 +39,7 @@ def folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 class Store:
-    """The sign-ins below `path`. Raises SignInFailed where the files cannot be read or written."""
+    """The sign-ins below `path`. Raises SignInError where the files cannot be read or written."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path / "environments"
@@ -51,11 +51,11 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, UnicodeError) as error:
-            raise SignInFailed(f"{self._path(environment)} cannot be read: {reason(error)}") from None
+            raise SignInError(f"{self._path(environment)} cannot be read: {reason(error)}") from None
         try:
             return sign_in_from(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise SignInFailed(
+            raise SignInError(
                 f"{self._path(environment)} is damaged: delete it and sign in with `acta login --env {environment}`"
             ) from None
 
@@ -77,7 +77,7 @@ class Store:
                 beside.unlink(missing_ok=True)
                 raise
         except OSError as error:
-            raise SignInFailed(f"{path} cannot be written: {reason(error)}") from None
+            raise SignInError(f"{path} cannot be written: {reason(error)}") from None
 
     def sign_out(self, environment: str) -> SignIn | None:
         """Forgets the tokens. What was there before; None: nothing."""
@@ -99,7 +99,7 @@ class Store:
             self._make_folder()
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise SignInFailed(f"{path} cannot be written: {reason(error)}") from None
+            raise SignInError(f"{path} cannot be written: {reason(error)}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -111,7 +111,7 @@ class Store:
 
     def _path(self, environment: str) -> Path:
         if not fits(environment):
-            raise SignInFailed(
+            raise SignInError(
                 "an environment's name is of lower-case letters, digits and single hyphens, such as prod"
             )
         return self._folder / f"{environment}.json"
@@ -129,7 +129,7 @@ def sign_in_from(stored: Mapping[str, Any]) -> SignIn:
     return SignIn(
         api_url=str(stored["api_url"]),
         application=Application(**stored["application"]),
-        tokens=None if tokens is None else Tokens(**tokens),
+        tokens=None if tokens is None else TokenSet(**tokens),
     )
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import httpx2
 
 from acta.client.deployment import Deployment
-from acta.client.errors import SignInEnded
-from acta.client.sign_in.oidc import Tokens, issuer_of
+from acta.client.errors import SignInEndedError
+from acta.client.sign_in.oidc import TokenSet, issuer_of
 from acta.client.sign_in.store import SignIn, Store, folder
 
 EARLY_SECONDS = 60
@@ -36,7 +36,7 @@ class StoredTokens:
         self._environment = environment
         self._http = http
         self._clock = clock
-        self._current: Tokens | None = None
+        self._current: TokenSet | None = None
         self._thread_lock = threading.Lock()
 
     def token(self) -> str:
@@ -50,10 +50,10 @@ class StoredTokens:
             self._current = self._next(lambda tokens: self._lasts(tokens) and tokens.token != refused)
             return self._current.token
 
-    def _lasts(self, tokens: Tokens) -> bool:
+    def _lasts(self, tokens: TokenSet) -> bool:
         return tokens.expires_at - self._clock() > EARLY_SECONDS
 
-    def _next(self, is_good: Callable[[Tokens], bool]) -> Tokens:
+    def _next(self, is_good: Callable[[TokenSet], bool]) -> TokenSet:
         """What is stored where that is good, else what the issuer gives for it. Raises ClientError."""
         stored = self._stored()
         if stored.tokens is not None and is_good(stored.tokens):
@@ -68,11 +68,11 @@ class StoredTokens:
             self._store.write(self._environment, replace(stored, tokens=tokens))
             return tokens
 
-    def _refreshed(self, stored: SignIn, old: Tokens) -> Tokens:
+    def _refreshed(self, stored: SignIn, old: TokenSet) -> TokenSet:
         try:
             with issuer_of(stored.application, self._http, self._clock) as issuer:
                 return issuer.refresh(issuer.endpoints(), old)
-        except SignInEnded:
+        except SignInEndedError:
             raise self._ended() from None
 
     def _stored(self) -> SignIn:
@@ -81,8 +81,8 @@ class StoredTokens:
             raise self._ended()
         return stored
 
-    def _ended(self) -> SignInEnded:
-        return SignInEnded(
+    def _ended(self) -> SignInEndedError:
+        return SignInEndedError(
             f"you are not signed in to {self._environment} any more: sign in again with "
             f"`acta login --env {self._environment}`"
         )
@@ -91,12 +91,12 @@ class StoredTokens:
 def signed_in(environment: str, store: Store | None = None) -> Deployment:
     """The deployment that `acta login --env` signed in to from this machine, whose tokens renew themselves.
 
-    Raises SignInEnded where nobody is signed in to it.
+    Raises SignInEndedError where nobody is signed in to it.
     """
     store = store or Store(folder())
     stored = store.read(environment)
     if stored is None:
-        raise SignInEnded(
+        raise SignInEndedError(
             f"nobody has signed in to {environment} from this machine: use `acta login --env {environment}`"
         )
     return Deployment(stored.api_url, StoredTokens(store, environment))

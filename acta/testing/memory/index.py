@@ -15,12 +15,12 @@ from acta_engine.log.store import (
     WHATEVER,
     FailedPage,
     InterventionPage,
+    ListingFilter,
     LiveKind,
     LivePage,
     LiveSession,
     SessionName,
     SessionPage,
-    Wanted,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
 from acta_engine.people.visibility import check_by_listing, is_visible, viewer
@@ -52,7 +52,7 @@ class MemoryIndex:
         agent_id: str | None,
         limit: int,
         cursor: str | None,
-        wanted: Wanted = WHATEVER,
+        wanted: ListingFilter = WHATEVER,
     ) -> SessionPage:
         asking, listing = viewer(), self._table.listing
         if len(states) == 1 and states[0] in OPEN_STATES:  # found by key

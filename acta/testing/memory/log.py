@@ -10,7 +10,7 @@ from acta.testing.memory.table import MemoryTable, StoredCommit, StoredDocument,
 from acta_engine.clock import Clock
 from acta_engine.errors import Fenced
 from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.beside import PARTIAL_VERSION, AttemptsChanged, BlobMissing, Marker, Partial
+from acta_engine.log.beside import PARTIAL_VERSION, AttemptsChanged, BlobMissing, Marker, PartialReply
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
 from acta_engine.log.store import (
@@ -195,13 +195,13 @@ class MemoryPartials:
     def __init__(self, table: MemoryTable) -> None:
         self._table = table
 
-    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+    def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         with self._table.lock:
             if (tenant, session_id) not in self._table.deleted:
                 stored = StoredDocument(PARTIAL_VERSION, from_partial(partial))
                 self._table.partials[tenant, session_id] = stored
 
-    def get(self, tenant: str, session_id: str) -> Partial | None:
+    def get(self, tenant: str, session_id: str) -> PartialReply | None:
         with self._table.lock:
             stored = self._table.partials.get((tenant, session_id))
         return None if stored is None else to_partial(stored.version, stored.body)

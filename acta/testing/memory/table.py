@@ -14,7 +14,7 @@ from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import GrantChanged, IndexEntry, KeyTaken, LiveKind, Places, live_shard
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.tools.tool import ToolSecret
-from acta_engine.usage.usage import Counted
+from acta_engine.usage.usage import UsageBaseline
 
 
 class StoredCommit(NamedTuple):
@@ -63,7 +63,7 @@ class MemoryTable:
         self.receivers: dict[tuple[str, str], str] = {}
         """Of sessions: their webhooks' URLs."""
         self.erasures: dict[tuple[str, str], datetime] = {}
-        self.left: dict[tuple[str, str], Counted] = {}
+        self.left: dict[tuple[str, str], UsageBaseline] = {}
         """What deletions left to be counted."""
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}

@@ -75,7 +75,7 @@ class Issuer:
     audiences: Sequence[str]
 
 
-class Api(Construct):
+class ApiGateway(Construct):
     """`self.http_api`, and `self.url` without a slash at the end: where people reach it. It answers nothing before
     `add_routes`, since who may ask depends on its address: the page's client at the issuer has it. `self.refusals`: how
     often requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty where there are no

@@ -44,7 +44,7 @@ class CredentialsMissing(RuntimeError):
     """The message says what can be done."""
 
 
-class Caller(NamedTuple):
+class CallerIdentity(NamedTuple):
     """`account`: twelve digits. `arn`: who it is, as AWS names them."""
 
     account: str
@@ -52,7 +52,7 @@ class Caller(NamedTuple):
     arn: str
 
 
-def caller(environment: Environment, client: Any = None) -> Caller:
+def caller(environment: Environment, client: Any = None) -> CallerIdentity:
     """Who the AWS credentials of this shell belong to, in the environment's region or else the shell's. `client`: a
     botocore STS client; None: one with those credentials.
 
@@ -66,7 +66,7 @@ def caller(environment: Environment, client: Any = None) -> Caller:
         answer = Service("sts", client).call("get_caller_identity")
     except (*AWS_ERRORS, BotoCoreError) as error:
         raise AccountUnknown(str(error)) from None
-    found = Caller(answer["Account"], environment.region or client.meta.region_name, answer["Arn"])
+    found = CallerIdentity(answer["Account"], environment.region or client.meta.region_name, answer["Arn"])
     if environment.account not in (None, found.account):
         raise WrongAccount(
             f"environment {environment.name!r} belongs to account {environment.account}, and these credentials to "

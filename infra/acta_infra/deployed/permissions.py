@@ -49,12 +49,14 @@ class UnknownResource(LookupError):
     """A template has a resource of a type that no actions are known of. The message says what to do."""
 
 
-class Place(NamedTuple):
+class AccountRegion(NamedTuple):
     account: str
     region: str
 
 
-def execution_policies(environment: Environment, place: Place, types: Iterable[str]) -> tuple[Statement, ...]:
+def execution_policies(
+    environment: Environment, place: AccountRegion, types: Iterable[str]
+) -> tuple[Statement, ...]:
     """For the role that CloudFormation works with, which `cdk bootstrap` makes: documents of a managed policy each.
 
     `types`: of the resources in the templates. Raises UnknownResource.
@@ -68,7 +70,7 @@ def execution_policies(environment: Environment, place: Place, types: Iterable[s
     return tuple(map(document, _packed(statements)))
 
 
-def deployer_policy(environment: Environment, place: Place) -> Statement:
+def deployer_policy(environment: Environment, place: AccountRegion) -> Statement:
     """For who runs `acta deploy`: to take the roles of `cdk bootstrap`, to read what is deployed, and to delete
     versions of old releases.
     """
@@ -136,7 +138,9 @@ def size(policy: Statement) -> int:
     return len(json.dumps(policy, separators=(",", ":")))
 
 
-def _statements(environment: Environment, place: Place, actions: Sequence[str]) -> Iterator[Statement]:
+def _statements(
+    environment: Environment, place: AccountRegion, actions: Sequence[str]
+) -> Iterator[Statement]:
     """One for each service, and a few for what cannot be narrowed or has to be narrowed further."""
     yield _allow("Anywhere", filter(_is_anywhere, actions), "*")
     yield _allow("Code", CODE, f"arn:aws:s3:::cdk-{QUALIFIER}-assets-{place.account}-*/*")
@@ -147,7 +151,7 @@ def _statements(environment: Environment, place: Place, actions: Sequence[str]) 
     yield from _roles(environment, place, [each for each in left if each.startswith("iam:")])
 
 
-def _roles(environment: Environment, place: Place, actions: Sequence[str]) -> Iterator[Statement]:
+def _roles(environment: Environment, place: AccountRegion, actions: Sequence[str]) -> Iterator[Statement]:
     """With a boundary no role is made without it, and none loses it. Without one, who may make roles may do everything
     that a role may be given.
     """
@@ -174,7 +178,7 @@ def _roles(environment: Environment, place: Place, actions: Sequence[str]) -> It
         yield _allow("ServiceRoles", linked, f"arn:aws:iam::{place.account}:role/aws-service-role/*")
 
 
-def _resources(environment: Environment, place: Place) -> Mapping[str, Sequence[str]]:
+def _resources(environment: Environment, place: AccountRegion) -> Mapping[str, Sequence[str]]:
     """Service -> where its actions may be used. Names that CloudFormation makes begin with the stack's; what has a
     random id is every one of the account and region.
     """

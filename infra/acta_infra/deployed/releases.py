@@ -59,7 +59,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Deployed:
+class ReleaseHistory:
     """`releases`: newest first. `live`: function -> the version that its alias names. `shifting`: functions whose alias
     names two versions. `revisions`: of the aliases. `replaced`: function -> versions that a newer one of the same
     release has taken the place of.
@@ -96,7 +96,7 @@ class Deployed:
         return bool(self.releases) and not self.is_live(self.releases[0])
 
 
-def look(environment: str, lambdas: Any) -> Deployed:
+def look(environment: str, lambdas: Any) -> ReleaseHistory:
     """`lambdas`: a botocore Lambda client. Raises NotPossible where the functions have no aliases, or none are there;
     and what `Service.call` raises.
     """
@@ -122,7 +122,7 @@ def look(environment: str, lambdas: Any) -> Deployed:
     if not found:
         raise NotPossible(f"there are no functions acta-{environment}-… in this account and region")
     releases = _releases(found, live)
-    return Deployed(environment, releases, live, shifting, revisions, _replaced(found, releases))
+    return ReleaseHistory(environment, releases, live, shifting, revisions, _replaced(found, releases))
 
 
 def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
@@ -185,7 +185,7 @@ def _variable(version: Mapping[str, Any], name: str) -> str:
     return found
 
 
-def choose(deployed: Deployed, to: str | None) -> Release:
+def choose(deployed: ReleaseHistory, to: str | None) -> Release:
     """The release to move to: `to`, or the newest one that is older than what is live. Raises NotPossible."""
     if deployed.shifting:
         raise NotPossible(
@@ -210,7 +210,7 @@ def choose(deployed: Deployed, to: str | None) -> Release:
     return target
 
 
-def _check_readable(deployed: Deployed, target: Release) -> None:
+def _check_readable(deployed: ReleaseHistory, target: Release) -> None:
     """Newer releases have stored what the older one has to go on with (docs/design/releases.md 7)."""
     written = max(each.writes for each in deployed.releases[: deployed.releases.index(target) + 1])
     if written > target.reads + 1:
@@ -238,7 +238,7 @@ def require_rest(environment: str, cloudformation: Any) -> None:
         )
 
 
-def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[FunctionName]:
+def move(deployed: ReleaseHistory, target: Release, lambdas: Any) -> Iterator[FunctionName]:
     """Moves the aliases one after the other and yields each function that was moved. What stands right is left alone,
     so a move that broke off can be made again. A function that the release does not have stays as it is.
 
@@ -267,12 +267,12 @@ def move(deployed: Deployed, target: Release, lambdas: Any) -> Iterator[Function
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveRelease:
     """What is live in an environment before a deployment. `deployed` None: nothing is, or a release without aliases.
     `unknown`: AWS's error, where it did not say; else empty.
     """
 
-    deployed: Deployed | None = None
+    deployed: ReleaseHistory | None = None
     unknown: str = ""
 
     @property
@@ -287,17 +287,17 @@ class Live:
         return min((each.reads for each in releases), default=otherwise)
 
 
-def look_before(environment: str, lambdas: Any) -> Live:
+def look_before(environment: str, lambdas: Any) -> LiveRelease:
     """As `look`, of what may not be there, by somebody who may not be allowed to see it."""
     try:
-        return Live(look(environment, lambdas))
+        return LiveRelease(look(environment, lambdas))
     except NotPossible:
-        return Live()
+        return LiveRelease()
     except AWS_ERRORS as error:
-        return Live(unknown=str(error))
+        return LiveRelease(unknown=str(error))
 
 
-def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
+def forget_old(deployed: ReleaseHistory, lambdas: Any, kept: int = KEPT) -> int:
     """Deletes the versions of all releases but the `kept` newest ones, and those that a newer one of their release
     replaces. Says how many versions those were. One that an alias names stays, and so does all amid a roll-out. Of
     folders of Python tools those stay that a version of `tool` calls.
@@ -314,7 +314,7 @@ def forget_old(deployed: Deployed, lambdas: Any, kept: int = KEPT) -> int:
     return len(unused) + _forget_tools(deployed.environment, service)
 
 
-def tools_gone(deployed: Deployed, release: Release, lambdas: Any) -> list[str]:
+def tools_gone(deployed: ReleaseHistory, release: Release, lambdas: Any) -> list[str]:
     """Folders of Python tools that the release calls and of which there is no such version any more: calls of their
     tools fail with it. Raises what `Service.call` raises.
     """
@@ -356,7 +356,7 @@ def _forget_tools(environment: str, service: Service) -> int:
     return len(unused)
 
 
-NOT_ASKED = Live()
+NOT_ASKED = LiveRelease()
 
 
 class ReleaseTooFar(ValueError):
@@ -372,7 +372,7 @@ class WriteVersion(NamedTuple):
 
 
 def version_to_write(
-    environment: Environment, cloudformation: Any, live: Live = NOT_ASKED, current: int = CURRENT
+    environment: Environment, cloudformation: Any, live: LiveRelease = NOT_ASKED, current: int = CURRENT
 ) -> WriteVersion:
     """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again. `current`: the version
     of this release.

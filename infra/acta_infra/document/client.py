@@ -15,12 +15,13 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from pydantic import BaseModel
 
+from acta.client.errors import class_of
 from acta_engine.api.arguments import Parameter
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_infra.document.openapi import codes_of, parameters_of_handlers
-from acta_infra.document.schemas import shapes_with_words
+from acta_infra.document.schemas import VIEW, shapes_with_words
 from acta_infra.document.words import TAG_WORDS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,7 +37,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from acta.client.callers import C, Calls, listing, operation
-from acta.client.flows import Flow, Request, Stream, data, given, key, pages, path_of
+from acta.client.flows import Flow, HttpRequest, Stream, data, given, key, pages, path_of
 
 if TYPE_CHECKING:
     from acta.client import shapes
@@ -121,7 +122,7 @@ def _method(row: Operation, name: str, parameters: tuple[Parameter, ...]) -> str
             given.append("body={}")
         if "Idempotency-Key" in row.takes:
             given.append("headers=key(idempotency_key)")
-        does = f"data(Request({', '.join(given)}))"
+        does = f"data(HttpRequest({', '.join(given)}))"
     returns = f"{'Stream' if is_listing else 'Flow'}[{shape}]"
     return "\n".join(
         [
@@ -218,7 +219,7 @@ def _part(part: str) -> str:
 
 def _docstring(row: Operation) -> list[str]:
     codes = [code for code in codes_of(row) if code != "IDEMPOTENCY_MISMATCH"]
-    raised = [code.title().replace("_", "") for code in codes]  # as acta/client/errors.py calls them
+    raised = [class_of(0, code).__name__ for code in codes]
     said = [f"{row.summary}.", row.about, "It is for admins." if row.role == "admin" else ""]
     if raised:
         said.append(f"Raises {', '.join(raised)}.")
@@ -240,13 +241,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 '''
-SHAPES_TAIL = """
+SHAPES_TAIL = f"""
 
 def __getattr__(name: str) -> Any:
     module = MODULES.get(name)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"acta_engine.{module}"), name)
+        raise AttributeError(f"module {{__name__!r}} has no attribute {{name!r}}")
+    return getattr(import_module(f"acta_engine.{{module}}"), f"{{name}}{VIEW}")
 """
 
 
@@ -258,10 +259,11 @@ def shapes() -> str:
     for module, names in sorted(modules.items()):
         lines += _wrapped(
             f"    from {module} import (",
-            ", ".join(f"{name}{UNBROKEN}as{UNBROKEN}{name}" for name in names),
+            ", ".join(f"{name}{VIEW}{UNBROKEN}as{UNBROKEN}{name}" for name in names),
             ")",
         )
-    lines += ["", "MODULES = {"]
+    exported = ", ".join(f'"{name}"' for name in sorted(shapes_with_words()))
+    lines += ["", *_wrapped("__all__ = (", exported, ")"), "", "MODULES = {"]
     for module, names in sorted(modules.items()):
         inside = ", ".join(f'"{name}"' for name in names)
         lines += _wrapped("    **dict.fromkeys((", inside, f',), "{module.removeprefix("acta_engine.")}"),')

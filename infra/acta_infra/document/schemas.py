@@ -38,6 +38,7 @@ from acta_engine.untrusted import texts
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{model}"
+VIEW = "View"
 MIDDLE = f"{{{MIN_VALUE_CHARS - 2},{MAX_VALUE_CHARS - 2}}}"
 VISIBLE = {"pattern": r"\S"}
 BASE64 = "[A-Za-z0-9+/]"
@@ -53,6 +54,9 @@ BY_CODE: Mapping[Callable[..., Any], Json] = {
 
 
 class Schemas(GenerateJsonSchema):
+    def normalize_name(self, name: str) -> str:
+        return published_name(super().normalize_name(name))
+
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """With what the docstrings of the class and of its fields say."""
         made = super().model_schema(schema)
@@ -93,9 +97,14 @@ def schemas_of(
     return by_key, defined
 
 
+def published_name(name: str) -> str:
+    """What the document and the client call the shape of an answer: `Session` for the class `SessionView`."""
+    return name.removesuffix(VIEW)
+
+
 def shapes_with_words() -> dict[str, Any]:
-    """The shapes of answers by name, from every module of the engine whose name ends with `answers`. The docstrings of
-    their fields become descriptions.
+    """Published name -> the shape of an answer, from every module of the engine whose name ends with `answers`. The
+    docstrings of their fields become descriptions. Raises ValueError for a shape whose name does not end in `View`.
     """
     found: dict[str, Any] = {}
     base: Any = TypedDict
@@ -104,10 +113,11 @@ def shapes_with_words() -> dict[str, Any]:
         for name, shape in vars(module).items() if module is not None else ():
             if getattr(shape, "__module__", "") != each.name or not isinstance(shape, type):
                 continue  # it is imported there, or no class
-            if is_typeddict(shape):
-                found[name] = shape
-            elif issubclass(shape, base) and shape is not base:
-                found[name] = as_typed_dict(shape)
+            if shape is base or not (is_typeddict(shape) or issubclass(shape, base)):
+                continue
+            if not name.endswith(VIEW):
+                raise ValueError(f"{each.name}.{name}: the name of an answer's shape ends in {VIEW}")
+            found[published_name(name)] = shape if is_typeddict(shape) else as_typed_dict(shape)
     return found
 
 

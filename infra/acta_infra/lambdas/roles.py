@@ -12,7 +12,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from acta_infra.data_stores import RECORD_CHANGES, AuditTrail
+from acta_infra.data_stores import RECORD_CHANGES, AuditStore
 from acta_infra.environments import Environment
 from acta_infra.lambdas.grants import (
     ADMISSION,
@@ -52,7 +52,7 @@ class Resources:
     table: dynamodb.ITable
     bucket: s3.IBucket
     session_bucket: s3.IBucket
-    audit: AuditTrail
+    audit: AuditStore
     secrets: Mapping[str, secretsmanager.ISecret]
     state_machine_arn: str
     execution_arns: str

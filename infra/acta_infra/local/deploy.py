@@ -27,7 +27,7 @@ from typing import Any, Protocol
 from acta_engine.aws.clients import Service
 from acta_infra.deployed.releases import LATEST, NotPossible, forget_old, look
 from acta_infra.local.issuer import AUDIENCE
-from acta_infra.local.state_directory import Deployment
+from acta_infra.local.state_directory import LocalDeployment
 from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.names import ALIAS, function_name
 from acta_infra.release import digest_of_sources
@@ -35,7 +35,7 @@ from local_aws.credentials import Credentials
 from local_aws.emulator_process import ACCOUNT, REGION
 
 
-class Progress(Protocol):
+class DeployProgress(Protocol):
     def begin(self, phase: str) -> None: ...
 
     def note(self, phase: str, text: str) -> None:
@@ -295,8 +295,8 @@ def deploy(
     aws: Commands,
     state_dir: Path,
     issuer_url: str,
-    progress: Progress,
-) -> Deployment:
+    progress: DeployProgress,
+) -> LocalDeployment:
     """Synth and bootstrap at the same time, then deploy. Raises CommandFailed with the end of cdk's output."""
 
     def synthesise() -> None:
@@ -338,4 +338,4 @@ def deploy(
         api_id = json.loads(outputs_file.read_text())[STATELESS]["ApiId"]
     except (OSError, ValueError, KeyError):
         raise CommandFailed(f"cdk deploy left no output ApiId of {STATELESS}") from None
-    return Deployment(assembly_key=assembly.key, issuer_url=issuer_url, api_id=api_id)
+    return LocalDeployment(assembly_key=assembly.key, issuer_url=issuer_url, api_id=api_id)

@@ -111,14 +111,14 @@ EVERYBODY: Role = "member"
 
 
 @dataclass(frozen=True)
-class Issuer:
+class LocalIssuer:
     """Signs tokens in the name of `url`, the address the front listens on (no trailing slash)."""
 
     url: str
     key: rsa.RSAPrivateKey
 
     @classmethod
-    def from_state(cls, state_dir: Path, url: str) -> "Issuer":
+    def from_state(cls, state_dir: Path, url: str) -> "LocalIssuer":
         """Uses the key of `state_dir`, which is made on first use and readable by its owner only."""
         path = state_dir / KEY_FILE
         if not path.exists():
@@ -257,7 +257,7 @@ class Granted(NamedTuple):
 class SignInPage:
     """Of one issuer. Codes are kept in memory, for a minute, and used once."""
 
-    def __init__(self, issuer: Issuer, links: PageLinks) -> None:
+    def __init__(self, issuer: LocalIssuer, links: PageLinks) -> None:
         self._issuer = issuer
         self._links = links
         self._codes: dict[str, Granted] = {}

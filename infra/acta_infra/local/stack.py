@@ -20,7 +20,7 @@ from acta_infra.local.deploy import (
     Assembly,
     CommandFailed,
     Commands,
-    Progress,
+    DeployProgress,
     Silent,
     cdk_environ,
     deploy,
@@ -29,9 +29,9 @@ from acta_infra.local.deploy import (
     require_cdk,
     take_newest,
 )
-from acta_infra.local.issuer import Issuer, PageLinks, SignInPage
-from acta_infra.local.state_directory import Deployment, RunningStack, StateDir
-from acta_infra.local.tool_watch import NotDeployed
+from acta_infra.local.issuer import LocalIssuer, PageLinks, SignInPage
+from acta_infra.local.state_directory import LocalDeployment, RunningStack, StateDir
+from acta_infra.local.tool_watch import DeployFailed
 from acta_infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 from acta_infra.packaging.tool_folders import build_all
 from acta_infra.tool_folders import (
@@ -72,7 +72,7 @@ class LocalStack:
         port: int | None = None,
         preferred_port: int | None = None,
         environ: Mapping[str, str] = os.environ,
-        progress: Progress | None = None,
+        progress: DeployProgress | None = None,
     ) -> None:
         """Reads the settings only; raises acta_engine.settings.SettingsError."""
         self.config = LocalConfig.from_environ(environ)
@@ -80,7 +80,7 @@ class LocalStack:
         self.port = port
         self.preferred_port = preferred_port
         self.environ = environ
-        self.progress: Progress = progress or Silent()
+        self.progress: DeployProgress = progress or Silent()
         self.front: Front | None = None
         self.emulator: EmulatorProcess | None = None
         self.commands: list[Commands] = []
@@ -111,8 +111,8 @@ class LocalStack:
         return self.emulator.credentials
 
     @property
-    def issuer(self) -> Issuer:
-        return Issuer.from_state(self.state.path, self.url)
+    def issuer(self) -> LocalIssuer:
+        return LocalIssuer.from_state(self.state.path, self.url)
 
     def start(self) -> RunningStack:
         """Raises ToolMissing, PortTaken, StateInUse, CommandFailed, EmulatorFailed or StackFailed. Nothing is left
@@ -182,7 +182,7 @@ class LocalStack:
         except BadFolder as bad:
             raise StackFailed(str(bad)) from None
         assembly = Assembly.of_sources(self.config.context, environment=folders)
-        last = Deployment.from_file(self.state.deployment)
+        last = LocalDeployment.from_file(self.state.deployment)
         unchanged = last is not None and (last.assembly_key, last.issuer_url) == (assembly.key, self.url)
         if unchanged and last is not None and self.answers(last):
             return
@@ -240,14 +240,14 @@ class LocalStack:
             self.config = LocalConfig.from_environ(self.environ)
             self.reach_api()
         except (SettingsError, StackFailed, CommandFailed) as failed:
-            raise NotDeployed(str(failed)) from None
+            raise DeployFailed(str(failed)) from None
 
     def resume_sessions(self) -> None:
         """The executions ended with the last emulator; recovery starts new ones."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
             run_recovery(self.lambdas(), "local", ALL_SESSIONS, wait=False)
 
-    def answers(self, deployment: Deployment) -> bool:
+    def answers(self, deployment: LocalDeployment) -> bool:
         """Point the front at the deployed API and ask that for its health."""
         assert self.front is not None
         assert self.emulator is not None

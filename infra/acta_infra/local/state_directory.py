@@ -39,7 +39,7 @@ class InFile:
 
 
 @dataclass(frozen=True)
-class Deployment(InFile):
+class LocalDeployment(InFile):
     """Which assembly is deployed as which API. `issuer_url` is the issuer that the API's authorizer trusts."""
 
     assembly_key: str

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from acta_engine.aws.clients import Service
 from acta_engine.errors import ActaError
 from acta_infra.names import own_tool_function
-from acta_infra.packaging.install import Target
+from acta_infra.packaging.install import InstallTarget
 from acta_infra.packaging.tool_folders import BuiltFolder, build_folder
 from acta_infra.tool_folders import MODULE, BadFolder, ToolFolder
 
@@ -27,7 +27,7 @@ Seen = Mapping[str, tuple[int, int]]
 """Path of each file, from the tools directory -> when it was written last, in nanoseconds, and its bytes."""
 
 
-class Live(NamedTuple):
+class LiveFolder(NamedTuple):
     """A folder as it is at work. `code`: the key of its bundle. `shape`: of what the deployment says of it: its tools'
     schemas and its settings.
     """
@@ -36,7 +36,7 @@ class Live(NamedTuple):
     shape: str
 
 
-class Update(NamedTuple):
+class FolderUpdate(NamedTuple):
     """`deploy`: the whole has to be deployed, since folders came or went or have another shape; else the code of
     `folders` is put into their Lambdas. `folders`: those that differ, by name. `gone`: those that are not there any
     more.
@@ -47,14 +47,14 @@ class Update(NamedTuple):
     gone: Sequence[str] = ()
 
 
-def update(live: Mapping[str, Live], wanted: Mapping[str, Live]) -> Update | None:
+def update(live: Mapping[str, LiveFolder], wanted: Mapping[str, LiveFolder]) -> FolderUpdate | None:
     """None: nothing differs."""
     gone = tuple(sorted(live.keys() - wanted.keys()))
     differing = tuple(sorted(name for name, one in wanted.items() if live.get(name) != one))
     if not gone and not differing:
         return None
     shaped = [name for name in differing if name not in live or live[name].shape != wanted[name].shape]
-    return Update(bool(gone or shaped), differing, gone)
+    return FolderUpdate(bool(gone or shaped), differing, gone)
 
 
 class Settled:
@@ -74,15 +74,15 @@ class Settled:
 
 ENVIRONMENT = "local"
 SECONDS_BETWEEN_LOOKS = 0.5
-HERE = Target(sys.version_info[:2])
+HERE = InstallTarget(sys.version_info[:2])
 """Local functions run on this machine."""
 
 Built = Mapping[str, BuiltFolder]
-Build = Callable[[ToolFolder, Target], BuiltFolder]
+Build = Callable[[ToolFolder, InstallTarget], BuiltFolder]
 """Raises BadFolder."""
 
 
-class NotDeployed(RuntimeError):
+class DeployFailed(RuntimeError):
     """The message is for a person."""
 
 
@@ -100,7 +100,7 @@ class Stack(Protocol):
         """A client of its Lambda."""
 
     def deploy_again(self) -> None:
-        """With the folders as they are now. Raises NotDeployed."""
+        """With the folders as they are now. Raises DeployFailed."""
 
 
 class ToolWatch:
@@ -116,7 +116,7 @@ class ToolWatch:
         self._record = record
         self._say = say
         self._settled = Settled(seen(stack.tools_dir))
-        self._live: Mapping[str, Live] = {}
+        self._live: Mapping[str, LiveFolder] = {}
         self._names: list[str] = []
         self._refused = False
 
@@ -152,7 +152,7 @@ class ToolWatch:
             elif self._refused:
                 self._say("tools: mended, they are as they run")
             self._refused = False
-        except (BadFolder, NotDeployed, ActaError) as failed:
+        except (BadFolder, DeployFailed, ActaError) as failed:
             self._refused = True
             self._say(f"tools: {failed}\ntools: this change is not taken, what ran before still runs")
         return True
@@ -165,8 +165,8 @@ class ToolWatch:
         """Raises BadFolder."""
         return {folder.name: self._build(folder, HERE) for folder in self._stack.tool_folders()}
 
-    def _take(self, found: Update, built: Built) -> None:
-        """Raises NotDeployed and what the store's client raises."""
+    def _take(self, found: FolderUpdate, built: Built) -> None:
+        """Raises DeployFailed and what the store's client raises."""
         if found.deploy:
             self._say(f"tools: {in_words(found, self._live)}; deploying, which takes a minute or two ...")
             self._stack.deploy_again()
@@ -224,7 +224,7 @@ def _is_left_out(name: str) -> bool:
     return name.startswith(".") or name == "__pycache__"
 
 
-def live(built: BuiltFolder) -> Live:
+def live(built: BuiltFolder) -> LiveFolder:
     folder = built.folder
     said = (
         folder.tenants,
@@ -234,10 +234,10 @@ def live(built: BuiltFolder) -> Live:
         folder.variables,
         built.specs,
     )
-    return Live(built.key, hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest())
+    return LiveFolder(built.key, hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest())
 
 
-def in_words(found: Update, before: Mapping[str, Live]) -> str:
+def in_words(found: FolderUpdate, before: Mapping[str, LiveFolder]) -> str:
     """Why all is deployed."""
     new = [name for name in found.folders if name not in before]
     other = [name for name in found.folders if name in before]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from acta_infra.packaging.install import Target, compile_bytecode, install, normalise, prune
+from acta_infra.packaging.install import InstallTarget, compile_bytecode, install, normalise, prune
 from acta_infra.packaging.zip_contents import Reach, place_in_zip, reach
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,7 +79,7 @@ class Bundler:
     `added`: place in the zip -> text of a file more.
     """
 
-    target: Target
+    target: InstallTarget
     root: Path = ROOT
     offline: bool = False
     added: Mapping[Path, bytes] = field(default_factory=dict)

@@ -22,7 +22,7 @@ class InstallFailed(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Target:
+class InstallTarget:
     """Where the wheels will run. `python`: major and minor version; `platform`: a name that `uv` knows, None for this
     machine."""
 
@@ -30,13 +30,13 @@ class Target:
     platform: str | None = None
 
 
-def target_of(environment: Environment) -> Target:
+def target_of(environment: Environment) -> InstallTarget:
     """The platform that the functions of `environment` run on. Local functions run on this machine."""
     platform = None if environment.is_local else PLATFORMS[environment.architecture]
-    return Target(environment.python, platform)
+    return InstallTarget(environment.python, platform)
 
 
-def install(lock: Path, folder: Path, target: Target) -> None:
+def install(lock: Path, folder: Path, target: InstallTarget) -> None:
     """Installs exactly the wheels of `lock`. Hashes are checked, nothing is built from source. Raises InstallFailed.
 
     Dependencies are not followed: the lock lists all of them but those of the Lambda runtime (boto3).
@@ -44,7 +44,7 @@ def install(lock: Path, folder: Path, target: Target) -> None:
     _install(lock, folder, target, "--no-config", "--require-hashes", "--no-deps")
 
 
-def install_open(requirements: Path, lock: Path, folder: Path, target: Target) -> None:
+def install_open(requirements: Path, lock: Path, folder: Path, target: InstallTarget) -> None:
     """Installs what a person's `requirements` ask for, and what that needs. `lock`: what is there already; its versions
     hold. Nothing is built from source. Raises InstallFailed.
     """
@@ -55,7 +55,7 @@ def install_open(requirements: Path, lock: Path, folder: Path, target: Target) -
         _install(requirements, folder, target, "--constraints", str(pins))
 
 
-def _install(requirements: Path, folder: Path, target: Target, *options: str) -> None:
+def _install(requirements: Path, folder: Path, target: InstallTarget, *options: str) -> None:
     command = [
         str(_uv()), "pip", "install", "--quiet", "--requirements", str(requirements), *options,
         "--only-binary", ":all:", "--target", str(folder), "--link-mode", "copy",

@@ -28,7 +28,7 @@ from acta_infra.environments import Environment
 from acta_infra.packaging.bundle import CACHE, ROOT, add_to, cached
 from acta_infra.packaging.install import (
     InstallFailed,
-    Target,
+    InstallTarget,
     compile_bytecode,
     install,
     install_open,
@@ -78,13 +78,13 @@ class BuiltFolder:
         return self.folder.timeout_seconds or min(LONGEST_LAMBDA, longest + MARGIN_SECONDS)
 
 
-def build_folder(folder: ToolFolder, target: Target, root: Path = ROOT) -> BuiltFolder:
+def build_folder(folder: ToolFolder, target: InstallTarget, root: Path = ROOT) -> BuiltFolder:
     """Builds what has changed since the last time, and asks the bundle for its tools. A caller that compares `specs`
     with those of before learns whether Acta's own functions need a new catalogue.
 
     Raises BadFolder.
     """
-    here = Target(sys.version_info[:2])
+    here = InstallTarget(sys.version_info[:2])
     path = _bundle(folder, target, root)
     asked = path if target == here else _bundle(folder, here, root)
     specs = _specs(folder, asked)
@@ -146,7 +146,7 @@ def _tool(folder: ToolFolder, spec: Mapping[str, Any], environment: str) -> Pyth
         raise BadFolder(f"{where}: {field}: {first['msg']}") from None
 
 
-def _bundle(folder: ToolFolder, target: Target, root: Path) -> Path:
+def _bundle(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
     digest = hashlib.sha256(_libraries_key(folder, target, root).encode())
     own = [(path, Path(path.relative_to(folder.path))) for path in folder.files()]
     sdk = [(path, path.relative_to(root)) for path in _sdk(root)]
@@ -172,7 +172,7 @@ def _sdk(root: Path) -> list[Path]:
     return [root / "acta" / "__init__.py", *sorted((root / SDK).glob("*.py"))]
 
 
-def _libraries_key(folder: ToolFolder, target: Target, root: Path) -> str:
+def _libraries_key(folder: ToolFolder, target: InstallTarget, root: Path) -> str:
     builder = ".".join(map(str, sys.version_info[:3]))
     digest = hashlib.sha256(f"{RECIPE} {target} {builder}".encode())
     for path in (root / LOCK, folder.requirements):
@@ -180,7 +180,7 @@ def _libraries_key(folder: ToolFolder, target: Target, root: Path) -> str:
     return digest.hexdigest()
 
 
-def _libraries(folder: ToolFolder, target: Target, root: Path) -> Path:
+def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
     def fill(work: Path) -> None:
         install(root / LOCK, work, target)
         if folder.requirements is not None:

@@ -43,7 +43,7 @@ HOUR: Literal[60] = 60
 
 
 @dataclass(frozen=True)
-class Kind:
+class AlarmKind:
     """`means`: a sentence for whoever is told, `{function}` being the function where each has an alarm of this kind.
     `threshold`: reached or passed in `periods` periods in a row, each of `minutes`. `missing_is_bad`: where there is no
     data, that is what is wrong.
@@ -58,68 +58,70 @@ class Kind:
     """Raised below the threshold, not from it on."""
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, AlarmKind] = MappingProxyType(
     {
-        "FunctionErrors": Kind(
+        "FunctionErrors": AlarmKind(
             "The function {function} raised errors more often than the engine's retries account for.", 5
         ),
-        "FunctionThrottles": Kind("Lambda had no concurrency left for {function}.", 1),
-        "OwnToolErrors": Kind("Calls of Python tools in the folder {function} raised errors.", 5),
-        "OwnToolThrottles": Kind(
+        "FunctionThrottles": AlarmKind("Lambda had no concurrency left for {function}.", 1),
+        "OwnToolErrors": AlarmKind("Calls of Python tools in the folder {function} raised errors.", 5),
+        "OwnToolThrottles": AlarmKind(
             "Lambda had no concurrency left for the Python tools in the folder {function}.", 1
         ),
-        "ExecutionsFailed": Kind(
+        "ExecutionsFailed": AlarmKind(
             "Runs ended as failed: three or more within an hour. Outages do not count, they are waited out.",
             3,
             minutes=HOUR,
         ),
-        "ExecutionsTimedOut": Kind("An execution of the state machine ran into its limit of a year.", 1),
-        "Api5xx": Kind("The API answered with 500 or 503.", 3),
-        "KeysRefused": Kind(
+        "ExecutionsTimedOut": AlarmKind("An execution of the state machine ran into its limit of a year.", 1),
+        "Api5xx": AlarmKind("The API answered with 500 or 503.", 3),
+        "KeysRefused": AlarmKind(
             "A model's provider refused a key, or its quota is used up. Sessions wait or fail.", 1
         ),
-        "ProviderErrors": Kind(
+        "ProviderErrors": AlarmKind(
             "Calls of a model's provider have failed for a quarter of an hour. Sessions wait for it.",
             3,
             periods=3,
         ),
-        "SessionsStuck": Kind(
+        "SessionsStuck": AlarmKind(
             "Sessions stand still, and recovery cannot read them: stored data is damaged or of another release.",
             1,
             periods=3,
         ),
-        "SessionsRecovered": Kind(
+        "SessionsRecovered": AlarmKind(
             "Executions of sessions get lost: recovery had to go on with ten or more of them within five minutes.",
             10,
         ),
-        "RecoveryStopped": Kind(
+        "RecoveryStopped": AlarmKind(
             "Recovery's round {function}, which is made each minute, has not come to its end for a quarter of an hour.",
             1,
             periods=3,
             missing_is_bad=True,
             below=True,
         ),
-        "CostPerHour": Kind(
+        "CostPerHour": AlarmKind(
             "Model calls of the last hour cost more than the environment expects.", 0, minutes=HOUR
         ),
-        "NotRecorded": Kind(
+        "NotRecorded": AlarmKind(
             "A write of {function} could not be recorded in the audit trail, or not how it ended or by whom.",
             1,
         ),
-        "Refused": Kind("Many requests came without a good token, or without the role (401, 403).", 100),
-        "BeyondRate": Kind("Many requests were beyond a route's rate or a tenant's limit (429).", 100),
-        "SessionsHidden": Kind(
+        "Refused": AlarmKind("Many requests came without a good token, or without the role (401, 403).", 100),
+        "BeyondRate": AlarmKind("Many requests were beyond a route's rate or a tenant's limit (429).", 100),
+        "SessionsHidden": AlarmKind(
             "Many requests to {function} asked for somebody else's private sessions, and were answered 404.",
             100,
         ),
-        "UsageBehind": Kind(
+        "UsageBehind": AlarmKind(
             "Commits are 15 minutes old and not in their tenants' usage. Lines of finished runs are late, too.",
             15 * 60 * 1_000,
             periods=3,
         ),
-        "NotificationsNotDelivered": Kind("No receiver took a notification for 15 minutes.", 1, periods=3),
-        "SpansLost": Kind("Spans of sessions are lost: nobody will get them.", 1),
-        "SpansNotDelivered": Kind(
+        "NotificationsNotDelivered": AlarmKind(
+            "No receiver took a notification for 15 minutes.", 1, periods=3
+        ),
+        "SpansLost": AlarmKind("Spans of sessions are lost: nobody will get them.", 1),
+        "SpansNotDelivered": AlarmKind(
             "The endpoint of the traces took nothing several times within an hour.", 5, minutes=HOUR
         ),
     }

@@ -49,13 +49,13 @@ ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, patte
 SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."
 
 
-class Part(FrozenModel):
+class DefinitionPart(FrozenModel):
     """A part of a definition. JSON has to be of the very type: a request that brings it is not corrected."""
 
     model_config = ConfigDict(strict=True)
 
 
-class Models(Part):
+class Models(DefinitionPart):
     """Models by purpose. Absent: the agent's `model`."""
 
     plan: ModelName | None = None
@@ -68,7 +68,7 @@ class Models(Part):
     """The model that summarises."""
 
 
-class Fallback(Part):
+class Fallback(DefinitionPart):
     """A model that is asked in another's place."""
 
     provider: ProviderName | None = None
@@ -77,7 +77,7 @@ class Fallback(Part):
     """Its name."""
 
 
-class Limits(Part):
+class Limits(DefinitionPart):
     """Of the agent's sessions, where their start names none. Absent: the deployment's."""
 
     max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None

@@ -11,7 +11,7 @@ from acta_engine.models.providers import ProviderName
 from acta_engine.people.policies import InterventionType
 
 
-class ModelsByPurpose(TypedDict):
+class ModelsByPurposeView(TypedDict):
     """Models for purposes of their own; the agent's `model` has the others."""
 
     plan: NotRequired[str]
@@ -20,13 +20,13 @@ class ModelsByPurpose(TypedDict):
     summary: NotRequired[str]
 
 
-class FallbackModel(TypedDict):
+class FallbackModelView(TypedDict):
     provider: NotRequired[ProviderName]
     """Absent: the agent's."""
     model: str
 
 
-class SessionLimits(TypedDict):
+class SessionLimitsView(TypedDict):
     """Of the agent's sessions, where their start names none. Absent: the deployment's."""
 
     max_steps: NotRequired[int]
@@ -37,7 +37,7 @@ class SessionLimits(TypedDict):
     at_token_limit: NotRequired[Literal["wait", "ask"]]
 
 
-class SessionCaps(TypedDict):
+class SessionCapsView(TypedDict):
     """The most that members may give the agent's sessions. Absent: no cap but the deployment's."""
 
     max_steps: NotRequired[int]
@@ -45,7 +45,7 @@ class SessionCaps(TypedDict):
     cost_budget_usd: NotRequired[float]
 
 
-class AskingPolicy(TypedDict):
+class AskingPolicyView(TypedDict):
     """How people are asked. Absent: as usual for the type."""
 
     timeout_seconds: NotRequired[int]
@@ -54,7 +54,7 @@ class AskingPolicy(TypedDict):
     approver_must_differ: NotRequired[bool]
 
 
-class AppliedFrom(TypedDict):
+class AppliedFromView(TypedDict):
     """The files that `acta apply` has made a definition from."""
 
     set: str
@@ -63,7 +63,7 @@ class AppliedFrom(TypedDict):
     """Of the definition as its file had it. A definition that has another one was changed by hand since."""
 
 
-class Agent(TypedDict):
+class AgentView(TypedDict):
     agent_id: str
     name: str
     system_prompt: str
@@ -73,13 +73,13 @@ class Agent(TypedDict):
     """null: the deployment's."""
     model: str | None
     """null: the deployment's."""
-    models: ModelsByPurpose
-    fallbacks: list[FallbackModel]
+    models: ModelsByPurposeView
+    fallbacks: list[FallbackModelView]
     """Asked in this order where the model is overloaded or away."""
     tools: list[str]
     """Empty: every tool of the registry."""
-    limits: SessionLimits
-    caps: SessionCaps
+    limits: SessionLimitsView
+    caps: SessionCapsView
     high_stakes: list[str]
     """Tools that a person must approve, beside those that the registry marks."""
     start_roles: list[str]
@@ -87,12 +87,12 @@ class Agent(TypedDict):
     protocol: Protocol
     background: bool
     """The provider makes its answers by itself and keeps them until they are fetched."""
-    interventions: dict[InterventionType, AskingPolicy]
+    interventions: dict[InterventionType, AskingPolicyView]
     warnings: list[str]
     """Of its `tools`, those that were deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
-    applied: AppliedFrom | None
+    applied: AppliedFromView | None
     """null: no set of files owns it."""
     version: Counter
     """0: the built-in agent."""
@@ -100,6 +100,6 @@ class Agent(TypedDict):
     updated_at: Instant | None
 
 
-def agent_view(agent: AgentDefinition) -> Agent:
+def agent_view(agent: AgentDefinition) -> AgentView:
     """As it is when it is written: then there is nothing to warn of. The built-in agent has version 0 and no times."""
-    return copied(Agent, agent, warnings=[])
+    return copied(AgentView, agent, warnings=[])

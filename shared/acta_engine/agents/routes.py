@@ -16,7 +16,7 @@ from acta_engine.api.resource import Applicable, Resource, applied_after, versio
 from acta_engine.app import App
 from acta_engine.clock import AGENT
 from acta_engine.errors import Conflict, FieldsInvalid
-from acta_engine.limits.caps import NO_CAPS, Limited, beyond
+from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
@@ -240,9 +240,9 @@ def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
 def _caps(body: AgentBody, settings: Settings) -> Wrong:
     """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
     caps = body.caps.model_dump(exclude_none=True)
-    limits = Limited(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
+    limits = LimitValues(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
     found = {
-        "caps": beyond(Limited(**caps), NO_CAPS, settings.caps, is_admin=True),
+        "caps": beyond(LimitValues(**caps), NO_CAPS, settings.caps, is_admin=True),
         "limits": beyond(limits, body.caps, settings.caps, is_admin=False),
     }
     return {f"{part}.{field}": why for part, fields in found.items() for field, why in fields.items()}

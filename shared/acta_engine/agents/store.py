@@ -46,7 +46,7 @@ class PromptPage(NamedTuple):
     cursor: str | None
 
 
-class Snapshot(Protocol):
+class DefinitionSnapshot(Protocol):
     """A tenant's definitions at one revision, or newer ones. For one turn, not to be kept."""
 
     def agent(self, agent_id: str) -> AgentDefinition | None:
@@ -68,10 +68,10 @@ class Snapshot(Protocol):
 class Definitions(Protocol):
     """What turns use."""
 
-    def snapshot(self, tenant: str) -> Snapshot:
+    def snapshot(self, tenant: str) -> DefinitionSnapshot:
         """Reads the tenant's revision."""
 
-    def last_snapshot(self, tenant: str) -> Snapshot:
+    def last_snapshot(self, tenant: str) -> DefinitionSnapshot:
         """The snapshot at the revision that this process has read last. Reads the revision only where it never has."""
 
 

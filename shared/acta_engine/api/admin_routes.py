@@ -74,7 +74,7 @@ def add_audit(api: Api, audit: Audit) -> None:
         return page([record_view(record) for record in found.records], found.cursor)
 
 
-def record_view(record: AuditRecord) -> "answers.AuditRecord":
+def record_view(record: AuditRecord) -> "answers.AuditRecordView":
     """Invisible characters of what callers named are made visible."""
     return {
         "audit_id": record.audit_id,
@@ -96,7 +96,7 @@ def add_health(api: Api, deps: App) -> None:
     @api.on("readDeployment")
     def read_health() -> Response:
         of_tenant = settings.limits.of(api.caller.tenant)
-        shown: records.DeploymentHealth = {
+        shown: records.DeploymentHealthView = {
             "environment": settings.env,
             "release": settings.release,
             "schema": {"reads": settings.reads_version, "writes": settings.write_version},
@@ -112,7 +112,7 @@ def add_health(api: Api, deps: App) -> None:
         }
         return success(shown)
 
-    def recovery() -> "records.RecoveryState":
+    def recovery() -> "records.RecoveryStateView":
         last = together(deps.scans.last())
         late = is_late(last, deps.clock.now())
         if last is None:

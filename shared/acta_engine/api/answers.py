@@ -2,6 +2,9 @@
 
 A field of an answer stands once: in its class, with its words under it. mypy reads the class as a TypedDict, the
 document's schemas and the client's types are made of it, and `copied` takes what the domain calls the same from there.
+
+The class's name ends in `View`: `SessionView` is how the API shows a `Session`. The document and the client leave the
+ending out (`published_name` in `infra/acta_infra/document/schemas.py`).
 """
 
 from collections.abc import Mapping

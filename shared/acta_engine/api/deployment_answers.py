@@ -8,11 +8,11 @@ from acta_engine.api.answers import TypedDict
 from acta_engine.api.formats import Counter, Instant
 
 
-class Health(TypedDict):
+class HealthView(TypedDict):
     status: Literal["ok"]
 
 
-class SchemaVersions(TypedDict):
+class SchemaVersionsView(TypedDict):
     """Of what is stored. They differ while a deployment takes a new version into use."""
 
     reads: int
@@ -20,13 +20,13 @@ class SchemaVersions(TypedDict):
     writes: int
 
 
-class AuditState(TypedDict):
+class AuditStateView(TypedDict):
     """Whether this deployment records who did what."""
 
     recorded: bool
 
 
-class LimitsInForce(TypedDict):
+class LimitsInForceView(TypedDict):
     """What the tenant may use here. null: no such limit."""
 
     starts_per_minute: Counter | None
@@ -37,7 +37,7 @@ class LimitsInForce(TypedDict):
     """Of all its sessions together."""
 
 
-class RecoveryScan(TypedDict):
+class RecoveryScanView(TypedDict):
     """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment. It has
     three parts, each of which is made every minute: these are their sums, and the end of the oldest.
     """
@@ -63,28 +63,28 @@ class RecoveryScan(TypedDict):
     """Requests that AWS throttled or did not answer."""
 
 
-class RecoveryState(TypedDict):
+class RecoveryStateView(TypedDict):
     """Recovery looks each minute."""
 
-    last_scan: RecoveryScan | None
+    last_scan: RecoveryScanView | None
     """null: one of its parts has never ended."""
     late: bool
     """One of its parts has not ended for three minutes."""
 
 
-class DeploymentHealth(TypedDict):
+class DeploymentHealthView(TypedDict):
     """What this deployment is, and what it allows the tenant."""
 
     environment: str
     release: str
     """What the release is called, as the operator's commands name it."""
-    schema: SchemaVersions
-    audit: AuditState
-    limits: LimitsInForce
-    recovery: RecoveryState
+    schema: SchemaVersionsView
+    audit: AuditStateView
+    limits: LimitsInForceView
+    recovery: RecoveryStateView
 
 
-class Me(TypedDict):
+class MeView(TypedDict):
     """Who asks, as the token says."""
 
     tenant: str
@@ -94,7 +94,7 @@ class Me(TypedDict):
     """As this deployment reads the claim. `admin` may do all that `member` may; any other role matters to policies."""
 
 
-class PageSignIn(TypedDict):
+class PageSignInView(TypedDict):
     """Where the page for people sends whoever signs in."""
 
     issuer: str

@@ -43,7 +43,7 @@ class AnswerSpec:
 
 
 @dataclass(eq=False, repr=False)
-class McpTool:
+class McpOffer:
     """How `/mcp` offers an operation. A tool's arguments are the operation's parameters and its body's fields."""
 
     name: str
@@ -95,7 +95,7 @@ class Operation:
     """`fields`: the method is made, and takes each field of the body. `definition`: it is made, and takes the body as
     one mapping. `by hand`: it is written in `acta/client`, because it does more than send the request.
     """
-    mcp: McpTool | None = None
+    mcp: McpOffer | None = None
     """None: `/mcp` does not offer it."""
     summary: str = ""
     about: str = ""

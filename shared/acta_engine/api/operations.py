@@ -16,7 +16,7 @@ from acta_engine.api.operation import (
     NOTHING,
     AnswerSpec,
     Function,
-    McpTool,
+    McpOffer,
     Operation,
     Schema,
     data,
@@ -87,7 +87,7 @@ SESSIONS = (
         "startSession", "POST", "/v1/sessions", "start", action="session.start", recorded_request=("agent_id",),
         recorded_answer=("session_id", "agent_id", "visibility"), takes=("Idempotency-Key",), codes=STARTS,
         client="start",
-        mcp=McpTool(
+        mcp=McpOffer(
             "start_session", "Start a session",
             "Starts a session: an agent works on the goal in `content` on its own, for minutes or days. The answer has "
             "`session_id`. Follow it with watch_session; questions of the agent are decided with decide.",
@@ -141,7 +141,7 @@ SESSIONS = (
     Operation(
         "pollSession", "GET", "/v1/sessions/{session_id}", "status", rated="poll", takes=("If-None-Match",),
         client="session", client_form="by hand",
-        mcp=McpTool(
+        mcp=McpOffer(
             "watch_session", "Watch a session",
             "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon "
             "as something happens, at the latest after so many seconds. Go on with the `cursor` of the answer. The "
@@ -261,7 +261,7 @@ SESSIONS = (
     Operation(
         "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status",
         client="receipt",
-        mcp=McpTool(
+        mcp=McpOffer(
             "session_receipt", "What a session has cost",
             "Tokens by model, requests and times of a session, in dollars.",
         ),
@@ -286,7 +286,7 @@ SESSIONS = (
         "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", action="session.message",
         takes=("Idempotency-Key",), codes=STARTS,
         client="say",
-        mcp=McpTool(
+        mcp=McpOffer(
             "say", "Say something to a session",
             "A message to the agent. It answers an open question of the agent if there is one. Otherwise the agent "
             "reads it before its next turn or, after a run has ended, in a new run of the same conversation.",
@@ -317,7 +317,7 @@ SESSIONS = (
         "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene", private="admin",
         rated="never", action="session.cancel", takes=("Idempotency-Key",),
         client="cancel",
-        mcp=McpTool(
+        mcp=McpOffer(
             "cancel_session", "Cancel a session",
             "Ends the session's run. No further call is started; `in_flight` names the calls that had begun and may "
             "still act.",
@@ -345,7 +345,7 @@ INTERVENTIONS = (
     Operation(
         "listInterventions", "GET", "/v1/interventions", "status",
         client="interventions", client_form="by hand",
-        mcp=McpTool(
+        mcp=McpOffer(
             "list_waiting", "List what waits for a person",
             "The questions that wait for a person in all sessions that you may see: approvals of calls, "
             "clarifications, errors, reviews, budgets. Each has `session_id`, `intervention_id`, `options` and what "
@@ -375,7 +375,7 @@ INTERVENTIONS = (
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
         private="decider",
         client="call_input",
-        mcp=McpTool(
+        mcp=McpOffer(
             "read_input", "Read the whole input of a call",
             "The whole input of the call that a question is about, if the question shows only its beginning.",
         ),
@@ -390,7 +390,7 @@ INTERVENTIONS = (
         recorded_answer=("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
         takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",),
         client="decide",
-        mcp=McpTool(
+        mcp=McpOffer(
             "decide", "Decide a question",
             "Decides a question that waits for a person, once and in the name of the person whose token this is: "
             "approve only what that person has seen and wants. A second decision is refused.",

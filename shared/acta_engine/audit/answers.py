@@ -7,7 +7,7 @@ from acta_engine.api.formats import Instant
 from acta_engine.audit.record import Outcome
 
 
-class AuditRecord(TypedDict):
+class AuditRecordView(TypedDict):
     """Who did what. A record is there before the action, as `begun`, and once more after it."""
 
     audit_id: str

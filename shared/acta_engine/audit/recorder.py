@@ -130,7 +130,7 @@ def _decided_input(decision: Any) -> str | None:
     return input_hash(given)
 
 
-class Decided(dict[str, str]):
+class DecisionDetails(dict[str, str]):
     """What the record says of the question that a request has decided by the way; empty: it has decided none."""
 
     def by(self, one: "Intervention | None") -> None:

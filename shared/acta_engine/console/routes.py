@@ -21,7 +21,7 @@ REVALIDATED = "no-cache"
 """A browser keeps it, and asks each time whether it is still the one."""
 
 
-class Page:
+class ConsolePage:
     """`connects`: origins beside its own that it may ask. Read at the first request."""
 
     def __init__(self, made: Path, connects: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ FIRST = "/console/inbox"
 def build(settings: Settings, made: Path) -> Api:
     """`made`: the folder with the built page."""
     api = Api("console", settings)
-    page = Page(made, settings.console_connects.split())
+    page = ConsolePage(made, settings.console_connects.split())
 
     @api.on("openConsole")
     def begin() -> Response:

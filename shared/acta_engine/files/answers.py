@@ -6,25 +6,25 @@ from acta_engine.api.answers import TypedDict
 from acta_engine.api.formats import Counter, Instant
 
 
-class File(TypedDict):
+class FileView(TypedDict):
     path: str
     bytes: Counter
     modified_at: Instant
 
 
-class DeletedFile(TypedDict):
+class DeletedFileView(TypedDict):
     """Its earlier versions can be read and restored as long as they are kept."""
 
     path: str
     deleted_at: Instant
 
 
-class WrittenFile(TypedDict):
+class WrittenFileView(TypedDict):
     path: str
     bytes: Counter
 
 
-class FileVersion(TypedDict):
+class FileVersionView(TypedDict):
     version_id: str
     bytes: Counter
     modified_at: Instant

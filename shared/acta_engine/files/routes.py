@@ -71,7 +71,7 @@ def add_files(api: Api, deps: App) -> None:
             return _deleted(prefix, limit, cursor)
         with listing_cursor():
             found = own().list(api.caller.tenant, prefix, limit, cursor)
-        items: list[records.File] = [
+        items: list[records.FileView] = [
             {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
             for file in found.files
         ]
@@ -80,7 +80,7 @@ def add_files(api: Api, deps: App) -> None:
     def _deleted(prefix: str, limit: int, cursor: str | None) -> Response:
         with listing_cursor():
             found = own().deleted(api.caller.tenant, prefix, limit, cursor)
-        items: list[records.DeletedFile] = [
+        items: list[records.DeletedFileView] = [
             {"path": file.path, "deleted_at": instant(file.deleted_at)} for file in found.files
         ]
         return page(items, found.cursor)
@@ -106,7 +106,7 @@ def add_files(api: Api, deps: App) -> None:
         found = own().versions(api.caller.tenant, api.request.file_path)
         if not found:
             raise _missing()
-        items: list[records.FileVersion] = [
+        items: list[records.FileVersionView] = [
             {
                 "version_id": one.version_id,
                 "bytes": one.bytes,
@@ -147,7 +147,7 @@ def add_files(api: Api, deps: App) -> None:
         return no_content()
 
 
-def written(path: str, size: int) -> "records.WrittenFile":
+def written(path: str, size: int) -> "records.WrittenFileView":
     return {"path": path, "bytes": size}
 
 

@@ -35,7 +35,7 @@ _ABSENT = ("404", MISSING)
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
 
-class S3Files:
+class S3FileStore:
     """A FileStore. `client`: a botocore S3 client instead of the process's."""
 
     def __init__(self, bucket: str, client: Any = None) -> None:

@@ -35,7 +35,7 @@ NO_CAPS = Caps.model_construct()
 """Made without a validator, which would be built at every cold start."""
 
 
-class Limited(NamedTuple):
+class LimitValues(NamedTuple):
     """The limits of a session, or what somebody names for it; None: no limit, or not named."""
 
     max_steps: int | None = None
@@ -43,7 +43,7 @@ class Limited(NamedTuple):
     cost_budget_usd: float | None = None
 
 
-def beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool) -> dict[str, str]:
+def beyond(named: LimitValues, agent: Caps, deployment: Caps, *, is_admin: bool) -> dict[str, str]:
     """By field, a sentence for each limit that may not be named. Empty: all may be."""
     wrong: dict[str, str] = {}
     for field, value in named._asdict().items():
@@ -57,7 +57,9 @@ def beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool) -> 
     return wrong
 
 
-def refuse_beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bool, inside: str = "") -> None:
+def refuse_beyond(
+    named: LimitValues, agent: Caps, deployment: Caps, *, is_admin: bool, inside: str = ""
+) -> None:
     """Raises Forbidden for a member, and ValidationFailed for an admin, who may go beyond the agent's caps only.
     `inside`: what stands before the fields' names in the details.
     """
@@ -68,12 +70,12 @@ def refuse_beyond(named: Limited, agent: Caps, deployment: Caps, *, is_admin: bo
         raise refusal(f"More than a session may be given: {', '.join(details)}.", details)
 
 
-def usual(agent: BaseModel, deployment: Limited) -> Limited:
+def usual(agent: BaseModel, deployment: LimitValues) -> LimitValues:
     """What a session gets where nobody names a limit: its agent's `limits`, else the deployment's."""
-    return Limited(*(getattr(agent, field) or value for field, value in deployment._asdict().items()))
+    return LimitValues(*(getattr(agent, field) or value for field, value in deployment._asdict().items()))
 
 
-def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Limited:
+def chosen(named: LimitValues, usual: LimitValues, agent: Caps, deployment: Caps) -> LimitValues:
     """The limits of a session: what is named, else what is usual, and no more than the caps. Where no limit is usual it
     is the agent's cap: without one there would be none.
     """
@@ -84,4 +86,4 @@ def chosen(named: Limited, usual: Limited, agent: Caps, deployment: Caps) -> Lim
         otherwise = of_agent if otherwise is None else otherwise
         carried = [one for one in (otherwise, of_agent, of_deployment) if one is not None]
         limits[field] = value or (min(carried) if otherwise is not None else None)
-    return Limited(**limits)
+    return LimitValues(**limits)

@@ -335,7 +335,7 @@ PARTIAL_VERSION = 1
 MAX_PARTIAL_BYTES = 4_096
 
 
-class Partial(FrozenModel):
+class PartialReply(FrozenModel):
     """A part of a reply that the model still writes. It is only for people who watch: nothing depends on it."""
 
     key: str
@@ -383,8 +383,8 @@ class Partials(Protocol):
     """One item for each session, outside the log. Each write replaces the one before, and a committed turn needs it no
     more. All methods raise StoreThrottled and StoreUnavailable."""
 
-    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+    def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         """Replaces the session's partial text. Stores nothing where the session was deleted."""
 
-    def get(self, tenant: str, session_id: str) -> Partial | None:
+    def get(self, tenant: str, session_id: str) -> PartialReply | None:
         """The partial text that was stored last, of whatever turn. Eventually consistent. Raises SchemaUnknown."""

@@ -11,7 +11,7 @@ from acta_engine.clock import Clock
 from acta_engine.errors import Fenced, StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
 from acta_engine.limits.shares import LeaseChange
-from acta_engine.log.beside import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, Partial
+from acta_engine.log.beside import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, PartialReply
 from acta_engine.log.commit import Commit
 from acta_engine.log.store import (
     NO_ITEMS,
@@ -352,19 +352,19 @@ def _marker(item: items.Item) -> Marker:
     return to_marker(*items.stored(item)) if "z" in item else Marker()
 
 
-def from_partial(partial: Partial) -> bytes:
+def from_partial(partial: PartialReply) -> bytes:
     return dump(partial, PARTIAL_VERSION)
 
 
-def to_partial(version: int, data: bytes) -> Partial:
-    return load("partial text", Partial, version, data)
+def to_partial(version: int, data: bytes) -> PartialReply:
+    return load("partial text", PartialReply, version, data)
 
 
 _NOT_DELETED = "attribute_not_exists(pk) OR attribute_exists(p)"
 
 
 class DynamoPartials(OneTable):
-    def put(self, tenant: str, session_id: str, partial: Partial) -> None:
+    def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         item = {
             **items.partial_key(tenant, session_id),
             "p": {"B": from_partial(partial)},
@@ -373,7 +373,7 @@ class DynamoPartials(OneTable):
         }
         self._call_if("put_item", Item=item, ConditionExpression=_NOT_DELETED)
 
-    def get(self, tenant: str, session_id: str) -> Partial | None:
+    def get(self, tenant: str, session_id: str) -> PartialReply | None:
         key = items.partial_key(tenant, session_id)
         item = self._dynamodb.call("get_item", TableName=self._table, Key=key).get("Item", {})
         return to_partial(int(item["v"]["N"]), item["p"]["B"]) if "p" in item else None

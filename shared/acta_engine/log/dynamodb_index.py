@@ -15,11 +15,11 @@ from acta_engine.log.store import (
     WHATEVER,
     FailedPage,
     InterventionPage,
+    ListingFilter,
     LiveKind,
     LivePage,
     SessionName,
     SessionPage,
-    Wanted,
     mark,
 )
 from acta_engine.people.intervention import Intervention, InterventionState
@@ -60,7 +60,7 @@ class DynamoIndex(ClockedTable):
         agent_id: str | None,
         limit: int,
         cursor: str | None,
-        wanted: Wanted = WHATEVER,
+        wanted: ListingFilter = WHATEVER,
     ) -> SessionPage:
         if len(states) == 1 and states[0] in items.OPEN_STATES:
             partition = items.open_partition(tenant, states[0])
@@ -342,7 +342,7 @@ def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, s
     return [f"({mine})"], values
 
 
-def _named(wanted: Wanted) -> tuple[str, dict[str, dict[str, str]]]:
+def _named(wanted: ListingFilter) -> tuple[str, dict[str, dict[str, str]]]:
     """The condition, and its values."""
     terms: dict[str, tuple[str, str]] = {}
     if wanted.created_by is not None:

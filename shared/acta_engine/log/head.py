@@ -32,7 +32,7 @@ PromptVersions = Annotated[
 
 class SessionSettings(StoredModel):
     """Fields that the bodies of a start and of a fork take, and that the head keeps. To add one, write it here and use
-    it; where people see it, write it into `Session` in `shared/acta_engine/sessions/answers.py`, too.
+    it; where people see it, write it into `SessionView` in `shared/acta_engine/sessions/answers.py`, too.
     """
 
     metadata: Annotated[dict[str, str], InRequests(Metadata)] = Field(default_factory=dict)

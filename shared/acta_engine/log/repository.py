@@ -58,7 +58,7 @@ from acta_engine.store.schema import CURRENT
 ORPHANED = "Error: this call was not finished, because the run was ended before. Whether it had an effect is unknown."
 
 
-class Recorded(NamedTuple):
+class KeyedCommit(NamedTuple):
     """A commit that has a given key."""
 
     number: int
@@ -113,7 +113,7 @@ class Session:
         self.waiting: dict[str, UserEntry] = {}
         self.results: dict[str, ToolEntry] = {}
         self._calls: tuple[ToolCall, ...] = ()
-        self._keys: dict[str, Recorded] = {}
+        self._keys: dict[str, KeyedCommit] = {}
         self._loaded = 0
         self.has_waited = False
         """Whether people were asked, or the world was waited for, since the last reply was committed."""
@@ -125,7 +125,7 @@ class Session:
 
     def fold(self, commit: Commit, compacted: Compacted | None = None, *, own: bool = False) -> None:
         """Takes in the next commit. `compacted`: the conversation that the commit replaces the entries with, if it
-        does. `own`: as in `Recorded`.
+        does. `own`: as in `KeyedCommit`.
         """
         if commit.number != self.number + 1:
             raise ValueError(f"commit {commit.number} does not follow {self.number}")
@@ -143,7 +143,7 @@ class Session:
         if compacted is not None:
             self._take_over(compacted)
         attempt = commit.step.attempt if commit.step is not None else 0
-        self._keys[commit.key] = Recorded(commit.number, commit.decision, attempt, own)
+        self._keys[commit.key] = KeyedCommit(commit.number, commit.decision, attempt, own)
         self.number = commit.number
         self.head = commit.head
         head = commit.head  # a state has a reason while it waits for something
@@ -190,7 +190,7 @@ class Session:
         self._segment_ends.clear()
         self._segment_begin, self._segment_is_whole = 0, True
 
-    def recorded(self, key: str) -> Recorded | None:
+    def recorded(self, key: str) -> KeyedCommit | None:
         return self._keys.get(key)
 
     def decided(self, key: str) -> Decision:

@@ -56,7 +56,7 @@ LISTED_GOAL_CHARS = 200
 MARK_CHARS = 24
 
 
-class Listed(NamedTuple):
+class ListingEntry(NamedTuple):
     """What a session's listing keeps of it, so that sessions are found by it."""
 
     created_by: str = ""
@@ -66,12 +66,12 @@ class Listed(NamedTuple):
     """A mark for each pair (`mark`), because the pairs themselves may be long."""
 
     @classmethod
-    def of(cls, head: Head) -> "Listed":
+    def of(cls, head: Head) -> "ListingEntry":
         marks = frozenset(mark(name, value) for name, value in head.metadata.items())
         return cls(head.created_by, head.goal[:LISTED_GOAL_CHARS].casefold(), marks)
 
 
-class Wanted(NamedTuple):
+class ListingFilter(NamedTuple):
     """What a listing is searched for. A field that is None excludes nothing."""
 
     created_by: str | None = None
@@ -80,7 +80,7 @@ class Wanted(NamedTuple):
     metadata: tuple[str, str] | None = None
     """A name and its value."""
 
-    def fits(self, listed: Listed) -> bool:
+    def fits(self, listed: ListingEntry) -> bool:
         return (
             self.created_by in (None, listed.created_by)
             and (self.goal is None or self.goal.casefold() in listed.goal)
@@ -88,14 +88,14 @@ class Wanted(NamedTuple):
         )
 
 
-WHATEVER = Wanted()
+WHATEVER = ListingFilter()
 
 
 def mark(name: str, value: str) -> str:
     return hashlib.sha256(f"{len(name)}:{name}{value}".encode()).hexdigest()[:MARK_CHARS]
 
 
-class Live(NamedTuple):
+class LiveEntry(NamedTuple):
     """How recovery finds a session in the index."""
 
     kind: LiveKind
@@ -112,13 +112,13 @@ class IndexEntry(NamedTuple):
     session_id: str
     agent_id: str
     state: CoarseState
-    live: Live | None = None
+    live: LiveEntry | None = None
     """None if recovery has nothing to look at."""
     private_to: str | None = None
     """The owner of a private session."""
     counted: bool = False
     """The session is one of its tenant's open sessions (`Places`)."""
-    listed: Listed = Listed()
+    listed: ListingEntry = ListingEntry()
 
 
 def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
@@ -134,7 +134,7 @@ def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
         and (before.coarse_state, _sought(before), before.counted) == now
     ):
         return None
-    live = None if sought is None else Live(sought[0], sought[1] or commit.at)
+    live = None if sought is None else LiveEntry(sought[0], sought[1] or commit.at)
     return IndexEntry(
         head.tenant,
         head.session_id,
@@ -143,7 +143,7 @@ def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
         live,
         head.private_to,
         head.counted,
-        Listed.of(head),
+        ListingEntry.of(head),
     )
 
 
@@ -235,7 +235,7 @@ class SessionPage(NamedTuple):
 
 
 class LiveSession(NamedTuple):
-    """`at`: as in `Live`, at the time when the entry was written."""
+    """`at`: as in `LiveEntry`, at the time when the entry was written."""
 
     tenant: str
     session_id: str
@@ -326,7 +326,7 @@ class SessionIndex(Protocol):
         agent_id: str | None,
         limit: int,
         cursor: str | None,
-        wanted: Wanted = WHATEVER,
+        wanted: ListingFilter = WHATEVER,
     ) -> SessionPage:
         """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. Sessions in one state
         that is not an end are found by key. Otherwise a page may have fewer than `limit` and still have a cursor: it

@@ -61,7 +61,7 @@ class RefusedByActa(Exception):
         self.response = response
 
 
-class Message(NamedTuple):
+class RpcMessage(NamedTuple):
     """`id` None: a notification, which gets no answer. `capabilities`: what the client says it can; of the version with
     a handshake nobody knows it.
     """
@@ -121,7 +121,7 @@ def envelope(text: str) -> tuple[Json, Id | None]:
     return body, identity
 
 
-def message_of(body: Json, headers: Mapping[str, str]) -> Message:
+def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
     """`body`: of `envelope`. `headers`: by lower-case name. Raises RpcError where version, headers or `_meta` are not
     what the version says.
     """
@@ -131,22 +131,22 @@ def message_of(body: Json, headers: Mapping[str, str]) -> Message:
     meta = _mapping(params.get("_meta"))
     named, said = headers.get("mcp-protocol-version"), meta.get(_PROTOCOL_VERSION)
     if identity is None:
-        return Message(None, method, params, named or WITH_HANDSHAKE, {})
+        return RpcMessage(None, method, params, named or WITH_HANDSHAKE, {})
     if said is None and (named is None or (method == "initialize" and named != STATELESS)):
-        return Message(identity, method, params, WITH_HANDSHAKE, {})
+        return RpcMessage(identity, method, params, WITH_HANDSHAKE, {})
     if said is not None and said != named:
         raise _mismatch("MCP-Protocol-Version")
     if named not in VERSIONS:
         known = {"supported": list(VERSIONS), "requested": named}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version.", known, 400)
     if named == WITH_HANDSHAKE:
-        return Message(identity, method, params, named, {})
+        return RpcMessage(identity, method, params, named, {})
     capabilities = meta.get(_CLIENT_CAPABILITIES)
     if said is None or not isinstance(capabilities, dict):
         needed = f"params._meta needs {_PROTOCOL_VERSION} and {_CLIENT_CAPABILITIES}."
         raise RpcError(INVALID_PARAMS, needed, status=400)
     _check_headers(method, params, headers)
-    message = Message(identity, method, params, STATELESS, capabilities)
+    message = RpcMessage(identity, method, params, STATELESS, capabilities)
     if method.startswith("tasks/") and method in NAMED_BY and not message.takes_tasks:
         missing: Json = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
         raise RpcError(MISSING_CAPABILITY, "The client does not declare tasks.", missing, 400)
@@ -191,7 +191,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def answered(message: Message, result: Json, release: str) -> Response:
+def answered(message: RpcMessage, result: Json, release: str) -> Response:
     """`result`: without what every result of the stateless version has."""
     if message.is_stateless:
         info = {_SERVER_INFO: server_info(release)}

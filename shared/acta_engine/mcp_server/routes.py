@@ -21,9 +21,9 @@ from acta_engine.mcp_server.protocol import (
     TASKS,
     VERSIONS,
     WITH_HANDSHAKE,
-    Message,
     RefusedByActa,
     RpcError,
+    RpcMessage,
     accepted,
     answered,
     envelope,
@@ -80,7 +80,7 @@ def build(deps: App) -> Api:
         except RpcError as error:
             return refused(identity, error)
 
-    def answer(message: Message) -> Response:
+    def answer(message: RpcMessage) -> Response:
         def act() -> Response:
             try:
                 return answered(message, result(message), deps.settings.release)
@@ -93,7 +93,7 @@ def build(deps: App) -> Api:
         error = None if response.code is None else as_error(response)
         return response if error is None else refused(message.id, error)
 
-    def result(message: Message) -> Json:
+    def result(message: RpcMessage) -> Json:
         """Raises RpcError, and what a route of `/v1` would answer with an error."""
         method = methods[message.version].get(message.method)
         if method is None:
@@ -106,7 +106,7 @@ def build(deps: App) -> Api:
         if api.limiter is not None:
             api.limiter.spend(api.caller.tenant)
 
-    def discover(message: Message) -> Json:
+    def discover(message: RpcMessage) -> Json:
         spend()
         capabilities: Json = {"tools": {}, "extensions": {TASKS: {}}}
         told: Json = {
@@ -116,7 +116,7 @@ def build(deps: App) -> Api:
         }
         return {**told, "ttlMs": DISCOVER_TTL_MS, "cacheScope": "public"}
 
-    def initialize(message: Message) -> Json:
+    def initialize(message: RpcMessage) -> Json:
         spend()
         return {
             "protocolVersion": WITH_HANDSHAKE,
@@ -125,11 +125,11 @@ def build(deps: App) -> Api:
             "instructions": INSTRUCTIONS,
         }
 
-    def ping(message: Message) -> Json:
+    def ping(message: RpcMessage) -> Json:
         spend()
         return {}
 
-    def list_tools(message: Message) -> Json:
+    def list_tools(message: RpcMessage) -> Json:
         """On the first page Acta's own tools, then the agents that the caller may start, page by page."""
         spend()
         cursor = message.params.get("cursor")
@@ -151,7 +151,7 @@ def build(deps: App) -> Api:
     def may_start(agent: AgentDefinition) -> bool:
         return not agent.start_roles or has_one_of(agent.start_roles, api.caller.roles)
 
-    def call_tool(message: Message) -> Json:
+    def call_tool(message: RpcMessage) -> Json:
         name, arguments = message.text("name"), message.params.get("arguments", {})
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "params.arguments is an object.")
@@ -170,7 +170,7 @@ def build(deps: App) -> Api:
         task = task_of(response.data, message, deps.settings.poll_after_ms)
         return {"resultType": "task", **task} if message.is_stateless else {"task": task}
 
-    def get_task(message: Message) -> Json:
+    def get_task(message: RpcMessage) -> Json:
         spend()
         session = session_of(message)
         told = task_of(session, message, deps.settings.poll_after_ms)
@@ -178,7 +178,7 @@ def build(deps: App) -> Api:
             told["result"] = result_of(session)
         return told
 
-    def task_result(message: Message) -> Json:
+    def task_result(message: RpcMessage) -> Json:
         """The version with a handshake says that this waits until the task is over. Behind a gateway that ends each
         request after half a minute it cannot: a client that asks too early is told to come again.
         """
@@ -189,7 +189,7 @@ def build(deps: App) -> Api:
         related = {"io.modelcontextprotocol/related-task": {"taskId": session["session_id"]}}
         return {**result_of(session), "_meta": related}
 
-    def cancel_task(message: Message) -> Json:
+    def cancel_task(message: RpcMessage) -> Json:
         """The stateless version acknowledges the wish, also of a task that is over; the other one refuses it there."""
         session_id = message.text("taskId")
         is_over = session_of(message)["state"] in OVER
@@ -207,7 +207,7 @@ def build(deps: App) -> Api:
             return {}
         return task_of(session_of(message), message, deps.settings.poll_after_ms)
 
-    def update_task(message: Message) -> Json:
+    def update_task(message: RpcMessage) -> Json:
         spend()
         responses = message.params.get("inputResponses")
         if not isinstance(responses, dict):
@@ -218,14 +218,14 @@ def build(deps: App) -> Api:
             done(api.ask(tool_of(api, "decide").request({**about, **decision}, None)))
         return {}
 
-    def session_of(message: Message) -> Json:
+    def session_of(message: RpcMessage) -> Json:
         """As the API shows it, with its whole answer. Raises SessionNotFound."""
         log, blobs = deps.log, deps.blobs
         head = History(log, blobs, api.caller.tenant, message.text("taskId")).head
         answer = whole_answer(log, blobs, head) if head.state == "completed" else None
         return dict(session_view(head, answer, deps.clock.now()))
 
-    methods: Mapping[str, Mapping[str, Callable[[Message], Json]]] = {
+    methods: Mapping[str, Mapping[str, Callable[[RpcMessage], Json]]] = {
         STATELESS: {
             "server/discover": discover,
             "tools/list": list_tools,

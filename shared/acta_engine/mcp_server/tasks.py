@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from acta_engine.api.envelope import Response, to_json
-from acta_engine.mcp_server.protocol import INVALID_PARAMS, Message, RpcError
+from acta_engine.mcp_server.protocol import INVALID_PARAMS, RpcError, RpcMessage
 from acta_engine.people.policies import NEEDS_INPUT
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ _FIELDS: Mapping[str, Json] = {
 _COMMENT: Json = {"comment": {"type": "string", "title": "Why (optional)"}}
 
 
-def task_of(session: Json, message: Message, poll_after_ms: int) -> Json:
+def task_of(session: Json, message: RpcMessage, poll_after_ms: int) -> Json:
     """`session`: as the API shows it. What waits for people is part of it where the client can ask its person."""
     state = str(session["state"])
     status = OVER.get(state, "working")

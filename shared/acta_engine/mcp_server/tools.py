@@ -12,7 +12,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.arguments import Parameter
 from acta_engine.api.incoming import Inner
 from acta_engine.api.json_body import RequestBody
-from acta_engine.api.operation import McpTool, Operation
+from acta_engine.api.operation import McpOffer, Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.errors import FieldsInvalid
 from acta_engine.sessions.bodies import StartSession
@@ -29,11 +29,11 @@ _LIMITS = tuple(
 """What may be said of a session that an agent's tool starts."""
 
 
-class Tool(NamedTuple):
+class OperationTool(NamedTuple):
     """An operation as a tool. `parameters`: what its handler takes."""
 
     row: Operation
-    offer: McpTool
+    offer: McpOffer
     parameters: Sequence[Parameter]
 
     @property
@@ -99,11 +99,11 @@ OFFERED: Mapping[str, Operation] = {row.mcp.name: row for row in OPERATIONS if r
 """The operations that are tools, by the tools' names."""
 
 
-def tool_of(api: Api, name: str) -> Tool:
+def tool_of(api: Api, name: str) -> OperationTool:
     """`name`: of `OFFERED`. `api`: has the operation's handler."""
     row = OFFERED[name]
     assert row.mcp is not None
-    return Tool(row, row.mcp, api.arguments(row).parameters)
+    return OperationTool(row, row.mcp, api.arguments(row).parameters)
 
 
 def agent_tool(agent: AgentDefinition) -> Json:

@@ -10,18 +10,18 @@ from acta_engine.memories import memory as stored
 from acta_engine.memories.memory import MemoryKind, Origin
 
 
-class MemorySource(TypedDict):
+class MemorySourceView(TypedDict):
     session_id: NotRequired[str]
     user: NotRequired[str]
 
 
-class Memory(TypedDict):
+class MemoryView(TypedDict):
     memory_id: str
     agent_id: str
     kind: MemoryKind
     text: str
     tags: list[str]
-    source: MemorySource
+    source: MemorySourceView
     origin: Origin
     """null: a release that did not know it wrote the memory."""
     shared: bool
@@ -30,5 +30,5 @@ class Memory(TypedDict):
     updated_at: Instant
 
 
-def memory_view(memory: stored.Memory) -> Memory:
-    return copied(Memory, memory, shared=memory.only_for is None)
+def memory_view(memory: stored.Memory) -> MemoryView:
+    return copied(MemoryView, memory, shared=memory.only_for is None)

@@ -7,13 +7,13 @@ from typing import Literal
 from acta_engine.api.answers import TypedDict
 
 
-class ModelUse(TypedDict):
+class ModelUseView(TypedDict):
     agent_id: str | None
     """null: the deployment's default."""
     purpose: str
 
 
-class LongPrice(TypedDict):
+class LongPriceView(TypedDict):
     """What a request with a longer prompt costs as a whole."""
 
     prompt_tokens: int
@@ -23,47 +23,47 @@ class LongPrice(TypedDict):
     output: float
 
 
-class ModelPrice(TypedDict):
+class ModelPriceView(TypedDict):
     """US dollars per million tokens."""
 
     input: float
     cached_input: float
     cache_write: float
     output: float
-    above: LongPrice | None
+    above: LongPriceView | None
 
 
-class ConfiguredModel(TypedDict):
+class ConfiguredModelView(TypedDict):
     provider: str
     model: str
-    used_by: list[ModelUse]
+    used_by: list[ModelUseView]
     context_window_tokens: int
-    usd_per_million_tokens: ModelPrice | None
+    usd_per_million_tokens: ModelPriceView | None
     """null: not known. A session with a cost budget cannot use the model."""
 
 
-class DefaultModel(TypedDict):
+class DefaultModelView(TypedDict):
     provider: str
     model: str
 
 
-class ProviderKey(TypedDict):
+class ProviderKeyView(TypedDict):
     provider: str
     key: Literal["present", "missing", "unreadable", "not_needed"]
 
 
-class ConfiguredModels(TypedDict):
-    default: DefaultModel
-    providers: list[ProviderKey]
-    models: list[ConfiguredModel]
+class ConfiguredModelsView(TypedDict):
+    default: DefaultModelView
+    providers: list[ProviderKeyView]
+    models: list[ConfiguredModelView]
     priced_at: str
     """The day of the price list."""
 
 
-class CheckedKey(TypedDict):
+class CheckedKeyView(TypedDict):
     provider: str
     status: Literal["works", "refused", "missing", "unreachable", "unchecked"]
 
 
-class CheckedKeys(TypedDict):
-    providers: list[CheckedKey]
+class CheckedKeysView(TypedDict):
+    providers: list[CheckedKeyView]

@@ -20,7 +20,7 @@ def build(app: App, configured: "ModelListing") -> Api:
     @api.on("listModels")
     def models() -> Response:
         provider, model = configured.default()
-        shown: definitions.ConfiguredModels = {
+        shown: definitions.ConfiguredModelsView = {
             "default": {"provider": provider, "model": model},
             "providers": [
                 {"provider": name, "key": state} for name, state in configured.key_states().items()
@@ -42,7 +42,7 @@ def build(app: App, configured: "ModelListing") -> Api:
     @api.on("checkModelKeys")
     def check() -> Response:
         """Asks every provider that has a key for the list of its models. Changes nothing."""
-        shown: definitions.CheckedKeys = {
+        shown: definitions.CheckedKeysView = {
             "providers": [
                 {"provider": name, "status": configured.check(name)} for name in configured.key_states()
             ]
@@ -52,13 +52,13 @@ def build(app: App, configured: "ModelListing") -> Api:
     return api
 
 
-def _prices(provider: str, model: str) -> "definitions.ModelPrice | None":
+def _prices(provider: str, model: str) -> "definitions.ModelPriceView | None":
     """`above`: what a request with a longer prompt costs as a whole. None: the price is not known."""
     price = price_of(provider, model)
     if price is None:
         return None
     above = price.long and {"prompt_tokens": price.long_above, **_rates(price.long)}
-    return cast("definitions.ModelPrice", {**_rates(price.rates), "above": above})
+    return cast("definitions.ModelPriceView", {**_rates(price.rates), "above": above})
 
 
 def _rates(rates: Rates) -> dict[str, float]:

@@ -7,7 +7,7 @@ from acta_engine.api.formats import Instant
 from acta_engine.notifications.receiver import TenantReceiver
 
 
-class Notifications(TypedDict):
+class NotificationsView(TypedDict):
     """Where the tenant is told. The secret is there and is not shown to anybody."""
 
     url: str | None
@@ -17,6 +17,6 @@ class Notifications(TypedDict):
     updated_by: str
 
 
-def notifications_view(receiver: TenantReceiver) -> Notifications:
+def notifications_view(receiver: TenantReceiver) -> NotificationsView:
     """Without the secret, which nobody is shown."""
-    return copied(Notifications, receiver)
+    return copied(NotificationsView, receiver)

@@ -17,7 +17,7 @@ from acta_engine.untrusted.exact_json import canonical_json
 from acta_engine.untrusted.visible import visible_throughout
 
 
-class FileOfCall(TypedDict):
+class FileOfCallView(TypedDict):
     """What a call of a built-in tool does with one of the tenant's files, and which arguments say so."""
 
     argument: str
@@ -29,7 +29,7 @@ class FileOfCall(TypedDict):
     """The argument that, if it is true, lets the call replace a file that is there."""
 
 
-class PendingCall(TypedDict):
+class PendingCallView(TypedDict):
     """A tool call that is decided on."""
 
     name: str
@@ -47,17 +47,17 @@ class PendingCall(TypedDict):
     """A path of this API; null where nothing was left out."""
     question: str | None
     """What a person who approves the call is asked, in a sentence. null: whether the agent may do this."""
-    file: FileOfCall | None
+    file: FileOfCallView | None
     """null: the tool names no file of the tenant's."""
 
 
-class ReviewedCall(PendingCall):
+class ReviewedCallView(PendingCallView):
     """One of the calls that run when a review is answered with `continue`."""
 
     call_id: str
 
 
-class Outage(TypedDict):
+class OutageView(TypedDict):
     """What a session has been waiting for."""
 
     reason: str
@@ -66,7 +66,7 @@ class Outage(TypedDict):
 
 
 @with_config(ConfigDict(extra="allow"))
-class Context(TypedDict):
+class ContextView(TypedDict):
     """What the person is shown. Types of questions have fields of their own beside these."""
 
     asked_by: NotRequired[Literal["acta", "agent", "person"]]
@@ -84,9 +84,9 @@ class Context(TypedDict):
     """Why no usable plan came about: what was wrong with the last one."""
     effect_id: NotRequired[str]
     """Of a call whose end is not known."""
-    calls: NotRequired[list[ReviewedCall]]
+    calls: NotRequired[list[ReviewedCallView]]
     """Of a review: what runs when it is answered with `continue`."""
-    outage: NotRequired[Outage]
+    outage: NotRequired[OutageView]
     total_tokens: NotRequired[int]
     """Of a question about the budget: what is used of `token_budget`."""
     token_budget: NotRequired[int]
@@ -100,7 +100,7 @@ class Context(TypedDict):
     """Only where the budget in dollars is too low for the next call: how high it has to be for a whole answer."""
 
 
-class Intervention(TypedDict):
+class InterventionView(TypedDict):
     """A question that waits for a person, or has been decided. One decision counts, the first."""
 
     intervention_id: str
@@ -108,8 +108,8 @@ class Intervention(TypedDict):
     agent_name: str
     """What the agent that asks was called when its session began."""
     type: InterventionType
-    context: Context
-    tool_call: PendingCall | None
+    context: ContextView
+    tool_call: PendingCallView | None
     role: str | None
     """The role that may decide; null: any member of the tenant, or who may start sessions of the agent."""
     approver_must_differ: bool
@@ -138,14 +138,14 @@ class Intervention(TypedDict):
     """Its texts were cut, because one page could not hold it."""
 
 
-class DecidedOfDeleted(TypedDict):
+class DecidedOfDeletedView(TypedDict):
     """The answer to a repeated decision whose session was deleted meanwhile."""
 
     session_id: str
     intervention_id: str
 
 
-class CallInput(TypedDict):
+class CallInputView(TypedDict):
     """The whole input of a call that is decided on."""
 
     name: str
@@ -157,11 +157,11 @@ class CallInput(TypedDict):
     """The decision is bound to it."""
 
 
-def intervention_view(one: stored.Intervention) -> Intervention:
+def intervention_view(one: stored.Intervention) -> InterventionView:
     """Invisible characters of the context are made visible. A call's input is exact, at most shortened
     (docs/design/people.md 6)."""
     return copied(
-        Intervention,
+        InterventionView,
         one,
         context=_context(one),
         tool_call=None if one.tool_call is None else pending_call_view(one, one.tool_call),
@@ -171,7 +171,7 @@ def intervention_view(one: stored.Intervention) -> Intervention:
     )
 
 
-def _context(one: stored.Intervention) -> Context:
+def _context(one: stored.Intervention) -> ContextView:
     """A review's calls show exact input, as an approval's does."""
     texts = {name: value for name, value in one.context.items() if name != stored.OTHERS_ONLY}
     calls = [
@@ -182,17 +182,17 @@ def _context(one: stored.Intervention) -> Context:
         if isinstance(texts.get(name), str):
             texts[name] = for_people(texts[name])
     shown = visible_throughout(texts) | ({"calls": calls} if calls else {})
-    return cast("Context", shown)
+    return cast("ContextView", shown)
 
 
-def pending_call_view(one: stored.Intervention, call: stored.PendingCall, query: str = "") -> PendingCall:
+def pending_call_view(one: stored.Intervention, call: stored.PendingCall, query: str = "") -> PendingCallView:
     """`input_url`: where the whole of a shortened input is."""
     from acta_engine.tools.builtin import builtins  # most answers show no call
 
     url = f"/v1/sessions/{one.session_id}/interventions/{one.intervention_id}/input{query}"
     tool = builtins().get(call.name)  # no other tool has the name of a built-in one
     return copied(
-        PendingCall,
+        PendingCallView,
         call,
         input_text=None if call.shortened else canonical_json(call.input),
         input_url=url if call.shortened else None,

@@ -65,7 +65,7 @@ def add_interventions(api: Api, deps: App) -> None:
         tenant = api.caller.tenant
         found = intervention_of(log, index, tenant, session_id, intervention_id)
         whole = full_call_input(log, deps.blobs, tenant, found, call_id)
-        shown: shapes.CallInput = {
+        shown: shapes.CallInputView = {
             "name": whole.name,
             "input": whole.input,
             "input_text": canonical_json(whole.input),

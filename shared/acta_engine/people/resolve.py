@@ -20,7 +20,7 @@ from acta_engine.limits.caps import (
     MAX_TOKEN_BUDGET,
     NO_CAPS,
     Caps,
-    Limited,
+    LimitValues,
     refuse_beyond,
 )
 from acta_engine.log.head import Head
@@ -126,17 +126,17 @@ def _seen(text: str) -> str:
     return text
 
 
-class Given(FrozenModel):
+class OptionInput(FrozenModel):
     """An option's input. Values of another JSON type are refused, as in every body."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
 
-class Answer(Given):
+class Answer(OptionInput):
     text: Annotated[str, Field(min_length=1), AfterValidator(_seen)]
 
 
-class Raise(Given):
+class Raise(OptionInput):
     """The bounds are those that a session can be started with. What its agent and the deployment allow:
     `refuse_beyond`.
     """
@@ -145,11 +145,11 @@ class Raise(Given):
     cost_budget_usd: float | None = Field(default=None, gt=0, le=MAX_COST_BUDGET_USD)
 
 
-class Recorded(Given):
+class RecordedResult(OptionInput):
     result: Annotated[str, Field(min_length=1, max_length=MAX_RECORDED_CHARS), AfterValidator(_seen)]
 
 
-class Hint(Given):
+class Hint(OptionInput):
     hint: str | None = Field(default=None, max_length=2_000)
 
 
@@ -266,10 +266,12 @@ def _check(
             raised = _parse(Raise, given)
             if agent is not None:  # without an agent the option was refused
                 is_admin = "admin" in requester.roles
-                refuse_beyond(Limited(**raised), agent.caps, deps.caps, is_admin=is_admin, inside="input.")
+                refuse_beyond(
+                    LimitValues(**raised), agent.caps, deps.caps, is_admin=is_admin, inside="input."
+                )
             return _raised(head, raised)
         case "error_recovery", "record":
-            return _parse(Recorded, given)
+            return _parse(RecordedResult, given)
         case "error_recovery", "retry" if one.tool_call is None:
             return _parse(Hint, given)
         case _ if given:
@@ -331,7 +333,7 @@ def _raised(head: Head, raised: dict[str, Any]) -> dict[str, Any]:
     return raised
 
 
-def _parse(model: type[Given], given: dict[str, Any]) -> dict[str, Any]:
+def _parse(model: type[OptionInput], given: dict[str, Any]) -> dict[str, Any]:
     try:
         return model.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:

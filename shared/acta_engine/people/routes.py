@@ -10,9 +10,9 @@ from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.etag import admits, plan_tag, required
 from acta_engine.api.idempotency import answer_from_commit, requester_of
 from acta_engine.app import App
-from acta_engine.audit.recorder import Decided
+from acta_engine.audit.recorder import DecisionDetails
 from acta_engine.errors import SessionNotFound
-from acta_engine.limits.caps import Limited
+from acta_engine.limits.caps import LimitValues
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
 from acta_engine.people.answers import intervention_view
@@ -50,7 +50,7 @@ def add_routes(api: Api, deps: App) -> Api:
 
     @api.on("resumeSession")
     def resume(session_id: str) -> Response:
-        decided = Decided()
+        decided = DecisionDetails()
         answer = controlled(
             session_id,
             lambda requester: control.resume(
@@ -76,7 +76,7 @@ def add_routes(api: Api, deps: App) -> Api:
 
     @api.on("changeLimits")
     def limits(session_id: str, body: ChangeLimits) -> Response:
-        named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
+        named = LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd)
         new = NewLimits(named, body.review_every)
         changing = LimitDeps(repository, workflow, definitions, deps.settings.caps)
         return controlled(session_id, lambda requester: change_limits(changing, requester, session_id, new))
@@ -88,7 +88,7 @@ def add_routes(api: Api, deps: App) -> Api:
         edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
         editing = EditDeps(repository, workflow, deps.registry, definitions)
 
-        decided = Decided()
+        decided = DecisionDetails()
 
         def act() -> Json:
             return plan_of(edit_plan(editing, requester, session_id, edit, decided.by))
@@ -145,7 +145,7 @@ def add_routes(api: Api, deps: App) -> Api:
     return api
 
 
-def plan_of(head: Head) -> "plans.Plan":
+def plan_of(head: Head) -> "plans.PlanView":
     """Of a session that has one."""
     assert head.plan is not None
     return plan_view(head.plan, head.plan_status)
@@ -153,7 +153,7 @@ def plan_of(head: Head) -> "plans.Plan":
 
 def cancelled_view(
     head: Head, now: datetime | None = None
-) -> "sessions.CancelledSession | sessions.HiddenSession":
+) -> "sessions.CancelledSessionView | sessions.HiddenSessionView":
     """Of a private session an admin is told what became of it, and nothing of what it holds."""
     in_flight = list(control.in_flight(head))
     if not may_read(head):

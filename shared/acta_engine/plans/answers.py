@@ -9,7 +9,7 @@ from acta_engine.api.formats import Counter, Instant
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, StepStatus
 
 
-class PlanStep(TypedDict):
+class PlanStepView(TypedDict):
     step_number: int
     """From 1. It stays the step's as long as the version does."""
     description: str
@@ -27,13 +27,13 @@ class PlanStep(TypedDict):
     completed_at: Instant | None
 
 
-class Plan(TypedDict):
+class PlanView(TypedDict):
     """A version of the plan. Within a version steps change their status, and no step comes or goes."""
 
     version: int
     """From 1, over the whole session."""
     goal: str
-    steps: list[PlanStep]
+    steps: list[PlanStepView]
     current_step_index: Counter
     """Of the first open step in `steps`; their number where none is open."""
     status: PlanStatus
@@ -44,7 +44,7 @@ class Plan(TypedDict):
     """Its texts were cut, because one page could not hold it."""
 
 
-def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> Plan:
+def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> PlanView:
     """`status`: as it is now; None: as the version was made."""
-    steps = [copied(PlanStep, step) for step in plan.steps]
-    return copied(Plan, plan, steps=steps, status=status or plan.status)
+    steps = [copied(PlanStepView, step) for step in plan.steps]
+    return copied(PlanView, plan, steps=steps, status=status or plan.status)

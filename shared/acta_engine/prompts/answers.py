@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from acta_engine.agents.answers import AppliedFrom
+from acta_engine.agents.answers import AppliedFromView
 from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.prompts import prompt as stored
 
 
-class Prompt(TypedDict):
+class PromptView(TypedDict):
     """A version of a managed prompt."""
 
     name: str
@@ -29,20 +29,20 @@ class Prompt(TypedDict):
     """The subject of its author; `acta`: a release brought it."""
     created_at: Instant | None
     """null: the release's own text, which was never stored."""
-    applied: AppliedFrom | None
+    applied: AppliedFromView | None
     """null: no set of files owns it."""
     warnings: list[str]
     """Words that Acta reads in a model's replies, and that the text does not have."""
 
 
-class PromptInForce(Prompt):
+class PromptInForceView(PromptView):
     authors: list[str]
     """Who wrote its newest 100 versions, the latest first."""
     seed_content: str
     """The release's own text, to compare with or to go back to."""
 
 
-def prompt_view(prompt: stored.Prompt, in_force: int | None = None) -> Prompt:
+def prompt_view(prompt: stored.Prompt, in_force: int | None = None) -> PromptView:
     """`in_force`: the number of the version that is; None: this one is."""
     active = in_force in (None, prompt.version)
-    return copied(Prompt, prompt, description=stored.DESCRIPTIONS[prompt.name], active=active)
+    return copied(PromptView, prompt, description=stored.DESCRIPTIONS[prompt.name], active=active)

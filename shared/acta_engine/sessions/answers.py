@@ -13,17 +13,17 @@ from acta_engine.log import beside, events
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.events import EVENTS
 from acta_engine.log.head import Ending, Head, SessionState, Visibility
-from acta_engine.people.answers import Intervention, intervention_view
+from acta_engine.people.answers import InterventionView, intervention_view
 from acta_engine.people.intervention import is_about_outage
-from acta_engine.plans.answers import Plan, plan_view
+from acta_engine.plans.answers import PlanView, plan_view
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.recovery.outage import DELAY_REASONS, Delay, explained
 from acta_engine.turn.budget import tokens_left, tokens_used
 from acta_engine.turn.final_answer import in_words, running_for_people
-from acta_engine.usage.answers import Cost
+from acta_engine.usage.answers import CostView
 
 
-class Run(TypedDict):
+class RunView(TypedDict):
     """The work on one goal: from the message that begins it to its end. A session may have several in turn."""
 
     run_id: str
@@ -34,7 +34,7 @@ class Run(TypedDict):
     """The run ends gracefully at so many iterations."""
 
 
-class Usage(TypedDict):
+class UsageView(TypedDict):
     """What the session has used since its beginning. It equals the sums of its step log."""
 
     input_tokens: Counter
@@ -49,7 +49,7 @@ class Usage(TypedDict):
     """null: the price of a model that was used is not known."""
 
 
-class Budget(TypedDict):
+class BudgetView(TypedDict):
     token_budget: Counter
     """Of a window of time, which renews."""
     tokens_used: int
@@ -62,7 +62,7 @@ class Budget(TypedDict):
     """null: there is none."""
 
 
-class NextLimits(TypedDict):
+class NextLimitsView(TypedDict):
     """The limits that the next run has, and a run at work. A message that begins a run brings them down to the caps of
     that moment."""
 
@@ -74,7 +74,7 @@ class NextLimits(TypedDict):
     """0: nobody reviews the work."""
 
 
-class Result(TypedDict):
+class ResultView(TypedDict):
     goal_met: bool
     """false: the run ended as it should, without reaching its goal (`reason` says why)."""
     answer: str | None
@@ -89,7 +89,7 @@ class Result(TypedDict):
     `finish`."""
 
 
-class RunError(TypedDict):
+class RunErrorView(TypedDict):
     """Why a run has failed. A message to the session starts the next run."""
 
     code: str
@@ -100,14 +100,14 @@ class RunError(TypedDict):
     message: str
 
 
-class Cause(TypedDict):
+class CauseView(TypedDict):
     """What a session waits for that no person decides: a provider, a key, AWS. It goes on by itself."""
 
     code: str
     message: str
 
 
-class Queue(TypedDict):
+class QueueView(TypedDict):
     """The place of a session in its provider's line: tenants are admitted in turn, of each who has waited longest."""
 
     since: Instant
@@ -115,7 +115,7 @@ class Queue(TypedDict):
     """Sessions of its tenant that were before it when it came, up to 1,000."""
 
 
-class Held(TypedDict):
+class HeldView(TypedDict):
     """How a paused run ends once it is resumed."""
 
     state: Literal["completed", "failed"]
@@ -123,7 +123,7 @@ class Held(TypedDict):
     reason: str
 
 
-class ForkedFrom(TypedDict):
+class ForkedFromView(TypedDict):
     """The conversation begins as that of another session did, which may be deleted meanwhile."""
 
     session_id: str
@@ -131,7 +131,7 @@ class ForkedFrom(TypedDict):
     """The number of that session's newest event then."""
 
 
-class Session(TypedDict):
+class SessionView(TypedDict):
     """A goal, and where the work on it is."""
 
     session_id: str
@@ -156,50 +156,50 @@ class Session(TypedDict):
     retrying: bool
     """The try after a failure is made now: `cause` says what failed before. false while it waits for that try, and
     once a reply has come or a tool call has finished."""
-    cause: Cause | None
-    queue: Queue | None
+    cause: CauseView | None
+    queue: QueueView | None
     """While it is `queued`."""
     goal: str
     """The beginning of the message that began the run, up to 1,000 characters."""
     created_at: Instant
     updated_at: Instant
-    run: Run | None
+    run: RunView | None
     """null: nobody has given it a goal yet."""
-    plan: Plan | None
-    usage: Usage
-    budget: Budget
-    limits: NextLimits
-    interventions: list[Intervention]
+    plan: PlanView | None
+    usage: UsageView
+    budget: BudgetView
+    limits: NextLimitsView
+    interventions: list[InterventionView]
     """The open ones."""
-    result: Result | None
+    result: ResultView | None
     """Of a run that is `completed`."""
-    error: RunError | None
+    error: RunErrorView | None
     """Of a run that has `failed`."""
-    held: Held | None
+    held: HeldView | None
     last_seq: Counter
     """The number of its newest event."""
     metadata: dict[str, str]
     """What was given at its start."""
     prompts: dict[str, Annotated[int, Field(ge=1)]]
     """Versions of managed prompts that are tried in it, by name. Of all others the one in force holds."""
-    forked_from: ForkedFrom | None
+    forked_from: ForkedFromView | None
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
 
 
-class ForkedSession(Session):
+class ForkedSessionView(SessionView):
     """A fork as it was made."""
 
     files: Literal["as_they_are_now"]
     """No file was copied: the fork has them as they are now, not as they were at that turn."""
 
 
-class CancelledSession(Session):
+class CancelledSessionView(SessionView):
     in_flight: list[str]
     """Ids of calls that had started before the cancel and may still have their effect."""
 
 
-class HiddenSession(TypedDict):
+class HiddenSessionView(TypedDict):
     """Of somebody else's private session an admin who cancels it is told no more."""
 
     session_id: str
@@ -207,7 +207,7 @@ class HiddenSession(TypedDict):
     in_flight: list[str]
 
 
-class DeletedSession(TypedDict):
+class DeletedSessionView(TypedDict):
     """The answer to a repeated request whose session was deleted meanwhile."""
 
     session_id: str
@@ -221,7 +221,7 @@ thought where its reply has no text. The final answer may come as either, so tak
 content of more than 4 KB is in the conversation alone."""
 
 
-class Event(TypedDict):
+class EventView(TypedDict):
     """What happened. Events are numbered without gaps over the session."""
 
     seq: Annotated[int, Field(ge=1)]
@@ -236,7 +236,7 @@ class Event(TypedDict):
     data: Annotated[dict[str, Any], Field(description=DATA)]
 
 
-class Partial(TypedDict):
+class PartialView(TypedDict):
     """The end of what the model is writing just now. It is for people who watch: nothing depends on it."""
 
     text: str
@@ -245,12 +245,12 @@ class Partial(TypedDict):
     at: Instant
 
 
-class Snapshot(TypedDict):
+class SnapshotView(TypedDict):
     """The session as it is, and what has happened since the cursor."""
 
-    session: Session
-    cost: Cost
-    events: list[Event]
+    session: SessionView
+    cost: CostView
+    events: list[EventView]
     cursor: str
     """Send it as `after` of the next request."""
     has_more: bool
@@ -259,11 +259,11 @@ class Snapshot(TypedDict):
     """Milliseconds to wait before the next request. 0 where `has_more`, where `wait` holds the next request, and in
     the answer that tells the end of a run.
     """
-    partial: NotRequired[Partial]
+    partial: NotRequired[PartialView]
     """Only where the deployment tells running text (`ACTA_PARTIAL_TEXT_MS`), while a model writes."""
 
 
-class MessageCall(TypedDict):
+class MessageCallView(TypedDict):
     """A tool call that the message asks for."""
 
     call_id: str
@@ -275,14 +275,14 @@ class MessageCall(TypedDict):
     """What ran instead, given by a person."""
 
 
-class WholeText(TypedDict):
+class WholeTextView(TypedDict):
     """Where all of it is: `GET /v1/sessions/{session_id}/texts/{text_id}`."""
 
     text_id: str
     bytes: Counter
 
 
-class TextPart(TypedDict):
+class TextPartView(TypedDict):
     """A part of a long text, in whole characters."""
 
     text: str
@@ -294,7 +294,7 @@ class TextPart(TypedDict):
     """null: this is the end."""
 
 
-class Message(TypedDict):
+class MessageView(TypedDict):
     """An entry of the conversation."""
 
     message_id: str
@@ -303,10 +303,10 @@ class Message(TypedDict):
     at: Instant
     role: Literal["user", "assistant", "tool"]
     content: str
-    tool_calls: NotRequired[list[MessageCall]]
+    tool_calls: NotRequired[list[MessageCallView]]
     call_id: NotRequired[str]
     """Of role `tool`: the call that this is the result of."""
-    whole: NotRequired[WholeText]
+    whole: NotRequired[WholeTextView]
     """Of a result that was too long for the model: `content` is what it was shown."""
     continues: NotRequired[str]
     """The id of the message that was cut off and goes on here without a gap."""
@@ -316,22 +316,22 @@ class Message(TypedDict):
     """Its texts were cut, because one page could not hold it."""
 
 
-class Plans(TypedDict):
+class PlansView(TypedDict):
     """The plan as it is, and a page of its versions as they were made, the oldest first."""
 
-    plan: Plan
-    versions: list[Plan]
+    plan: PlanView
+    versions: list[PlanView]
     next_cursor: str | None
 
 
-class Scratchpad(TypedDict):
+class ScratchpadView(TypedDict):
     """What the agent has noted for the rest of the session. It is shown its notes in every turn."""
 
     notes: list[str]
     """Oldest first, at most 20 of up to 500 characters."""
 
 
-class Step(TypedDict):
+class StepView(TypedDict):
     """A row of the step log: a model call, a tool call or a decision."""
 
     step_number: Annotated[int, Field(ge=1)]
@@ -357,7 +357,7 @@ class Step(TypedDict):
     truncated: NotRequired[bool]
 
 
-class TraceRow(TypedDict):
+class TraceRowView(TypedDict):
     """Thought, action, input and observation of one call; the last row of a run has its final answer instead."""
 
     step_number: int | None
@@ -372,7 +372,7 @@ class TraceRow(TypedDict):
     truncated: NotRequired[bool]
 
 
-def session_view(head: Head, answer: str | None = None, now: datetime | None = None) -> Session:
+def session_view(head: Head, answer: str | None = None, now: datetime | None = None) -> SessionView:
     """`answer`: the whole text of the result, where the caller loaded it. The head may have its beginning only. `now`:
     when it is shown, since a wait ends without a commit; None: as the commit left it.
     """
@@ -381,7 +381,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
     is_due = delay is None and head.state_reason in DELAY_REASONS
     said = None if result is None or answer is None else {"answer": answer}
     return copied(
-        Session,
+        SessionView,
         head,
         agent_name=head.agent_name or head.agent_id,
         state_reason=None if is_due else head.state_reason,
@@ -389,56 +389,58 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         retrying=delay is None and head.outage is not None and head.coarse_state == "active",
         cause=_cause(head, delay),
         queue=_queue(delay),
-        run=None if head.run is None else copied(Run, head.run),
+        run=None if head.run is None else copied(RunView, head.run),
         plan=None if head.plan is None else plan_view(head.plan, head.plan_status),
-        usage=copied(Usage, head.usage),
+        usage=copied(UsageView, head.usage),
         budget=copied(
-            Budget,
+            BudgetView,
             budget,
             tokens_used=tokens_used(head),
             tokens_left=tokens_left(head),
             renews_at=instant_or_none(budget.window_ends),
         ),
         limits=copied(
-            NextLimits, head, token_budget=budget.token_budget, cost_budget_usd=budget.cost_budget_usd
+            NextLimitsView, head, token_budget=budget.token_budget, cost_budget_usd=budget.cost_budget_usd
         ),
         interventions=[intervention_view(one) for one in head.interventions if one.state == "pending"],
-        result=None if result is None else copied(Result, result, data=result.answer_data, **(said or {})),
-        error=None if head.error is None else copied(RunError, head.error),
+        result=None
+        if result is None
+        else copied(ResultView, result, data=result.answer_data, **(said or {})),
+        error=None if head.error is None else copied(RunErrorView, head.error),
         held=None if head.held is None else held_view(head.held),
-        forked_from=None if head.forked_from is None else copied(ForkedFrom, head.forked_from),
+        forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
     )
 
 
-def fork_view(head: Head) -> ForkedSession:
+def fork_view(head: Head) -> ForkedSessionView:
     return {**session_view(head), "files": "as_they_are_now"}
 
 
-def held_view(held: Ending) -> Held:
+def held_view(held: Ending) -> HeldView:
     """How the run ends once its pause is lifted. The answer is in the conversation already."""
     if held.result is not None:
         return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}
 
 
-def _cause(head: Head, delay: Delay | None) -> Cause | None:
+def _cause(head: Head, delay: Delay | None) -> CauseView | None:
     """Why it waits for the world. While it tries again, or asks a person whether to: what has failed last."""
     failed = head.coarse_state == "active" or any(map(is_about_outage, head.interventions))
     of = delay or (head.outage if failed else None)
     return None if of is None else {"code": of.code, "message": explained(of.code)}
 
 
-def _queue(delay: Delay | None) -> Queue | None:
+def _queue(delay: Delay | None) -> QueueView | None:
     """Its place in the provider's queue; None where it waits in none."""
     if delay is None or delay.position is None:
         return None
     return {"since": instant(delay.since), "position": delay.position}
 
 
-def partial_view(partial: beside.Partial, head: Head) -> Partial:
+def partial_view(partial: beside.PartialReply, head: Head) -> PartialView:
     """The end of the running turn's text; `iteration` as in the session's `run`."""
     return copied(
-        Partial,
+        PartialView,
         partial,
         text=running_for_people(partial.text),
         kind=partial.key.rpartition("/")[2],
@@ -446,9 +448,9 @@ def partial_view(partial: beside.Partial, head: Head) -> Partial:
     )
 
 
-def event_view(event: events.Event) -> Event:
+def event_view(event: events.Event) -> EventView:
     """`data` as stored. A reader adds the texts that only the conversation has."""
-    return copied(Event, event, data=_event_data(event))
+    return copied(EventView, event, data=_event_data(event))
 
 
 def _event_data(event: events.Event) -> dict[str, Any]:
@@ -461,5 +463,5 @@ def _event_data(event: events.Event) -> dict[str, Any]:
     return event.data | {"plan": plan_view(ExecutionPlan.model_validate(plan))}
 
 
-def step_view(step: StepRecord) -> Step:
-    return copied(Step, step)
+def step_view(step: StepRecord) -> StepView:
+    return copied(StepView, step)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.store import Definitions
 from acta_engine.errors import Conflict, ValidationFailed
-from acta_engine.limits.caps import Caps, Limited, refuse_beyond
+from acta_engine.limits.caps import Caps, LimitValues, refuse_beyond
 from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Change
 from acta_engine.log.conversation import Content, ToolEntry
@@ -191,7 +191,7 @@ class LimitDeps(NamedTuple):
 class NewLimits(NamedTuple):
     """What is None stays as it is."""
 
-    limits: Limited
+    limits: LimitValues
     review_every: int | None = None
 
 
@@ -239,7 +239,7 @@ def _require_deciders(head: Head, agent: AgentDefinition, requester: Requester, 
         require_decider_of("checkpoint_review", head, agent, requester)
 
 
-def _check_state(head: Head, limits: Limited) -> None:
+def _check_state(head: Head, limits: LimitValues) -> None:
     is_about_budget = limits.token_budget is not None or limits.cost_budget_usd is not None
     if is_about_budget and any(one.type == "budget_exceeded" for one in head.interventions):
         raise Conflict("A question about the budget is open: decide it with raise.")

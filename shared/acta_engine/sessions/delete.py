@@ -92,14 +92,14 @@ Entry = TypeVar("Entry")
 Listed = TypeVar("Listed", covariant=True)
 
 
-class Page(Protocol[Listed]):
+class ListingPage(Protocol[Listed]):
     @property
     def sessions(self) -> Sequence[Listed]: ...
     @property
     def cursor(self) -> str | None: ...
 
 
-class Stopped(NamedTuple):
+class WalkEnd(NamedTuple):
     cursor: str | None
     """Of the page at which to go on; None: of the first."""
     at_end: bool
@@ -107,11 +107,11 @@ class Stopped(NamedTuple):
 
 
 def walk(
-    page_at: Callable[[str | None], Page[Entry]],
+    page_at: Callable[[str | None], ListingPage[Entry]],
     visit: Callable[[Entry], None],
     cursor: str | None,
     time_is_left: Callable[[], bool],
-) -> Stopped:
+) -> WalkEnd:
     """Visits the entries from the cursor's page on, for as long as time is left, which is asked before each page and
     each entry: most pages of a filtered listing have no entry. Raises what `page_at` raises, but begins with the first
     page where it takes no such cursor any more (ValueError).
@@ -126,12 +126,12 @@ def walk(
             continue
         for entry in page.sessions:
             if not time_is_left():
-                return Stopped(cursor, at_end=False)
+                return WalkEnd(cursor, at_end=False)
             visit(entry)
         cursor = page.cursor
         if cursor is None:
-            return Stopped(None, at_end=True)
-    return Stopped(cursor, at_end=False)
+            return WalkEnd(None, at_end=True)
+    return WalkEnd(cursor, at_end=False)
 
 
 PAGE = 100
@@ -150,7 +150,7 @@ class ErasureDeps(NamedTuple):
     """Is called with the id and the error of a session that could not be erased."""
 
 
-class Erased(NamedTuple):
+class ErasureProgress(NamedTuple):
     sessions: int
     """That were erased for good."""
     cursor: str | None
@@ -163,7 +163,7 @@ def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> No
     blobs.delete_all(tenant, session_id)
 
 
-def erase_again(deps: ErasureDeps, cursor: str | None = None) -> Erased:
+def erase_again(deps: ErasureDeps, cursor: str | None = None) -> ErasureProgress:
     """What failed, or was left for lack of time, is still noted. An error of one session does not stop the others.
     Raises what the index raises.
     """
@@ -186,7 +186,7 @@ def erase_again(deps: ErasureDeps, cursor: str | None = None) -> Erased:
             erased += not lives
 
     stopped = walk(page, erase_one, cursor, deps.time_is_left)
-    return Erased(erased, stopped.cursor)
+    return ErasureProgress(erased, stopped.cursor)
 
 
 def _lives(log: SessionLog, session: LiveSession) -> bool:
@@ -219,18 +219,18 @@ class RetentionDeps(NamedTuple):
     """Is called with the id and the error of a session that could not be deleted."""
 
 
-class Deleted(NamedTuple):
+class DeletionProgress(NamedTuple):
     sessions: int
     place: EndedPlace | None
     """Where the next call goes on; None: at the part of its minute."""
 
 
-def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> Deleted:
+def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> DeletionProgress:
     """Looks through the parts of all minutes since the last call, from where that one stopped. An error of one session
     does not stop the others. Raises what the index raises.
     """
     if not deps.days:
-        return Deleted(0, None)
+        return DeletionProgress(0, None)
     now, deleted = deps.clock.now(), 0
     this_minute = int(now.timestamp() // 60)
     minute, cursor = place or EndedPlace(this_minute)
@@ -249,9 +249,9 @@ def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> Delete
     while minute <= this_minute:
         stopped = walk(_pages(deps.session_index, minute % PARTS), delete_one, cursor, deps.time_is_left)
         if not stopped.at_end:
-            return Deleted(deleted, EndedPlace(minute, stopped.cursor))
+            return DeletionProgress(deleted, EndedPlace(minute, stopped.cursor))
         minute, cursor = minute + 1, None
-    return Deleted(deleted, EndedPlace(minute))
+    return DeletionProgress(deleted, EndedPlace(minute))
 
 
 def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]:

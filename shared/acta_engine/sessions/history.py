@@ -439,7 +439,7 @@ def _loaded(blobs: BlobStore, head: Head, reply: AssistantEntry) -> AssistantEnt
 NAME_CHARS = 64
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """`offset`: of the text's first byte; `bytes`: of the whole; `next_offset` None: this is the end."""
 
     text: str
@@ -448,7 +448,7 @@ class Part(NamedTuple):
     next_offset: int | None
 
 
-def part_of(blobs: BlobStore, head: Head, name: str, offset: int, limit: int) -> Part:
+def part_of(blobs: BlobStore, head: Head, name: str, offset: int, limit: int) -> TextPart:
     """At most `limit` bytes of the stored text from `offset` on, in whole characters. Only texts that are named after
     their content are read so, and no other object of the session. Raises NotFound.
     """
@@ -460,7 +460,7 @@ def part_of(blobs: BlobStore, head: Head, name: str, offset: int, limit: int) ->
         raise NotFound("The session has no text of that name.") from None
     begin = _boundary(data, min(offset, len(data)))
     end = _boundary(data, min(begin + limit, len(data)))
-    return Part(data[begin:end].decode(), begin, len(data), end if end < len(data) else None)
+    return TextPart(data[begin:end].decode(), begin, len(data), end if end < len(data) else None)
 
 
 def _boundary(data: bytes, offset: int) -> int:

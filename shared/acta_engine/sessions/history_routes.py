@@ -48,16 +48,16 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
             raise PlanNotFound("The session has no plan yet.")
         rows = of_session.plan_versions(HistoryCursor.parse(cursor))
         versions = page_of_rows(rows, plan_view, limit)
-        shown: shapes.Plans = {
+        shown: shapes.PlansView = {
             "plan": plan_view(current, of_session.head.plan_status),
-            "versions": cast("list[plans.Plan]", versions.items),
+            "versions": cast("list[plans.PlanView]", versions.items),
             "next_cursor": versions.next_cursor,
         }
         return success(shown, headers={"ETag": plan_tag(current.version)})
 
     @api.on("readScratchpad")
     def scratchpad(session_id: str) -> Response:
-        shown: shapes.Scratchpad = {"notes": list(history(session_id).head.scratchpad.notes)}
+        shown: shapes.ScratchpadView = {"notes": list(history(session_id).head.scratchpad.notes)}
         return success(shown)
 
     @api.on("listSteps")
@@ -86,8 +86,8 @@ def add_history(api: Api, log: SessionLog, blobs: BlobStore) -> None:
     ) -> Response:
         """A part of what a view has the beginning of."""
         head = history(session_id).head
-        shown: shapes.TextPart = cast(
-            "shapes.TextPart", part_of(blobs, head, text_id, offset, limit)._asdict()
+        shown: shapes.TextPartView = cast(
+            "shapes.TextPartView", part_of(blobs, head, text_id, offset, limit)._asdict()
         )
         return success(shown)
 
@@ -102,9 +102,9 @@ def included(text: str | None) -> frozenset[str]:
     return wanted
 
 
-def message_view(one: PositionedEntry) -> "shapes.Message":
+def message_view(one: PositionedEntry) -> "shapes.MessageView":
     entry = one.entry
-    view: shapes.Message = {
+    view: shapes.MessageView = {
         "message_id": entry.call_id if isinstance(entry, ToolEntry) else entry.message_id,
         "seq": one.seq,
         "at": instant(one.at),
@@ -116,7 +116,7 @@ def message_view(one: PositionedEntry) -> "shapes.Message":
     if isinstance(entry, AssistantEntry) and entry.calls:
         view["tool_calls"] = [
             cast(
-                "shapes.MessageCall",
+                "shapes.MessageCallView",
                 {
                     "call_id": call.call_id,
                     "name": call.name,

@@ -12,7 +12,7 @@ from acta_engine.app import App
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import FinalError, SchemaUnknown, SessionHidden, ValidationFailed
 from acta_engine.log.head import CoarseState, Head, SessionState
-from acta_engine.log.store import LISTED_GOAL_CHARS, IndexEntry, Listed, Wanted
+from acta_engine.log.store import LISTED_GOAL_CHARS, IndexEntry, ListingEntry, ListingFilter
 from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.pages import Json, page_of_items, searched_page
 
@@ -43,7 +43,7 @@ def add_listing(api: Api, deps: App) -> None:
         """
         tenant, coarse = api.caller.tenant, _coarse(state, goal_met)
         name, _, value = (metadata or "").partition("=")
-        wanted = Wanted(created_by, goal, None if metadata is None else (name, value))
+        wanted = ListingFilter(created_by, goal, None if metadata is None else (name, value))
         heads: list[Head] = []
         following = cursor
         for _ in range(PAGES):
@@ -56,7 +56,7 @@ def add_listing(api: Api, deps: App) -> None:
                 for head in _heads(found.entries)
                 if (state is None or head.state == state)
                 and (goal_met is None or _met(head) == goal_met)
-                and wanted.fits(Listed.of(head))
+                and wanted.fits(ListingEntry.of(head))
             ]
             following = found.cursor
             if heads or following is None or not found.entries:

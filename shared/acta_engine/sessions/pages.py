@@ -8,7 +8,7 @@ from acta_engine.api.answers import instant_or_none
 from acta_engine.api.envelope import Response, success, to_json
 from acta_engine.log.store import SessionIndex
 from acta_engine.sessions.history import HistoryCursor, Row
-from acta_engine.sessions.poll import Snapshot
+from acta_engine.sessions.poll import SessionSnapshot
 
 PAGE_BYTES = 900_000
 """Of JSON. With everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
@@ -74,7 +74,7 @@ def searched_page(found: Page, index: SessionIndex) -> Response:
     )
 
 
-def bounded(seen: Snapshot) -> Snapshot:
+def bounded(seen: SessionSnapshot) -> SessionSnapshot:
     """The snapshot with as many events as an answer may have, one at least, and the cursor after the last of them."""
     size = 0
     for place, one in enumerate(seen.events):

@@ -42,25 +42,27 @@ class Cursor(NamedTuple):
 _CURSOR = re.compile(r"0|([1-9][0-9]{0,11})\.([1-9][0-9]{0,11}|0)")
 
 
-class Seen(NamedTuple):
+class EventWithCursor(NamedTuple):
     """An event, and the cursor with which reading goes on after it."""
 
     event: Event
     cursor: Cursor
 
 
-class Snapshot(NamedTuple):
+class SessionSnapshot(NamedTuple):
     """`cursor`: where reading goes on, after the last event and after commits without events. `has_more`: more events
     are there already.
     """
 
     head: Head
-    events: tuple[Seen, ...]
+    events: tuple[EventWithCursor, ...]
     cursor: Cursor
     has_more: bool
 
 
-def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float) -> Snapshot:
+def poll(
+    log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cursor, wait: float
+) -> SessionSnapshot:
     """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
 
     `wait`: the request's, or `STREAM_WAIT_SECONDS`; both are in `shared/acta_engine/sessions/polling_routes.py`.
@@ -77,7 +79,7 @@ def poll(log: SessionLog, clock: Clock, tenant: str, session_id: str, after: Cur
         waited, looks = waited + nap, looks + 1
 
 
-def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snapshot:
+def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> SessionSnapshot:
     # The cursor's own commit is read again. It has the head where nothing is newer, so one read is enough.
     page = log.read(tenant, session_id, since=max(after.number, 1), limit=PAGE_COMMITS)
     if page.commits and page.commits[-1].head.deleted:
@@ -87,7 +89,7 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
             raise SessionNotFound("There is no such session.")
         raise CursorInvalid("after")
     events = tuple(
-        Seen(event, Cursor(commit.number, event.seq))
+        EventWithCursor(event, Cursor(commit.number, event.seq))
         for commit in page.commits
         for event in _visible(commit)
         if event.seq > after.seq
@@ -100,7 +102,7 @@ def _look(log: SessionLog, tenant: str, session_id: str, after: Cursor) -> Snaps
             raise SessionNotFound("There is no such session.")
         head = newest.head
     cursor = Cursor(last.number, max(last.head.last_seq, after.seq))
-    return Snapshot(head, events, cursor, has_more=not page.complete)
+    return SessionSnapshot(head, events, cursor, has_more=not page.complete)
 
 
 def _visible(commit: Commit) -> tuple[Event, ...]:

@@ -11,7 +11,7 @@ from acta_engine.api.etag import etag, matches
 from acta_engine.app import App
 from acta_engine.sessions.answers import event_view, partial_view, session_view
 from acta_engine.sessions.pages import bounded
-from acta_engine.sessions.poll import Cursor, Snapshot, poll
+from acta_engine.sessions.poll import Cursor, SessionSnapshot, poll
 from acta_engine.turn.running_text import running_text
 from acta_engine.usage.answers import cost_view
 from acta_engine.usage.aws_estimate import receipt_of
@@ -29,14 +29,14 @@ RETRY_ENDED_MS = 60_000
 def add_polling(api: Api, deps: App) -> None:
     log, clock, long_polls = deps.log, deps.clock, deps.long_poll_limit
 
-    def read(session_id: str, after: str, wait: float) -> tuple[Snapshot, bool]:
+    def read(session_id: str, after: str, wait: float) -> tuple[SessionSnapshot, bool]:
         """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's
         event stream that is refused never comes back.
         """
         tenant, limiter = api.caller.tenant, api.limiter
         cursor = Cursor.parse(after)
 
-        def look(seconds: float) -> Snapshot:
+        def look(seconds: float) -> SessionSnapshot:
             return bounded(poll(log, clock, tenant, session_id, cursor, seconds))
 
         if limiter is None:
@@ -76,7 +76,7 @@ def add_polling(api: Api, deps: App) -> None:
         comes_at_once = seen.has_more or (is_over and bool(seen.events))
         usual = limit.pause_ms(api.settings.poll_after_ms, 0 if is_over else wait)
         poll_after_ms = 0 if comes_at_once else pause_ms(usual, waited=waited)
-        view: sessions.Snapshot = {
+        view: sessions.SnapshotView = {
             "session": session_view(seen.head, now=now),
             "cost": cost_view(receipt_of(seen.head, deps.rates)),
             "events": [event_view(one.event) for one in seen.events],

@@ -7,7 +7,7 @@ from acta_engine.agents.agent import AgentDefinition, require_start_role
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import MESSAGE, RUN, SESSION
 from acta_engine.errors import Conflict
-from acta_engine.limits.caps import NO_CAPS, Caps, Limited, chosen
+from acta_engine.limits.caps import NO_CAPS, Caps, LimitValues, chosen
 from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import RunStarted
 from acta_engine.log.head import (
@@ -194,8 +194,8 @@ def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
     somebody else.
     """
     head, budget = change.head, change.head.budget
-    usual = Limited(head.max_steps, budget.token_budget, budget.cost_budget_usd)
-    kept = chosen(Limited(), usual, agent, deployment)
+    usual = LimitValues(head.max_steps, budget.token_budget, budget.cost_budget_usd)
+    kept = chosen(LimitValues(), usual, agent, deployment)
     if kept == usual:
         return
     limits = {"token_budget": kept.token_budget, "cost_budget_usd": kept.cost_budget_usd}

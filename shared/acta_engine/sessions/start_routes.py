@@ -5,14 +5,14 @@ from contextlib import suppress
 from typing import Any
 
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
-from acta_engine.agents.store import Snapshot
+from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.idempotency import answer_from_commit, idempotency_key, requester_of
 from acta_engine.app import App
-from acta_engine.audit.recorder import Decided
+from acta_engine.audit.recorder import DecisionDetails
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
-from acta_engine.limits.caps import DEFAULT_MAX_STEPS, Limited, beyond, chosen, usual
+from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, beyond, chosen, usual
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head, SessionSettings
 from acta_engine.sessions.answers import fork_view, session_view
@@ -74,7 +74,7 @@ def add_routes(api: Api, deps: App) -> Api:
     @api.on("postMessage")
     def say(session_id: str, body: PostMessage) -> Response:
         refuse_longer("content", body.content, deps.settings.max_message_chars)
-        requester, decided = requester_of(api.request), Decided()
+        requester, decided = requester_of(api.request), DecisionDetails()
 
         def act() -> Json:
             said, caps = body.content, deps.settings.caps
@@ -125,7 +125,7 @@ def _check_output_schema(schema: Json | None) -> None:
         raise FieldsInvalid({"output_schema": [str(bad)]}) from None
 
 
-def _check_prompts(named: Mapping[str, int], definitions: Snapshot, is_admin: bool) -> None:
+def _check_prompts(named: Mapping[str, int], definitions: DefinitionSnapshot, is_admin: bool) -> None:
     """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
     if not named:  # as nearly all sessions
         return
@@ -156,12 +156,12 @@ def _new_session(
     """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
     names more than the caps allow.
     """
-    named = Limited(body.max_steps, body.token_budget, body.cost_budget_usd)
+    named = LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd)
     wrong = beyond(named, agent.caps, settings.caps, is_admin=is_admin)
     if wrong:
         details = {field: [sentence] for field, sentence in wrong.items()}
         raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
-    deployment = Limited(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
+    deployment = LimitValues(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
     limits = chosen(named, usual(agent.limits, deployment), agent.caps, settings.caps)
     schema = agent.output_schema if body.output_schema is None else body.output_schema
     return NewSession(

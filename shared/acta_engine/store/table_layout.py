@@ -67,8 +67,8 @@ from acta_engine.log.commit import Commit, IdempotencyRecord
 from acta_engine.log.store import (
     Erasure,
     IndexEntry,
-    Listed,
-    Live,
+    ListingEntry,
+    LiveEntry,
     LiveKind,
     LiveSession,
     SessionName,
@@ -320,9 +320,9 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
     live = None
     if "live" in item:
         kind: Any = item["live"]["S"].partition("#")[0]
-        live = Live(kind, item_live(item).at)
+        live = LiveEntry(kind, item_live(item).at)
     marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
-    listed = Listed(item["cb"]["S"], item["gl"]["S"], marks)
+    listed = ListingEntry(item["cb"]["S"], item["gl"]["S"], marks)
     return IndexEntry(
         tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), is_counted(item), listed
     )

@@ -7,19 +7,19 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict as RealTypedDict
 
-from acta_engine.agents.answers import AppliedFrom
+from acta_engine.agents.answers import AppliedFromView
 from acta_engine.api.answers import TypedDict, as_json, copied
 from acta_engine.api.formats import Instant
-from acta_engine.people.answers import FileOfCall
+from acta_engine.people.answers import FileOfCallView
 from acta_engine.tools import tool
 from acta_engine.tools.tool import (
     HIDDEN,
     BuiltinTool,
     Effect,
     HttpConfig,
+    HttpParameter,
     LambdaConfig,
     Method,
-    Parameter,
     Risk,
     ToolDefinition,
     ToolKind,
@@ -27,36 +27,36 @@ from acta_engine.tools.tool import (
 )
 
 
-class SecretReference(TypedDict):
+class SecretReferenceView(TypedDict):
     secret: str
     """Its name."""
 
 
-ToolParameter = RealTypedDict(
-    "ToolParameter", {"in": Literal["path", "query", "header", "body"], "name": NotRequired[str]}
+ToolParameterView = RealTypedDict(
+    "ToolParameterView", {"in": Literal["path", "query", "header", "body"], "name": NotRequired[str]}
 )
-ToolParameter.__doc__ = "Where an argument goes, and under which name where that is another one."
+ToolParameterView.__doc__ = "Where an argument goes, and under which name where that is another one."
 
 
-class HttpToolConfig(TypedDict):
+class HttpToolConfigView(TypedDict):
     """Of kind `http`."""
 
     url: str
     """`{name}` in its path is an argument."""
     method: Method
-    headers: dict[str, str | SecretReference]
+    headers: dict[str, str | SecretReferenceView]
     """A value that is not a reference is shown as `***`."""
-    parameters: NotRequired[dict[str, ToolParameter]]
+    parameters: NotRequired[dict[str, ToolParameterView]]
     """By argument. All others go into the query of a GET, else into a JSON body."""
 
 
-class LambdaToolConfig(TypedDict):
+class LambdaToolConfigView(TypedDict):
     """Of kind `lambda`."""
 
     function: str
 
 
-class WhoApproves(TypedDict):
+class WhoApprovesView(TypedDict):
     """What a tool's own definition says of its approval."""
 
     high_stakes: bool
@@ -64,7 +64,7 @@ class WhoApproves(TypedDict):
     approver_must_differ: bool
 
 
-class Tool(TypedDict):
+class ToolView(TypedDict):
     """A tool of the registry. Built-in ones have no `config`, version or times."""
 
     name: str
@@ -82,19 +82,19 @@ class Tool(TypedDict):
     repeatable: bool
     timeout_seconds: int
     result_limit_bytes: int
-    file: NotRequired[FileOfCall]
+    file: NotRequired[FileOfCallView]
     """What a call of a built-in tool does with one of the tenant's files."""
-    config: NotRequired[HttpToolConfig | LambdaToolConfig]
-    as_defined: NotRequired[WhoApproves]
+    config: NotRequired[HttpToolConfigView | LambdaToolConfigView]
+    as_defined: NotRequired[WhoApprovesView]
     """Where an operator says who approves: what the definition says."""
-    applied: NotRequired[AppliedFrom | None]
+    applied: NotRequired[AppliedFromView | None]
     """null: no set of files owns it."""
     version: NotRequired[int]
     created_at: NotRequired[Instant]
     updated_at: NotRequired[Instant]
 
 
-class ToolCallError(TypedDict):
+class ToolCallErrorView(TypedDict):
     """Why a trial call did not succeed."""
 
     message: str
@@ -103,7 +103,7 @@ class ToolCallError(TypedDict):
     """What an admin or the operator can do about it."""
 
 
-class ToolTrial(TypedDict):
+class ToolTrialView(TypedDict):
     """A call that was made outside a session."""
 
     name: str
@@ -118,11 +118,11 @@ class ToolTrial(TypedDict):
     truncated: bool
     status: int | None
     """Of the HTTP answer."""
-    error: ToolCallError | None
+    error: ToolCallErrorView | None
     duration_ms: int
 
 
-class ToolSecret(TypedDict):
+class ToolSecretView(TypedDict):
     """A secret without its value, which nobody is shown."""
 
     name: str
@@ -133,7 +133,7 @@ class ToolSecret(TypedDict):
     updated_by: str
 
 
-def tool_view(spec: ToolSpec) -> Tool:
+def tool_view(spec: ToolSpec) -> ToolView:
     """A built-in tool has no `config`, version or times. Headers' values may be credentials and are not shown; the
     names of secrets are.
     """
@@ -145,32 +145,32 @@ def tool_view(spec: ToolSpec) -> Tool:
         own |= {
             name: as_json(getattr(spec, name)) for name in ("applied", "version", "created_at", "updated_at")
         }
-    return copied(Tool, spec, **own)
+    return copied(ToolView, spec, **own)
 
 
-def who_approves_view(spec: ToolSpec) -> WhoApproves:
-    return copied(WhoApproves, spec, approver_must_differ=spec.wants_another_approver)
+def who_approves_view(spec: ToolSpec) -> WhoApprovesView:
+    return copied(WhoApprovesView, spec, approver_must_differ=spec.wants_another_approver)
 
 
 def _tool_config(
     config: HttpConfig | LambdaConfig,
-) -> HttpToolConfig | LambdaToolConfig:
+) -> HttpToolConfigView | LambdaToolConfigView:
     if isinstance(config, LambdaConfig):
         return {"function": config.function}
-    headers: dict[str, str | SecretReference] = dict.fromkeys(config.headers, HIDDEN)
+    headers: dict[str, str | SecretReferenceView] = dict.fromkeys(config.headers, HIDDEN)
     for header, name in config.secret_headers.items():
         headers[header] = {"secret": name}
-    view: HttpToolConfig = {"url": config.url, "method": config.method, "headers": headers}
+    view: HttpToolConfigView = {"url": config.url, "method": config.method, "headers": headers}
     if config.parameters:
         view["parameters"] = {name: _parameter(said) for name, said in config.parameters.items()}
     return view
 
 
-def _parameter(said: Parameter) -> ToolParameter:
+def _parameter(said: HttpParameter) -> ToolParameterView:
     return {"in": said.place} if said.name is None else {"in": said.place, "name": said.name}
 
 
-def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrial:
+def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrialView:
     """`trial`: the fields of `Trial` (`shared/acta_engine/tools/operations.py`)."""
     result = trial["result"]
     failed = trial["outcome"] != "succeeded"
@@ -187,6 +187,6 @@ def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrial
     }
 
 
-def tool_secret_view(secret: tool.ToolSecret) -> ToolSecret:
+def tool_secret_view(secret: tool.ToolSecret) -> ToolSecretView:
     """Without its value, which nobody is shown."""
-    return copied(ToolSecret, secret)
+    return copied(ToolSecretView, secret)

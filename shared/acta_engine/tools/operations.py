@@ -32,7 +32,7 @@ from acta_engine.errors import (
 )
 from acta_engine.log.commit import milliseconds
 from acta_engine.telemetry import Telemetry
-from acta_engine.tools.mcp.server import McpAuth, McpConnection
+from acta_engine.tools.mcp.server import McpConnection, McpServerAuth
 from acta_engine.tools.port import (
     OPERATION_SECONDS,
     CallContext,
@@ -53,7 +53,7 @@ ROOM_SECONDS = 2
 """Kept back of an invocation's time for the answer."""
 
 
-class Asked(NamedTuple):
+class OperationRequest(NamedTuple):
     """`seconds`: how long it may take."""
 
     tenant: str
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
     seconds: float
 
 
-Operations = Mapping[str, Callable[[Asked], Mapping[str, Any]]]
+Operations = Mapping[str, Callable[[OperationRequest], Mapping[str, Any]]]
 
 
 def operations_of(app: App) -> Operations:
@@ -88,7 +88,7 @@ def answer(
     match event:
         case {"op": str(op), "tenant": str(tenant), "user": str(user), "given": dict(given)} if tenant:
             seconds = max(1.0, min(OPERATION_SECONDS, remaining_ms / 1_000 - ROOM_SECONDS))
-            asked = Asked(tenant, user, given, seconds)
+            asked = OperationRequest(tenant, user, given, seconds)
         case _:
             raise Refused("not a request of the API")
     ids = {"op": op, "tenant_hash": tenant_hash(tenant)}
@@ -147,7 +147,7 @@ def list_mcp_tools(
     from acta_engine.tools.mcp.exchange import McpFailed  # it loads what speaks HTTP
     from acta_engine.tools.mcp.servers import said_by
 
-    auth = None if given["auth"] is None else McpAuth.model_validate(given["auth"])
+    auth = None if given["auth"] is None else McpServerAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
     try:
         listing = servers.list_tools(tenant, connection, seconds)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from acta_engine.agents.store import Snapshot
+from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.tool import (
@@ -99,7 +99,7 @@ class TenantRegistry(BuiltinRegistry):
 
     def __init__(
         self,
-        snapshot: Callable[[str], Snapshot],
+        snapshot: Callable[[str], DefinitionSnapshot],
         *,
         optional: Collection[str] = (),
         approvers: Approvers = NOBODY_NAMED,

@@ -128,7 +128,7 @@ def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
     return effect != "read" or risk == "system" or name.lower().replace("-", "_") in HIGH_STAKES_NAMES
 
 
-class Parameter(FrozenModel):
+class HttpParameter(FrozenModel):
     """Where an argument of an `http` tool goes."""
 
     place: Literal["path", "query", "header", "body"]
@@ -150,7 +150,7 @@ class HttpConfig(FrozenModel):
         default_factory=dict
     )
     """Header -> the secret that has its value. It is sent as `headers` are."""
-    parameters: Annotated[dict[str, Parameter], Field(max_length=MAX_PARAMETERS)] = Field(
+    parameters: Annotated[dict[str, HttpParameter], Field(max_length=MAX_PARAMETERS)] = Field(
         default_factory=dict
     )
     """Argument -> where it goes."""

@@ -108,7 +108,7 @@ def _commits(reader: CommitReader, names: Sequence[CommitName]) -> list[Commit]:
     return [each.commit for each in reader.read(names)]
 
 
-class Exported(NamedTuple):
+class ExportCount(NamedTuple):
     """`spans`: that the receiver took. `lost`: that nobody will get: those it refused, and one for each commit that was
     deleted before it was read or is damaged. `restored`: commits that a restore brought back. They are not sent again.
     """
@@ -120,7 +120,7 @@ class Exported(NamedTuple):
 
 def export(
     reader: CommitReader, receiver: SpanReceiver, names: Sequence[CommitName], *, with_content: bool = False
-) -> Exported:
+) -> ExportCount:
     """`with_content`: as in `spans_of`. Raises what the reader and the receiver raise; then it may be done again."""
     wanted = set(names)
     found = reader.read(tuple(wanted))
@@ -131,7 +131,7 @@ def export(
         for span in completed(reader, name.partition, commit, spans_of(commit, with_content=with_content))
     ]
     refused = receiver.send(spans) if spans else 0
-    return Exported(len(spans) - refused, len(wanted) - len(found) + refused, len(found) - len(new))
+    return ExportCount(len(spans) - refused, len(wanted) - len(found) + refused, len(found) - len(new))
 
 
 GIVEN_UP_AFTER = timedelta(hours=24)

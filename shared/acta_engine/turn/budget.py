@@ -88,19 +88,19 @@ def spent_usd(head: Head) -> float:
     return head.budget.charged_usd
 
 
-class Pending(NamedTuple):
+class PendingCharges(NamedTuple):
     """What attempts that no commit has charged yet may cost."""
 
     tokens: int = 0
     usd: float = 0.0
 
     @classmethod
-    def of(cls, attempts: Iterable[Attempt]) -> "Pending":
+    def of(cls, attempts: Iterable[Attempt]) -> "PendingCharges":
         known = tuple(attempts)
         return cls(sum(one.estimated_tokens for one in known), sum(one.estimated_usd for one in known))
 
 
-NOTHING_PENDING = Pending()
+NOTHING_PENDING = PendingCharges()
 
 
 def reserve(
@@ -108,7 +108,7 @@ def reserve(
     request_bytes: int,
     max_output: int,
     models: Sequence[NamedModel] = (),
-    pending: Pending = NOTHING_PENDING,
+    pending: PendingCharges = NOTHING_PENDING,
 ) -> CallReservation | None:
     """What the next call may use; None: the budget does not allow another call.
 
@@ -126,7 +126,7 @@ def reserve(
     return CallReservation(wanted, output, most_usd(models, wanted, output))
 
 
-def carries(head: Head, pending: Pending) -> bool:
+def carries(head: Head, pending: PendingCharges) -> bool:
     """Whether both budgets carry all that these attempts may cost."""
     cost = head.budget.cost_budget_usd
     has_dollars = cost is None or spent_usd(head) + pending.usd <= cost + ROUNDING
@@ -140,7 +140,7 @@ def fits_new_window(head: Head, request_bytes: int, max_output: int) -> bool:
 
 
 def lacks_money(
-    head: Head, request_bytes: int, max_output: int, models: Sequence[NamedModel], pending: Pending
+    head: Head, request_bytes: int, max_output: int, models: Sequence[NamedModel], pending: PendingCharges
 ) -> bool:
     """Whether the dollars carry no call, however many tokens are left."""
     endless = head.budget.model_copy(update={"token_budget": all_tokens(head) + pending.tokens + 10**12})

@@ -38,7 +38,7 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.providers import NamedModel
 from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.store.schema import StoredModel
-from acta_engine.turn.budget import CallReservation, Pending, carries, renewed, reserve, with_outcome
+from acta_engine.turn.budget import CallReservation, PendingCharges, carries, renewed, reserve, with_outcome
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine import is_at
 from acta_engine.turn.next_action import CallAndResult
@@ -182,7 +182,7 @@ def mark_call(
     provider, admission = models[0].provider, deps.admission
     for race in range(RACES):
         most = call.request.max_tokens
-        reservation = reserve(_in_window(turn), call.bytes, most, models, Pending.of(before))
+        reservation = reserve(_in_window(turn), call.bytes, most, models, PendingCharges.of(before))
         if reservation is None:
             return BudgetTooLow(before)
         if admission is not None:
@@ -192,7 +192,7 @@ def mark_call(
                 return wait_in_line(turn, admission, provider, reservation.tokens, before)
             admission = None  # it admits the call once, however many races are lost
         # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
-        wanted = reservation.tokens + Pending.of(before).tokens
+        wanted = reservation.tokens + PendingCharges.of(before).tokens
         decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, before, window)
         if decision is not None:
             return decision
@@ -307,7 +307,7 @@ class _ModelsOfCall:
         own = last.model_copy(update=changes | afresh)
         # An attempt that cost nothing needs no row of its own: `llm.retried` of the reply tells of it.
         attempts = (*(self.attempts if last.billed else self.attempts[:-1]), own)
-        pending = Pending.of(attempts)
+        pending = PendingCharges.of(attempts)
         if not carries(_in_window(turn), pending):
             return False
         try:

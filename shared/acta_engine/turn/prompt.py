@@ -7,7 +7,7 @@ turn and the provider can cache it (docs/design/turn.md 30). `hint` puts a text 
 from collections.abc import Iterable
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.agents.store import Snapshot
+from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.log.commit import Change
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
@@ -51,7 +51,7 @@ Let us make it simple. Call update_plan with action "create", the goal in one se
 nothing but a description. You can revise the plan later."""
 
 
-def system_prompt(agent: AgentDefinition, definitions: Snapshot, head: Head) -> str:
+def system_prompt(agent: AgentDefinition, definitions: DefinitionSnapshot, head: Head) -> str:
     """The agent's prompt with the managed planning prompt in it, and what this session adds."""
     # The version that is tried in the session, else the one in force. No version is ever deleted, but a restored
     # tenant may not have the one that was tried.

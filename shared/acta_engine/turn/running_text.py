@@ -11,7 +11,7 @@ from typing import NamedTuple
 from acta_engine.bound_tenant import carried
 from acta_engine.clock import Clock
 from acta_engine.errors import EngineError
-from acta_engine.log.beside import Partial, Partials, last_part
+from acta_engine.log.beside import PartialReply, Partials, last_part
 from acta_engine.log.commit import Position
 from acta_engine.log.head import Head
 from acta_engine.turn.engine import position
@@ -57,13 +57,13 @@ class _Listener:
         if self._busy or now < self._due:
             return
         self._due, self._busy = now + self._to.every, True
-        partial = Partial(key=self._key, text=self._text, at=now)
+        partial = PartialReply(key=self._key, text=self._text, at=now)
         try:
             self._to.apart(lambda: self._write(partial))
         except RuntimeError:  # no thread could be started: it stays busy and writes nothing more
             return
 
-    def _put(self, partial: Partial) -> None:
+    def _put(self, partial: PartialReply) -> None:
         try:
             self._to.partials.put(self._at.tenant, self._at.session_id, partial)
         except Exception:
@@ -71,7 +71,7 @@ class _Listener:
         self._busy = False
 
 
-def running_text(partials: Partials, head: Head) -> Partial | None:
+def running_text(partials: Partials, head: Head) -> PartialReply | None:
     """What the session's running turn has said so far, where that is known."""
     if head.run is None or head.state not in ("planning", "executing"):
         return None

@@ -57,7 +57,7 @@ from acta_engine.recovery.wait_out import (
 )
 from acta_engine.turn.background import begin, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
-    Pending,
+    PendingCharges,
     attempts_so_far,
     calibrated,
     charge_attempts,
@@ -360,7 +360,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
     head, most = session.head, call.request.max_tokens
     # A new window helps where it is the tokens that are short, and the call fits into one.
     helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
-    if not helps or lacks_money(head, call.bytes, most, models, Pending.of(uncharged)):
+    if not helps or lacks_money(head, call.bytes, most, models, PendingCharges.of(uncharged)):
         # Asked again after each answer that does not help, so one key a turn would not do.
         for change in deps.repository.attempts(session, turn.at.key(f"budget-{head.last_seq}")):
             check_turn(change.head, turn.at)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acta_engine.usage.report import By, Report
 
 
-class Tokens(TypedDict):
+class TokensView(TypedDict):
     """Of model calls that were answered."""
 
     fresh_input: int
@@ -39,7 +39,7 @@ class Tokens(TypedDict):
     model_calls: int
 
 
-class UsageCost(TypedDict):
+class UsageCostView(TypedDict):
     """US dollars. null: a price is not known."""
 
     models_usd: float | None
@@ -51,7 +51,7 @@ class UsageCost(TypedDict):
     """The estimate of AWS's part included."""
 
 
-class SessionsNow(TypedDict):
+class SessionsNowView(TypedDict):
     """By where they stand."""
 
     idle: int
@@ -63,14 +63,14 @@ class SessionsNow(TypedDict):
     deleted: int
 
 
-class SessionCounts(TypedDict):
+class SessionCountsView(TypedDict):
     """Sessions that were started in this time, and where they stand now."""
 
     started: int
-    now: SessionsNow
+    now: SessionsNowView
 
 
-class RunCounts(TypedDict):
+class RunCountsView(TypedDict):
     """Runs that began and that ended in this time."""
 
     started: int
@@ -79,14 +79,14 @@ class RunCounts(TypedDict):
     cancelled: int
 
 
-class PlanCounts(TypedDict):
+class PlanCountsView(TypedDict):
     """Plans that were made anew, and that were completed."""
 
     created: int
     completed: int
 
 
-class MessageCounts(TypedDict):
+class MessageCountsView(TypedDict):
     """Messages of people, and replies of agents with a text."""
 
     from_people: int
@@ -95,7 +95,7 @@ class MessageCounts(TypedDict):
     """null: no run was started in this time."""
 
 
-class InterventionCounts(TypedDict):
+class InterventionCountsView(TypedDict):
     """`waited_seconds`: how long those that are closed were open, in all."""
 
     opened: int
@@ -105,25 +105,25 @@ class InterventionCounts(TypedDict):
     waited_seconds: float
 
 
-class ToolCounts(TypedDict):
+class ToolCountsView(TypedDict):
     """Calls with a result, by it."""
 
     ok: int
     failed: int
 
 
-class Work(TypedDict):
+class WorkView(TypedDict):
     """What was done, in counts."""
 
-    sessions: SessionCounts
-    runs: RunCounts
-    plans: PlanCounts
-    messages: MessageCounts
-    interventions: InterventionCounts
-    tools: ToolCounts
+    sessions: SessionCountsView
+    runs: RunCountsView
+    plans: PlanCountsView
+    messages: MessageCountsView
+    interventions: InterventionCountsView
+    tools: ToolCountsView
 
 
-class UsageItem(TypedDict):
+class UsageItemView(TypedDict):
     """What was used in an hour or a day, or of or by what the key names."""
 
     key: str
@@ -131,40 +131,40 @@ class UsageItem(TypedDict):
     `who` in the audit trail."""
     agent_name: str | None
     """By agent: what it is called now. null: of all else, and of an agent that was deleted."""
-    tokens: Tokens
-    cost: UsageCost
-    work: Work | None
+    tokens: TokensView
+    cost: UsageCostView
+    work: WorkView | None
     """null: of a model."""
 
 
-class UsageTotal(TypedDict):
+class UsageTotalView(TypedDict):
     """Of the whole time, whatever this page has."""
 
-    tokens: Tokens
-    cost: UsageCost
-    work: Work
+    tokens: TokensView
+    cost: UsageCostView
+    work: WorkView
     runs_ended: dict[str, int] | None
     """How runs ended, in days: `completed/plan_completed`, `failed/model_refused`, `cancelled`. null: it is one
     person's."""
 
 
-TenantUsage = RealTypedDict(
-    "TenantUsage",
+TenantUsageView = RealTypedDict(
+    "TenantUsageView",
     {
         "by": Literal["hour", "day", "agent", "model", "user"],
         "from": Instant,
         "to": Instant,
         "complete_until": Instant | None,
-        "items": list[UsageItem],
+        "items": list[UsageItemView],
         "next_cursor": str | None,
-        "total": UsageTotal,
+        "total": UsageTotalView,
     },
 )  # a class cannot have a field that is called `from`
-TenantUsage.__doc__ = """Sums. `from` and `to` are rounded to whole hours or days. `complete_until`: what was committed
-before it is counted, and what came later may not be yet; null: nothing was counted so far."""
+TenantUsageView.__doc__ = """Sums. `from` and `to` are rounded to whole hours or days. `complete_until`: what was
+committed before it is counted, and what came later may not be yet; null: nothing was counted so far."""
 
 
-class Cost(TypedDict):
+class CostView(TypedDict):
     """The sums of the session's receipt, in US dollars. null: a price is not known."""
 
     models_usd: float | None
@@ -173,7 +173,7 @@ class Cost(TypedDict):
     """The estimate of AWS's part included."""
 
 
-class Counts(TypedDict):
+class CountsView(TypedDict):
     """What the session has done, counted in its log."""
 
     runs: Counter
@@ -189,7 +189,7 @@ class Counts(TypedDict):
     """Of the engine. Each run has one; another one follows a long wait or a long history."""
 
 
-class ModelCost(TypedDict):
+class ModelCostView(TypedDict):
     model: str
     calls: Counter
     fresh_input_tokens: int
@@ -198,23 +198,23 @@ class ModelCost(TypedDict):
     usd: float | None
 
 
-class ModelsCost(TypedDict):
+class ModelsCostView(TypedDict):
     """What its models have cost."""
 
     usd: float | None
     vanished_tokens: int
     """Of model calls that told no usage. No price is in the sum for them."""
-    items: list[ModelCost]
+    items: list[ModelCostView]
 
 
-class EngineCost(TypedDict):
+class EngineCostView(TypedDict):
     """Step Functions."""
 
     transitions: Counter
     usd: float | None
 
 
-class LambdaCost(TypedDict):
+class LambdaCostView(TypedDict):
     """Invocations and their time."""
 
     requests: Counter
@@ -222,7 +222,7 @@ class LambdaCost(TypedDict):
     usd: float | None
 
 
-class TableCost(TypedDict):
+class TableCostView(TypedDict):
     """DynamoDB."""
 
     write_units: Counter
@@ -230,7 +230,7 @@ class TableCost(TypedDict):
     usd: float | None
 
 
-class ObjectsCost(TypedDict):
+class ObjectsCostView(TypedDict):
     """S3."""
 
     get_requests: Counter
@@ -238,40 +238,40 @@ class ObjectsCost(TypedDict):
     usd: float | None
 
 
-AwsCost = RealTypedDict(
-    "AwsCost",
+AwsCostView = RealTypedDict(
+    "AwsCostView",
     {
         "is_estimate": bool,
         "estimated_from": str,
         "usd": float | None,
-        "step_functions": EngineCost,
-        "lambda": LambdaCost,
-        "dynamodb": TableCost,
-        "s3": ObjectsCost,
+        "step_functions": EngineCostView,
+        "lambda": LambdaCostView,
+        "dynamodb": TableCostView,
+        "s3": ObjectsCostView,
     },
 )  # a class cannot have a field that is called `lambda`
 
 
-class ModelPrices(TypedDict):
+class ModelPricesView(TypedDict):
     as_of: str
     """The day of the list."""
 
 
-class AwsPrices(TypedDict):
+class AwsPricesView(TypedDict):
     region: str
     as_of: str | None
     """The day of the list; null: there is none of this region."""
     source: str | None
 
 
-class PriceLists(TypedDict):
+class PriceListsView(TypedDict):
     """Which lists of prices hold."""
 
-    models: ModelPrices
-    aws: AwsPrices
+    models: ModelPricesView
+    aws: AwsPricesView
 
 
-class Receipt(TypedDict):
+class ReceiptView(TypedDict):
     """What a session has cost up to its last commit, in US dollars. null: a price is not known. Counts, tokens and what
     models cost are exact; AWS's part is an estimate.
     """
@@ -282,11 +282,11 @@ class Receipt(TypedDict):
     """Of the last commit."""
     total_usd: float | None
     """The estimate of AWS's part included."""
-    counts: Counts
-    models: ModelsCost
-    aws: AwsCost
+    counts: CountsView
+    models: ModelsCostView
+    aws: AwsCostView
     """Estimated: the counts, times what was used for one of each on the day `estimated_from`, times the price list."""
-    prices: PriceLists
+    prices: PriceListsView
     not_counted: list[str]
     """What is not in it, in sentences."""
 
@@ -298,7 +298,7 @@ def usage_view(
     next_cursor: str | None,
     rates: AwsRates,
     agent_names: Mapping[str, str],
-) -> TenantUsage:
+) -> TenantUsageView:
     """`names`: the items of this page. `agent_names`: what agents are called, by their ids."""
     return {
         "by": by,
@@ -316,7 +316,7 @@ def usage_view(
     }
 
 
-def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | None) -> UsageItem:
+def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | None) -> UsageItemView:
     of_model = by == "model"
     return {
         "key": visible(name),
@@ -327,7 +327,7 @@ def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | No
     }
 
 
-def _tokens(row: Amounts) -> Tokens:
+def _tokens(row: Amounts) -> TokensView:
     return {
         "fresh_input": row.fresh,
         "cached_input": row.cached,
@@ -337,7 +337,7 @@ def _tokens(row: Amounts) -> Tokens:
     }
 
 
-def _cost(row: Amounts, rates: AwsRates) -> UsageCost:
+def _cost(row: Amounts, rates: AwsRates) -> UsageCostView:
     models = None if row.unpriced else round(row.microdollars / 1_000_000, 6)
     aws = estimated(row.done, row.calls, rates).usd
     return {
@@ -348,12 +348,12 @@ def _cost(row: Amounts, rates: AwsRates) -> UsageCost:
     }
 
 
-def _model_cost(row: Amounts, rates: AwsRates) -> UsageCost:
+def _model_cost(row: Amounts, rates: AwsRates) -> UsageCostView:
     """What AWS asks is not a model's."""
     return {**_cost(row, rates), "estimated_aws_usd": None, "total_usd": None}
 
 
-def _work(row: Amounts) -> Work:
+def _work(row: Amounts) -> WorkView:
     standing = {
         "idle": row.idle,
         "active": row.active,
@@ -389,7 +389,7 @@ def _work(row: Amounts) -> Work:
     }
 
 
-def cost_view(receipt: aws_estimate.SessionCosts) -> Cost:
+def cost_view(receipt: aws_estimate.SessionCosts) -> CostView:
     """The sums alone, in the snapshot."""
     return {
         "models_usd": receipt.models_usd,
@@ -398,7 +398,7 @@ def cost_view(receipt: aws_estimate.SessionCosts) -> Cost:
     }
 
 
-def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> Receipt:
+def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> ReceiptView:
     done = head.tally.done
     return {
         "session_id": head.session_id,
@@ -437,7 +437,7 @@ def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_pri
     }
 
 
-def _aws(aws: AwsEstimate) -> AwsCost:
+def _aws(aws: AwsEstimate) -> AwsCostView:
     use = aws.use
     return {
         "is_estimate": True,

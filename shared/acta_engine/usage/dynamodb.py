@@ -38,8 +38,8 @@ from acta_engine.store.dynamodb import (
 )
 from acta_engine.store.keys import key_part, part_text, tenant_pk
 from acta_engine.store.table_layout import ATTRIBUTES_VERSION, COMMIT, Item, dump, load, number_sk, sortable
-from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition
-from acta_engine.usage.usage import NOTHING, Amounts, Counted, Dimension, RowKey, Rows, counted, hour_of
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline, counted, hour_of
 
 PARTITION = "#=U"
 SESSION = "#S#"
@@ -70,12 +70,12 @@ def usage_pk(tenant_part: str) -> str:
     return f"T#{tenant_part}{PARTITION}"
 
 
-def committed(pk: str, sk: str, at: datetime) -> Committed | None:
+def committed(pk: str, sk: str, at: datetime) -> StreamCommit | None:
     """The commit with these keys; None: they are of something else."""
     tenant, found, session = pk.removeprefix("T#").partition(SESSION)
     if not found or not sk.startswith(COMMIT):
         return None
-    return Committed(UsagePartition(tenant, session), int(sk.removeprefix(COMMIT)), at)
+    return StreamCommit(UsagePartition(tenant, session), int(sk.removeprefix(COMMIT)), at)
 
 
 def commit_key(partition: UsagePartition, number: int) -> Item:
@@ -87,7 +87,7 @@ def counted_key(partition: UsagePartition) -> Item:
     return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": COUNTED + partition.session}}
 
 
-def counted_item(partition: UsagePartition, now: Counted) -> Item:
+def counted_item(partition: UsagePartition, now: UsageBaseline) -> Item:
     """Of a deleted session only that it was counted whole."""
     key = counted_key(partition)
     if now.standing == "deleted":
@@ -95,22 +95,22 @@ def counted_item(partition: UsagePartition, now: Counted) -> Item:
     return {**key, "n": {"N": str(now.number)}, **_body(now)}
 
 
-def item_counted(item: Item) -> Counted | None:
+def item_counted(item: Item) -> UsageBaseline | None:
     """None: of a deleted session, which is counted whole."""
     return None if "z" not in item else _counted_in(item)
 
 
-def item_left(item: Item) -> tuple[str, Counted]:
+def item_left(item: Item) -> tuple[str, UsageBaseline]:
     return item["t"]["S"], _counted_in(item)
 
 
-def _counted_in(item: Item) -> Counted:
+def _counted_in(item: Item) -> UsageBaseline:
     """Raises PoisonedSession, SchemaUnknown."""
     try:
         version, body = int(item["v"]["N"]), item["z"]["B"]
     except (KeyError, ValueError):
         raise PoisonedSession("a stored count of a session cannot be read") from None
-    return load("count of a session", Counted, version, body)
+    return load("count of a session", UsageBaseline, version, body)
 
 
 def left_key(partition: UsagePartition) -> Item:
@@ -130,7 +130,7 @@ def left_item(commit: Commit) -> Item:
     }
 
 
-def _body(now: Counted) -> Item:
+def _body(now: UsageBaseline) -> Item:
     return {"v": {"N": str(ATTRIBUTES_VERSION)}, "z": {"B": dump(now, ATTRIBUTES_VERSION)}}
 
 
@@ -183,7 +183,7 @@ def reaching(table: str, tenant_part: str, until: datetime) -> Action:
 APPEARED = "INSERT"
 
 
-def committed_in(event: Mapping[str, Any]) -> Iterator[Committed]:
+def committed_in(event: Mapping[str, Any]) -> Iterator[StreamCommit]:
     """The commits that the stream's event tells of; nothing else in it matters."""
     for record in event.get("Records", ()):
         if record.get("eventName") != APPEARED:
@@ -203,14 +203,14 @@ class DynamoUsage:
         self._clock = clock
         self._dynamodb = Service("dynamodb", client)
 
-    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         names = {_text(key := counted_key(each)): (each, key) for each in partitions}
         found = self._get([key for _, key in names.values()])
         return {names[_text(item)][0]: item_counted(item) for item in found}
 
-    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+    def heads(self, commits: Sequence[StreamCommit]) -> Mapping[StreamCommit, Head]:
         names = {_text(key := commit_key(each.partition, each.number)): (each, key) for each in commits}
-        heads: dict[Committed, Head] = {}
+        heads: dict[StreamCommit, Head] = {}
         for item in self._get([key for _, key in names.values()]):
             commit = _read(item)
             if commit is not None:  # else a later commit of it has all that this one counted
@@ -222,7 +222,7 @@ class DynamoUsage:
         found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
         return sorted(found, key=lambda commit: -commit.number)
 
-    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, UsageBaseline] | None:
         item = get_item(self._dynamodb, self._table, left_key(partition))
         return None if item is None else item_left(item)
 

@@ -17,8 +17,17 @@ from acta_engine.clock import made_at
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import TERMINAL, Head, UsedBefore
-from acta_engine.usage.store import Committed, Fold, FoldLost, UsagePartition, UsageStore
-from acta_engine.usage.usage import NOTHING, Amounts, Counted, RowKey, Rows, counted, difference, hour_of
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition, UsageStore
+from acta_engine.usage.usage import (
+    NOTHING,
+    Amounts,
+    RowKey,
+    Rows,
+    UsageBaseline,
+    counted,
+    difference,
+    hour_of,
+)
 
 SESSIONS_AT_ONCE = 25
 """Sessions that are read together."""
@@ -70,9 +79,9 @@ class Addition(NamedTuple):
     """What a fold has added of one session."""
 
     partition: UsagePartition
-    before: Counted | None
+    before: UsageBaseline | None
     """What was counted of it until then. None: nothing."""
-    now: Counted
+    now: UsageBaseline
     ended: tuple[EndedRun, ...] = ()
     """The runs that have ended since then."""
     unread: int = 0
@@ -100,7 +109,7 @@ class FoldResult(NamedTuple):
 class _SessionCounts(NamedTuple):
     """What the log says of one session now."""
 
-    counts: tuple[Counted, ...]
+    counts: tuple[UsageBaseline, ...]
     """Oldest first."""
     leaves: bool = False
     """The newest was left by the session's deletion."""
@@ -109,7 +118,7 @@ class _SessionCounts(NamedTuple):
 def fold(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    commits: Iterable[Committed],
+    commits: Iterable[StreamCommit],
     on_added: OnAdded = lambda addition: None,
     on_unreadable: OnUnreadable = lambda partition, error: None,
 ) -> FoldResult:
@@ -135,14 +144,16 @@ def fold(
     return done
 
 
-def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[UsagePartition, tuple[Committed, ...]]]:
+def _by_tenant(
+    commits: Iterable[StreamCommit],
+) -> Mapping[str, Mapping[UsagePartition, tuple[StreamCommit, ...]]]:
     """Of each session the newest commit of each hour, in order."""
-    newest: dict[tuple[UsagePartition, int], Committed] = {}
+    newest: dict[tuple[UsagePartition, int], StreamCommit] = {}
     for commit in commits:
         key = commit.partition, hour_of(commit.at)
         if key not in newest or newest[key].number < commit.number:
             newest[key] = commit
-    tenants: dict[str, dict[UsagePartition, tuple[Committed, ...]]] = {}
+    tenants: dict[str, dict[UsagePartition, tuple[StreamCommit, ...]]] = {}
     for commit in sorted(newest.values(), key=lambda each: each.number):
         sessions = tenants.setdefault(commit.partition.tenant, {})
         sessions[commit.partition] = (*sessions.get(commit.partition, ()), commit)
@@ -152,7 +163,7 @@ def _by_tenant(commits: Iterable[Committed]) -> Mapping[str, Mapping[UsagePartit
 def _fold_readable(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    commits: Mapping[UsagePartition, tuple[Committed, ...]],
+    commits: Mapping[UsagePartition, tuple[StreamCommit, ...]],
     on_added: OnAdded,
     on_unreadable: OnUnreadable,
 ) -> tuple[FoldResult, list[datetime]]:
@@ -174,7 +185,7 @@ def _fold_readable(
 def _fold_part(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    commits: Mapping[UsagePartition, tuple[Committed, ...]],
+    commits: Mapping[UsagePartition, tuple[StreamCommit, ...]],
     on_added: OnAdded,
 ) -> tuple[FoldResult, list[datetime]]:
     """With the times up to which each session is counted."""
@@ -195,9 +206,9 @@ def _fold_part(
 def _read(
     store: UsageStore,
     pseudonyms: Pseudonyms,
-    heads: Mapping[Committed, Head],
+    heads: Mapping[StreamCommit, Head],
     partition: UsagePartition,
-    commits: tuple[Committed, ...],
+    commits: tuple[StreamCommit, ...],
 ) -> _SessionCounts:
     found = tuple(
         counted(head, commit.number, pseudonyms.of(head.tenant, head.created_by))
@@ -235,7 +246,7 @@ def _add(store: UsageStore, read: Mapping[UsagePartition, _SessionCounts], on_ad
     return done.plus(batch.write(store))
 
 
-def _differences(last: Counted | None, counts: Iterable[Counted]) -> Rows:
+def _differences(last: UsageBaseline | None, counts: Iterable[UsageBaseline]) -> Rows:
     rows: dict[RowKey, Amounts] = {}
     for now in counts:
         for key, more in difference(last, now).items():
@@ -273,7 +284,7 @@ class _Batch:
 
 
 def addition_of(
-    store: UsageStore, partition: UsagePartition, before: Counted | None, now: Counted
+    store: UsageStore, partition: UsagePartition, before: UsageBaseline | None, now: UsageBaseline
 ) -> Addition:
     """Raises what the store raises. Reads nothing unless a run has ended."""
     expected = sum(now.ended.values()) - (sum(before.ended.values()) if before is not None else 0)

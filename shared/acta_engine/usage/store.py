@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
-from acta_engine.usage.usage import Amounts, Counted, Dimension, RowKey, Rows
+from acta_engine.usage.usage import Amounts, Dimension, RowKey, Rows, UsageBaseline
 
 
 class UsagePartition(NamedTuple):
@@ -16,7 +16,7 @@ class UsagePartition(NamedTuple):
     session: str
 
 
-class Committed(NamedTuple):
+class StreamCommit(NamedTuple):
     """A commit that the stream reports."""
 
     partition: UsagePartition
@@ -31,7 +31,7 @@ class Fold(NamedTuple):
     partition: UsagePartition
     before: int
     """The number of the commit that was counted last (0: none). The write is made only if this is still so."""
-    now: Counted
+    now: UsageBaseline
     leaves: bool = False
     """What a deletion left of the session has been counted, and is removed."""
 
@@ -43,12 +43,12 @@ class FoldLost(Exception):
 class UsageStore(Protocol):
     """What the projector reads and writes. All methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
-    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, Counted | None]:
+    def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         """What was counted last of each session. None: it is deleted, and all of it is counted. Sessions of which
         nothing was counted are left out. Raises PoisonedSession and SchemaUnknown if any of the counts cannot be read.
         """
 
-    def heads(self, commits: Sequence[Committed]) -> Mapping[Committed, Head]:
+    def heads(self, commits: Sequence[StreamCommit]) -> Mapping[StreamCommit, Head]:
         """The heads after these commits, strongly consistent. Left out: what is gone or cannot be read."""
 
     def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
@@ -56,7 +56,7 @@ class UsageStore(Protocol):
         be read.
         """
 
-    def left(self, partition: UsagePartition) -> tuple[str, Counted] | None:
+    def left(self, partition: UsagePartition) -> tuple[str, UsageBaseline] | None:
         """What a deletion left to be counted: the tenant, and the counts with the subject of who started the session
         instead of a pseudonym. None: nothing, or it was counted. Raises PoisonedSession, SchemaUnknown.
         """

@@ -92,7 +92,7 @@ class RowKey(NamedTuple):
 Rows = Mapping[RowKey, Amounts]
 
 
-class Counted(FrozenModel):
+class UsageBaseline(FrozenModel):
     """What a session had counted up to a commit: all that the next difference needs. `who`: the pseudonym of who
     started it.
     """
@@ -108,7 +108,7 @@ class Counted(FrozenModel):
     ended: dict[str, int]
 
 
-def counted(head: Head, number: int, who: str) -> Counted:
+def counted(head: Head, number: int, who: str) -> UsageBaseline:
     """`number`: of the commit that the head stands after."""
     usage, tally = head.usage, head.tally
     amounts = Amounts(
@@ -123,7 +123,7 @@ def counted(head: Head, number: int, who: str) -> Counted:
         runs_cancelled=_ended(tally, "cancelled"),
         **dict(zip(Done._fields, tally.done, strict=True)),
     )
-    return Counted(
+    return UsageBaseline(
         number=number,
         at=head.updated_at,
         began=head.created_at,
@@ -136,7 +136,7 @@ def counted(head: Head, number: int, who: str) -> Counted:
     )
 
 
-def difference(before: Counted | None, now: Counted) -> Rows:
+def difference(before: UsageBaseline | None, now: UsageBaseline) -> Rows:
     """What `now` adds to the rows, where `before` is in them; empty where `now` is no newer. A part may be below 0: a
     session that stands elsewhere now, a price that is known since.
     """
@@ -158,7 +158,7 @@ def difference(before: Counted | None, now: Counted) -> Rows:
     return rows
 
 
-def _keys(now: Counted, at: datetime) -> list[RowKey]:
+def _keys(now: UsageBaseline, at: datetime) -> list[RowKey]:
     day = day_of(at)
     return [RowKey("tenant", hour_of(at)), RowKey("agent", day, now.agent_id), RowKey("user", day, now.who)]
 

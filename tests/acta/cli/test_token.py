@@ -7,7 +7,7 @@ import jwt
 import pytest
 
 from acta.cli.main import main
-from acta_infra.local.issuer import Issuer
+from acta_infra.local.issuer import LocalIssuer
 from acta_infra.local.state_directory import RunningStack, StateDir
 
 
@@ -15,7 +15,7 @@ def test_a_token_is_printed_bare_and_verifies(tmp_path: Path, capsys: pytest.Cap
     StateDir(tmp_path).write(RunningStack(1, 5, "http://127.0.0.1:5", "http://127.0.0.1:6", "offline"))
     arguments = ["token", "--tenant", "acme", "--user", "ann", "--role", "admin", "--state", str(tmp_path)]
     assert main(arguments) == 0
-    issuer = Issuer.from_state(tmp_path, "http://127.0.0.1:5")
+    issuer = LocalIssuer.from_state(tmp_path, "http://127.0.0.1:5")
     claims = jwt.decode(
         capsys.readouterr().out.strip(), issuer.key.public_key(), algorithms=["RS256"], audience="acta"
     )

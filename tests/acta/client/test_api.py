@@ -2,7 +2,7 @@ import pytest
 
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta.client.errors import ApiError, InvalidPath, UnexpectedAnswer, Unreachable
+from acta.client.errors import ApiConnectionError, ApiError, InvalidPathError, UnexpectedAnswerError
 from acta.client.flows import MAX_ATTEMPTS, file_path, session_path, tool_secret_path
 from local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, Reply, failure, success
@@ -76,13 +76,13 @@ def test_an_answer_of_something_else_is_named_as_such(
     client: Client, deployment: FakeDeployment, body: bytes
 ) -> None:
     deployment.on("GET", "/v1/tools", Reply(200, body))
-    with pytest.raises(UnexpectedAnswer, match="not Acta's"):
+    with pytest.raises(UnexpectedAnswerError, match="not Acta's"):
         client.get("/v1/tools")
 
 
 def test_a_deployment_that_is_not_there_is_unreachable(pauses: list[float]) -> None:
     client = Client(Deployment(f"http://127.0.0.1:{free_port()}", "t"), pause=pauses.append)
-    with pytest.raises(Unreachable, match="connection was refused"):
+    with pytest.raises(ApiConnectionError, match="connection was refused"):
         client.get("/v1/tools")
     assert len(pauses) == MAX_ATTEMPTS - 1
 
@@ -106,7 +106,7 @@ def test_ids_and_paths_cannot_leave_their_place_in_the_url() -> None:
 def test_a_name_with_dots_asks_for_nothing_else(
     client: Client, deployment: FakeDeployment, path: str
 ) -> None:
-    with pytest.raises(InvalidPath, match="from the top"):
+    with pytest.raises(InvalidPathError, match="from the top"):
         client.get(path)
     assert deployment.requests == []
 

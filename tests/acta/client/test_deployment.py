@@ -1,14 +1,14 @@
 import pytest
 
 from acta.client.deployment import Deployment
-from acta.client.errors import InvalidDeployment
+from acta.client.errors import InvalidDeploymentError
 
 
 @pytest.mark.parametrize(
     "url", ["http://", "http://exa mple", "http://[::1", "http://h:99999", "ftp://h", "h:80"]
 )
 def test_an_unusable_url_is_one_clear_line(url: str) -> None:
-    with pytest.raises(InvalidDeployment, match="must be an http or https URL"):
+    with pytest.raises(InvalidDeploymentError, match="must be an http or https URL"):
         Deployment(url, "a.b.c")
 
 
@@ -20,7 +20,7 @@ def test_an_unusable_url_is_one_clear_line(url: str) -> None:
     ],
 )  # fmt: skip
 def test_a_token_goes_over_http_to_this_machine_only(url: str) -> None:
-    with pytest.raises(InvalidDeployment, match="not encrypted") as refused:
+    with pytest.raises(InvalidDeploymentError, match="not encrypted") as refused:
         Deployment(url, "a.b.c")
     assert "a.b.c" not in str(refused.value)
     assert Deployment(url, "a.b.c", insecure=True).api_url == url
@@ -35,7 +35,7 @@ def test_the_local_stack_needs_no_encryption(url: str) -> None:
 
 @pytest.mark.parametrize("token", ["", " ", "two words", "naïve", "a\x00b"])
 def test_a_malformed_token_is_refused_without_quoting_it(token: str) -> None:
-    with pytest.raises(InvalidDeployment, match="the token is malformed") as refused:
+    with pytest.raises(InvalidDeploymentError, match="the token is malformed") as refused:
         Deployment("http://127.0.0.1:1", token)
     assert not token.strip() or token not in str(refused.value)
 
@@ -54,5 +54,5 @@ def test_a_deployment_is_found_in_the_environment() -> None:
 @pytest.mark.parametrize("missing", ["ACTA_API_URL", "ACTA_TOKEN"])
 def test_an_environment_without_url_or_token_is_refused_with_what_is_missing(missing: str) -> None:
     environ = {"ACTA_API_URL": "https://acta.example", "ACTA_TOKEN": "a.b.c"}
-    with pytest.raises(InvalidDeployment, match=missing):
+    with pytest.raises(InvalidDeploymentError, match=missing):
         Deployment.from_environ({**environ, missing: ""})

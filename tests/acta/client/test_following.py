@@ -5,32 +5,32 @@ from typing import Any
 import pytest
 
 from acta.client.api import Client
-from acta.client.callers import Caller
+from acta.client.callers import SyncCaller
 from acta.client.deployment import Deployment
-from acta.client.errors import ApiError, Unavailable, UnexpectedAnswer, Unreachable
-from acta.client.flows import MAX_ATTEMPTS, Answer, NoAnswer, Pause, Request
+from acta.client.errors import ApiConnectionError, ApiError, UnavailableError, UnexpectedAnswerError
+from acta.client.flows import MAX_ATTEMPTS, HttpRequest, HttpResponse, NoResponse, Pause
 from acta.client.following import Feed, Update
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
 
 
-class FlakyCaller(Caller):
+class FlakyCaller(SyncCaller):
     """After its first answer, so many requests get no answer, or this one."""
 
-    def __init__(self, url: str, fails: int, instead: Answer | None = None) -> None:
+    def __init__(self, url: str, fails: int, instead: HttpResponse | None = None) -> None:
         super().__init__(Deployment(url, "a.b.c"), pause=lambda _: None)
         self.fails = fails
-        self.instead = instead or NoAnswer("away")
+        self.instead = instead or NoResponse("away")
         self.answered = False
 
-    def exchange(self, step: Request | Pause) -> Answer | NoAnswer | None:
-        if isinstance(step, Request) and self.answered and self.fails:
+    def exchange(self, step: HttpRequest | Pause) -> HttpResponse | NoResponse | None:
+        if isinstance(step, HttpRequest) and self.answered and self.fails:
             self.fails -= 1
             return self.instead
         self.answered = True
         return super().exchange(step)
 
 
-def flaky(url: str, fails: int, instead: Answer | None = None) -> Client:
+def flaky(url: str, fails: int, instead: HttpResponse | None = None) -> Client:
     client = Client(Deployment(url, "a.b.c"))
     client.caller = FlakyCaller(url, fails, instead)
     return client
@@ -95,8 +95,8 @@ def test_an_outage_in_the_middle_is_waited_out(deployment: FakeDeployment) -> No
     assert updates[-1].has_ended
 
 
-def refusal(status: int, code: str) -> Answer:
-    return Answer(status, {}, json.dumps({"error": {"code": code, "message": "No."}}).encode())
+def refusal(status: int, code: str) -> HttpResponse:
+    return HttpResponse(status, {}, json.dumps({"error": {"code": code, "message": "No."}}).encode())
 
 
 def test_a_limit_that_lasts_is_waited_out_like_an_outage_and_another_refusal_is_not(
@@ -116,7 +116,7 @@ def test_a_stack_that_is_stopped_and_started_again_is_waited_for(
     deployment: FakeDeployment, status: int
 ) -> None:
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
-    client = flaky(deployment.url, 5 * MAX_ATTEMPTS, Answer(status, {}, b""))
+    client = flaky(deployment.url, 5 * MAX_ATTEMPTS, HttpResponse(status, {}, b""))
     assert [*client.updates(SESSION_ID)][-1].has_ended
 
 
@@ -124,20 +124,20 @@ def test_a_limit_is_waited_for_even_before_the_first_answer_and_nothing_else_is(
     deployment: FakeDeployment,
 ) -> None:
     deployment.polls(poll(session("completed"), cursor="b"))
-    for instead, ends in ((refusal(429, "RATE_LIMITED"), True), (Answer(503, {}, b""), False)):
+    for instead, ends in ((refusal(429, "RATE_LIMITED"), True), (HttpResponse(503, {}, b""), False)):
         client = flaky(deployment.url, 2 * MAX_ATTEMPTS, instead)
         assert isinstance(client.caller, FlakyCaller)
         client.caller.answered = True
         if ends:
             assert [*client.updates(SESSION_ID)][-1].has_ended
         else:
-            with pytest.raises(Unavailable):
+            with pytest.raises(UnavailableError):
                 list(client.updates(SESSION_ID))
 
 
 def test_an_outage_without_end_is_an_error(deployment: FakeDeployment) -> None:
     deployment.polls(poll(session("planning")), poll(session("completed")))
-    with pytest.raises(Unreachable):
+    with pytest.raises(ApiConnectionError):
         list(flaky(deployment.url, fails=10_000).updates(SESSION_ID))
 
 
@@ -146,9 +146,9 @@ def test_no_server_makes_following_pause_longer_than_its_patience(
     deployment: FakeDeployment, pauses: list[float], asked: str
 ) -> None:
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
-    client = flaky(deployment.url, 2 * MAX_ATTEMPTS, Answer(503, {"retry-after": asked}, b""))
+    client = flaky(deployment.url, 2 * MAX_ATTEMPTS, HttpResponse(503, {"retry-after": asked}, b""))
     client.caller.pause = pauses.append
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         list(client.updates(SESSION_ID, patience_seconds=100.0))
     assert max(pauses) == 100.0
 
@@ -160,12 +160,12 @@ def test_an_answer_that_is_not_acta_s_is_waited_out_after_the_first_good_one_and
     deployment: FakeDeployment, content: bytes
 ) -> None:
     deployment.polls(poll(session("planning"), cursor="a"), poll(session("completed"), cursor="b"))
-    client = flaky(deployment.url, 2, Answer(200, {}, content))
+    client = flaky(deployment.url, 2, HttpResponse(200, {}, content))
     assert [update.cursor for update in client.updates(SESSION_ID)] == ["a", "b"]
-    first = flaky(deployment.url, 1, Answer(200, {}, content))
+    first = flaky(deployment.url, 1, HttpResponse(200, {}, content))
     assert isinstance(first.caller, FlakyCaller)
     first.caller.answered = True
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedAnswerError):
         list(first.updates(SESSION_ID))
 
 
@@ -207,9 +207,9 @@ def test_a_feed_gives_every_update_and_then_what_ended_it() -> None:
     def updates() -> Iterator[Update]:
         yield first
         yield second
-        raise Unreachable("away")
+        raise ApiConnectionError("away")
 
     feed = iter(Feed(updates()))
     assert [next(feed), next(feed)] == [first, second]
-    with pytest.raises(Unreachable):
+    with pytest.raises(ApiConnectionError):
         next(feed)

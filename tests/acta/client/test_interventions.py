@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta.client.errors import UnexpectedAnswer
+from acta.client.errors import UnexpectedAnswerError
 from acta.client.following import input_hash
 from acta_engine.log import conversation
 from acta_engine.untrusted.exact_json import canonical_json
@@ -32,7 +32,7 @@ def test_a_review_s_shortened_inputs_are_fetched_whole_and_have_to_be_the_ones_d
     calls = client.with_whole_inputs(SESSION_ID, review)["context"]["calls"]
     assert calls == [small, {**large, "input": whole, "input_text": text}]
     assert [request.path for request in deployment.requests] == [f"{path}?call_id=c+2"]
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedAnswerError):
         client.with_whole_inputs(SESSION_ID, review)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import acta
-from acta.client.errors import Conflict, InvalidRequest, PlanNotFound, SessionNotFound
+from acta.client.errors import ConflictError, InvalidRequestError, PlanNotFoundError, SessionNotFoundError
 from tests.acta.real_api import FOR_ADMINS, RealApi
 
 LISTING = "List my files"
@@ -38,7 +38,7 @@ def test_a_session_is_started_followed_and_read(real_api: RealApi) -> None:
         assert list(client.trace(session_id))
         assert client.receipt(session_id)["session_id"] == session_id
         client.delete(session_id)
-        with pytest.raises(SessionNotFound):
+        with pytest.raises(SessionNotFoundError):
             client.session(session_id)
 
 
@@ -66,8 +66,8 @@ def test_what_breaks_while_a_session_is_followed_costs_no_event_and_doubles_none
                 client.decide(session_id, asked["intervention_id"], "approve")
                 real_api.away = 9
         assert seen == list(range(1, client.session(session_id)["last_seq"] + 1))
-        assert [type(one).__name__ for one in told] == ["Unreachable", "Unreachable"]
-        with pytest.raises(acta.errors.NotFound):
+        assert [type(one).__name__ for one in told] == ["ApiConnectionError", "ApiConnectionError"]
+        with pytest.raises(acta.errors.NotFoundError):
             client.files.read("old.txt")
 
 
@@ -81,7 +81,7 @@ def test_waiting_ends_where_a_person_is_needed_and_one_decision_counts(real_api:
         ]
         told = client.decide(session["session_id"], asked["intervention_id"], "reject", comment="keep it")
         assert (told["state"], told["resolution"]) == ("resolved", "reject")
-        with pytest.raises(Conflict):
+        with pytest.raises(ConflictError):
             client.decide(session["session_id"], asked["intervention_id"], "approve")
         assert client.wait(session["session_id"])["state"] == "completed"
         assert client.files.read("old.txt") == b"old"
@@ -92,7 +92,7 @@ def test_files_have_versions_and_definitions_are_made_changed_and_removed(real_a
         agent = client.agents.create({"agent_id": "clerk", "name": "Clerk"})
         changed = client.agents.replace("clerk", {"name": "Clerk 2", "version": agent["version"]})
         assert [one["agent_id"] for one in client.agents.list()] == ["clerk", "default"]
-        with pytest.raises(Conflict):
+        with pytest.raises(ConflictError):
             client.agents.replace("clerk", {"name": "Clerk 3", "version": agent["version"]})
         assert client.agents.get("clerk")["version"] == changed["version"]
         client.agents.delete("clerk")
@@ -115,11 +115,11 @@ def test_files_have_versions_and_definitions_are_made_changed_and_removed(real_a
 
 def test_an_error_is_of_its_code(real_api: RealApi) -> None:
     with client_of(real_api) as client:
-        with pytest.raises(InvalidRequest) as told:
+        with pytest.raises(InvalidRequestError) as told:
             client.start("x", max_steps=0)
         assert "max_steps" in told.value.details
         idle = client.start()["session_id"]
-        with pytest.raises(PlanNotFound):
+        with pytest.raises(PlanNotFoundError):
             client.plan(idle)
         assert client.wait(idle)["state"] == "idle"
 

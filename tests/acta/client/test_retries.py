@@ -8,15 +8,15 @@ import pytest
 from acta.client.api import AsyncClient, Client
 from acta.client.deployment import Deployment
 from acta.client.errors import (
+    ApiConnectionError,
+    AuthenticationError,
     ClientError,
-    Conflict,
-    NotFound,
-    RateLimited,
+    ConflictError,
+    NotFoundError,
+    RateLimitError,
     ServerError,
-    TooManyOpenSessions,
-    Unauthenticated,
-    Unavailable,
-    Unreachable,
+    TooManyOpenSessionsError,
+    UnavailableError,
 )
 from acta.client.flows import MAX_ATTEMPTS, MAX_RETRY_AFTER_SECONDS
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, session, success
@@ -68,13 +68,13 @@ def test_what_the_server_asks_for_is_waited_in_full(
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (failure(409, "CONFLICT", "Changed."), Conflict),
-        (failure(429, "TOO_MANY_OPEN_SESSIONS", "Wait.", ("Retry-After", "1")), TooManyOpenSessions),
+        (failure(409, "CONFLICT", "Changed."), ConflictError),
+        (failure(429, "TOO_MANY_OPEN_SESSIONS", "Wait.", ("Retry-After", "1")), TooManyOpenSessionsError),
         (
             failure(429, "RATE_LIMITED", "Wait.", ("Retry-After", str(int(MAX_RETRY_AFTER_SECONDS) + 1))),
-            RateLimited,
+            RateLimitError,
         ),
-        (Reply(401, b'{"message": "Unauthorized"}'), Unauthenticated),
+        (Reply(401, b'{"message": "Unauthorized"}'), AuthenticationError),
     ],
 )
 def test_what_does_not_pass_soon_is_told_at_once(
@@ -90,7 +90,7 @@ def test_what_does_not_pass_at_all_is_told_after_the_last_attempt(
     start: Start, deployment: FakeDeployment
 ) -> None:
     deployment.on("POST", "/v1/sessions", failure(503, "UNAVAILABLE", "Later.", ("Retry-After", "2")))
-    with pytest.raises(Unavailable) as told:
+    with pytest.raises(UnavailableError) as told:
         start()
     assert (told.value.code, told.value.retry_after) == ("UNAVAILABLE", 2.0)
     assert isinstance(told.value, ServerError)
@@ -136,7 +136,7 @@ def test_a_deletion_that_cannot_have_been_done_finds_nothing(
     client: Client, deployment: FakeDeployment, replies: tuple[Reply, ...]
 ) -> None:
     deployment.on("DELETE", f"/v1/sessions/{SESSION_ID}", *replies)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         client.delete(SESSION_ID)
 
 
@@ -147,5 +147,5 @@ def test_an_answer_that_comes_broken_is_asked_for_again(start: Start, deployment
     deployment.on("POST", "/v1/sessions", BROKEN, STARTED)
     assert start() == "planning"
     deployment.on("POST", "/v1/sessions", BROKEN)
-    with pytest.raises(Unreachable, match="broken"):
+    with pytest.raises(ApiConnectionError, match="broken"):
         start()

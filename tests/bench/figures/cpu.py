@@ -21,14 +21,14 @@ from acta_engine.people.requester import Requester
 from acta_engine.sessions.start import NewSession, start
 from acta_infra.local.toolchain import RUNTIME_PYTHON
 from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import Target
+from acta_infra.packaging.install import InstallTarget
 from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply
 from tests.bench.stand.stand import GOAL, RUNTIME, TENANT, USER, RunFailed, Stand
 
 HERE = Path(__file__).parent
-LOCAL = Target(sys.version_info[:2])
+LOCAL = InstallTarget(sys.version_info[:2])
 
 
 class Spent(NamedTuple):

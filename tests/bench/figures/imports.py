@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from acta_infra.local.toolchain import RUNTIME_PYTHON
 from acta_infra.packaging.bundle import CACHE, ROOT, Bundler
-from acta_infra.packaging.install import Target, compile_bytecode, install
+from acta_infra.packaging.install import InstallTarget, compile_bytecode, install
 
 ROUNDS = 12
 FIXED_FLOOR = "49cba2a"
@@ -36,7 +36,7 @@ FLOOR_MODULES = (
 LLM_SDKS = ("anthropic", "openai")
 OURS = ("functions", "acta_engine")
 WORKER = Path(__file__).with_name("import_worker.py")
-LOCAL = Target(sys.version_info[:2])
+LOCAL = InstallTarget(sys.version_info[:2])
 RUNTIME_VARIABLES = {
     "PATH": os.defpath,
     "TZ": ":UTC",

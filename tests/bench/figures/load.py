@@ -27,7 +27,7 @@ from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.store import TransactionItems
 from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta_infra.local.config import PROVIDER_LIMITS
-from acta_infra.local.deploy import Progress
+from acta_infra.local.deploy import DeployProgress
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply, note
@@ -93,7 +93,7 @@ class SlowProvider(ScriptedProvider):
 class LoadStand(Stand):
     """With the schedule: recovery works beside the load. Lambdas reach AWS themselves."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: DeployProgress) -> None:
         limits = {"anthropic": {"requests_per_minute": REQUESTS}}
         variables = {PROVIDER_LIMITS: json.dumps(limits)} if REQUESTS else {}
         super().__init__(progress, provider=SlowProvider, through_proxy=False, variables=variables)
@@ -102,7 +102,7 @@ class LoadStand(Stand):
         pass
 
 
-def measure(progress: Progress) -> dict[str, Any]:
+def measure(progress: DeployProgress) -> dict[str, Any]:
     with LoadStand(progress) as stand:
         provider = stand.provider
         assert isinstance(provider, SlowProvider)

@@ -8,14 +8,16 @@ from pathlib import Path
 
 from acta_infra.environments import DEV
 from acta_infra.packaging.bundle import Bundler
-from acta_infra.packaging.install import InstallFailed, Target
+from acta_infra.packaging.install import InstallFailed, InstallTarget
 from tests.bench.stand.stand import Stand
 from tests.bench.table import heading
 
 SHOWN = 8
 """Packages that are named."""
 
-AWS = Target(DEV.python, "aarch64-manylinux_2_28" if DEV.architecture == "arm64" else "x86_64-manylinux_2_28")
+AWS = InstallTarget(
+    DEV.python, "aarch64-manylinux_2_28" if DEV.architecture == "arm64" else "x86_64-manylinux_2_28"
+)
 
 
 def sizes(stand: Stand, functions: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -14,12 +14,12 @@ import httpx
 
 from acta_engine.aws.clients import make_client
 from acta_engine.clock import SystemClock
-from acta_engine.files.s3 import S3Files
+from acta_engine.files.s3 import S3FileStore
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.settings import Settings
-from acta_infra.local.deploy import Progress
+from acta_infra.local.deploy import DeployProgress
 from acta_infra.local.issuer import Role
 from acta_infra.local.stack import LocalStack
 from acta_infra.sizing import FunctionName
@@ -57,7 +57,7 @@ class Stand:
 
     def __init__(
         self,
-        progress: Progress,
+        progress: DeployProgress,
         *,
         provider: Callable[[], ScriptedProvider] = ScriptedProvider,
         through_proxy: bool = True,
@@ -192,7 +192,7 @@ class Stand:
         return SessionRepository(log, blobs, clock)
 
     def put_files(self, files: Mapping[str, str], tenant: str = TENANT) -> None:
-        store = S3Files(self.settings["ACTA_BUCKET"], self.client("s3"))
+        store = S3FileStore(self.settings["ACTA_BUCKET"], self.client("s3"))
         for path, text in files.items():
             store.write(tenant, path, text.encode())
 

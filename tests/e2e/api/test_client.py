@@ -94,5 +94,5 @@ def test_a_follower_outlives_a_restart_of_the_stack_and_gets_each_event_once(tmp
         follower.join(120)
         assert failed == []
         assert seen == list(range(1, client.session(session_id)["last_seq"] + 1))
-        with pytest.raises(acta.errors.NotFound):
+        with pytest.raises(acta.errors.NotFoundError):
             client.files.read(OLD)

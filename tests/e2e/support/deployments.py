@@ -16,7 +16,7 @@ from pathlib import Path
 from acta_infra.local.config import LocalConfig
 from acta_infra.local.deploy import Assembly
 from acta_infra.local.stack import LocalStack
-from acta_infra.local.state_directory import Deployment, RunningStack, StateDir
+from acta_infra.local.state_directory import LocalDeployment, RunningStack, StateDir
 from acta_infra.packaging.bundle import ROOT
 from acta_infra.tool_folders import TOOLS_DIR, digest_of
 from local_aws.loopback import HOST, free_port
@@ -51,7 +51,7 @@ def prepare(path: Path, environ: Mapping[str, str]) -> None:
     shutil.copytree(made, path)
     path.chmod(0o700)
     state = StateDir(path)
-    deployment = Deployment.from_file(state.deployment)
+    deployment = LocalDeployment.from_file(state.deployment)
     assert deployment is not None
     port = free_port()
     url = f"http://{HOST}:{port}"

@@ -114,7 +114,7 @@ def describe(violation: Any) -> str:
 
 
 def _own_page() -> Callable[[Route], None]:
-    from acta_engine.console.routes import Page as Built
+    from acta_engine.console.routes import ConsolePage as Built
     from acta_infra.packaging.console_page import main
 
     made = ROOT / "build" / "console" / "made"

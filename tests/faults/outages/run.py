@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import NamedTuple
 
-from acta_infra.local.deploy import Progress
+from acta_infra.local.deploy import DeployProgress
 from tests.faults.ending import Ending
 from tests.faults.outages.outage import KINDS, SERVICES, Outage, OutageCase
 from tests.faults.outages.session import Followed, Outcome
@@ -68,7 +68,7 @@ class OutageVerdict(NamedTuple):
 
 
 @contextmanager
-def outage_stand(progress: Progress | None = None) -> Iterator[OutageStand]:
+def outage_stand(progress: DeployProgress | None = None) -> Iterator[OutageStand]:
     """Recovery comes all the time on it."""
     over = Event()
 

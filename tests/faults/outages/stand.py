@@ -3,7 +3,7 @@
 import json
 import threading
 
-from acta_infra.local.deploy import Progress
+from acta_infra.local.deploy import DeployProgress
 from tests.e2e.support.rights import allow
 from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.provider import Provider
@@ -31,7 +31,7 @@ class OutageStand(Stand):
     AWS. `setting_up`: held by a session while it is made, because many at once would need a cold process each.
     """
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: DeployProgress | None = None) -> None:
         self.setting_up = threading.Semaphore(SET_UP_AT_ONCE)
         self.provider = Provider(SHORT_SCRIPT)
         no_key = {"ACTA_PROVIDER": "", "ANTHROPIC_API_KEY": ""}

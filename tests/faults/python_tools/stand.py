@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from acta_infra.local.deploy import Progress
+from acta_infra.local.deploy import DeployProgress
 from tests.faults.provider import Provider
 from tests.faults.script import SHORT_SCRIPT
 from tests.faults.stand import Stand
@@ -17,7 +17,7 @@ class PythonToolsStand(Stand):
 
     has_python_tools = True
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, progress: DeployProgress | None = None) -> None:
         super().__init__(progress, Provider(SHORT_SCRIPT), ACTA_TOOLS_DIR=str(FOLDERS))
 
     def set_up(self) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_infra.local.tool_watch import Live, Settled, Update, update
+from acta_infra.local.tool_watch import FolderUpdate, LiveFolder, Settled, update
 
-ORDERS = Live("code-1", "shape-1")
-BILLS = Live("code-9", "shape-9")
+ORDERS = LiveFolder("code-1", "shape-1")
+BILLS = LiveFolder("code-9", "shape-9")
 
 
 @pytest.mark.parametrize(
@@ -13,21 +13,21 @@ BILLS = Live("code-9", "shape-9")
     [
         ({}, {}, None),
         ({"orders": ORDERS}, {"orders": ORDERS}, None),
-        ({"orders": ORDERS}, {"orders": Live("code-2", "shape-1")}, Update(False, ("orders",))),
+        ({"orders": ORDERS}, {"orders": LiveFolder("code-2", "shape-1")}, FolderUpdate(False, ("orders",))),
         (
             {"orders": ORDERS, "bills": BILLS},
-            {"orders": Live("code-2", "shape-1"), "bills": Live("code-8", "shape-9")},
-            Update(False, ("bills", "orders")),
+            {"orders": LiveFolder("code-2", "shape-1"), "bills": LiveFolder("code-8", "shape-9")},
+            FolderUpdate(False, ("bills", "orders")),
         ),
-        ({"orders": ORDERS}, {"orders": Live("code-2", "shape-2")}, Update(True, ("orders",))),
-        ({"orders": ORDERS}, {"orders": Live("code-1", "shape-2")}, Update(True, ("orders",))),
-        ({"orders": ORDERS}, {"orders": ORDERS, "bills": BILLS}, Update(True, ("bills",))),
-        ({"orders": ORDERS}, {}, Update(True, (), ("orders",))),
-        ({"orders": ORDERS}, {"bills": BILLS}, Update(True, ("bills",), ("orders",))),
+        ({"orders": ORDERS}, {"orders": LiveFolder("code-2", "shape-2")}, FolderUpdate(True, ("orders",))),
+        ({"orders": ORDERS}, {"orders": LiveFolder("code-1", "shape-2")}, FolderUpdate(True, ("orders",))),
+        ({"orders": ORDERS}, {"orders": ORDERS, "bills": BILLS}, FolderUpdate(True, ("bills",))),
+        ({"orders": ORDERS}, {}, FolderUpdate(True, (), ("orders",))),
+        ({"orders": ORDERS}, {"bills": BILLS}, FolderUpdate(True, ("bills",), ("orders",))),
     ],
 )
 def test_code_is_put_into_its_lambda_and_all_else_is_deployed(
-    live: dict[str, Live], wanted: dict[str, Live], found: Update | None
+    live: dict[str, LiveFolder], wanted: dict[str, LiveFolder], found: FolderUpdate | None
 ) -> None:
     assert update(live, wanted) == found
 

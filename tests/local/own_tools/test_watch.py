@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from acta_infra.local.stack import LocalStack, StackFailed
-from acta_infra.local.tool_watch import Build, NotDeployed, ToolWatch, seen
-from acta_infra.packaging.install import Target
+from acta_infra.local.tool_watch import Build, DeployFailed, ToolWatch, seen
+from acta_infra.packaging.install import InstallTarget
 from acta_infra.packaging.tool_folders import BuiltFolder, build_folder
 from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
 
@@ -27,7 +27,7 @@ def lookup_order(number: str) -> str:
 '''
 
 
-def built(folder: ToolFolder, target: Target) -> BuiltFolder:
+def built(folder: ToolFolder, target: InstallTarget) -> BuiltFolder:
     """Without libraries and without a process that says what the tools are."""
     text = (folder.path / "tools.py").read_text()
     if "nothing" in text:
@@ -44,7 +44,7 @@ class FakeStack:
         self.root = root
         self.put: list[tuple[str, str]] = []
         self.deployments = 0
-        self.failure: NotDeployed | None = None
+        self.failure: DeployFailed | None = None
 
     @property
     def tools_dir(self) -> Path | None:
@@ -220,7 +220,7 @@ def stack_at(root: Path, **variables: str) -> LocalStack:
 
 
 def test_a_deployment_that_fails_is_said_and_tried_again_with_the_next_change(watched: Watched) -> None:
-    watched.stack.failure = NotDeployed("cdk failed")
+    watched.stack.failure = DeployFailed("cdk failed")
     watched.write("bills", TOOL.replace("lookup_order", "lookup_bill"))
     assert watched.take()[-1].startswith("tools: cdk failed\n")
     watched.stack.failure = None

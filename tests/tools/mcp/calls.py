@@ -9,9 +9,9 @@ from acta_engine.egress.address import AddressGuard
 from acta_engine.settings import Settings
 from acta_engine.tools.mcp.server import (
     ConfirmedTool,
-    McpAuth,
     McpConnection,
     McpServer,
+    McpServerAuth,
     McpTool,
     pin_of,
     specs_of,
@@ -44,12 +44,12 @@ class Worker:
         context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
         return self.servers.run(tool, arguments or {}, context)
 
-    def list_tools(self, url: str, auth: McpAuth | None = None) -> Any:
+    def list_tools(self, url: str, auth: McpServerAuth | None = None) -> Any:
         return self.servers.list_tools("acme", McpConnection(server="desk", url=url, auth=auth), 20)
 
 
 def confirmed(
-    described: Mapping[str, Any], url: str, *, auth: McpAuth | None = None, read: bool = False
+    described: Mapping[str, Any], url: str, *, auth: McpServerAuth | None = None, read: bool = False
 ) -> McpTool:
     """The registry's entry for a tool as the server describes it."""
     tool = ConfirmedTool(

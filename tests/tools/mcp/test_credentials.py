@@ -11,14 +11,14 @@ import pytest
 
 from acta_engine.errors import ToolFailed
 from acta_engine.tools.mcp.exchange import McpFailed
-from acta_engine.tools.mcp.server import ClientCredentials, McpAuth
+from acta_engine.tools.mcp.server import ClientCredentials, McpServerAuth
 from acta_engine.tools.tool import ToolSecret
 from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.tools.mcp.calls import Worker, confirmed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-BEARER = McpAuth(secret="desk_key")
+BEARER = McpServerAuth(secret="desk_key")
 KEY = "Bearer sk-live-0123456789"
 CLIENT_SECRET = "s3cret-of-the-client"
 
@@ -85,8 +85,8 @@ def server(issuer: Authorization) -> Iterator[McpSink]:
         yield made
 
 
-def by_client(**more: Any) -> McpAuth:
-    return McpAuth(client_credentials=ClientCredentials(client_id="acta:1", secret="client", **more))
+def by_client(**more: Any) -> McpServerAuth:
+    return McpServerAuth(client_credentials=ClientCredentials(client_id="acta:1", secret="client", **more))
 
 
 def worker_of(*allowed: Sink, hosts: tuple[str, ...] = ()) -> Worker:

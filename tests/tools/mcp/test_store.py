@@ -3,7 +3,7 @@
 import pytest
 
 from acta_engine.agents.store import ServerChanged
-from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpAuth, McpServer
+from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpServer, McpServerAuth
 from acta_engine.tools.registry import TenantRegistry
 from tests.stores.backends import Stores
 from tests.tools.test_store import make_tool
@@ -26,7 +26,7 @@ def make_server(stores: Stores, name: str = "desk") -> McpServer:
     return McpServer(
         name=name,
         url="https://mcp.example/",
-        auth=McpAuth(client_credentials=ClientCredentials(client_id="acta", secret="key")),
+        auth=McpServerAuth(client_credentials=ClientCredentials(client_id="acta", secret="key")),
         tools=(tool,),
         quotation_key="mcp_1",
         version=1,

@@ -46,7 +46,7 @@ class PartMissing(Exception):
     """The backup has no part of that name."""
 
 
-class Place(Protocol):
+class BackupPlace(Protocol):
     def read(self, name: str) -> bytes:
         """Raises PartMissing."""
 
@@ -56,7 +56,7 @@ class Place(Protocol):
     def has(self, name: str) -> bool: ...
 
 
-class Folder:
+class BackupFolder:
     """Only its owner can read it: a backup has what people and agents said."""
 
     def __init__(self, path: Path) -> None:
@@ -109,10 +109,10 @@ class Bucket:
         return any(each["Key"] == key for each in found.get("Contents", ()))
 
 
-def place_of(where: str, s3: Any) -> Place:
+def place_of(where: str, s3: Any) -> BackupPlace:
     """`where`: a folder, or `s3://bucket/prefix`. Raises ValueError where it names no bucket."""
     if not where.startswith(BUCKET_SCHEME):
-        return Folder(Path(where))
+        return BackupFolder(Path(where))
     bucket, _, prefix = where.removeprefix(BUCKET_SCHEME).partition("/")
     if not bucket:
         raise ValueError("a place in S3 is s3://bucket/prefix")
@@ -131,7 +131,7 @@ class BackupUnusable(Exception):
     """It is not whole, is damaged, or is of a later release. The message says which part and what to do."""
 
 
-class Part(NamedTuple):
+class BackupPart(NamedTuple):
     """`sha256`: of its bytes as they are stored, in hex."""
 
     name: str
@@ -172,7 +172,7 @@ def without_rights(commit: Commit) -> Commit:
 class Backup:
     """A backup that is whole. Raises BackupUnusable where it is not, and so does everything that reads it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: BackupPlace) -> None:
         self._place = place
         try:
             data = place.read(LIST)
@@ -189,7 +189,7 @@ class Backup:
             raise BackupUnusable(f"it has format {version}, this release reads 1 to {FORMAT}")
         if last.get("end") != len(rest) or last.get("sha256") != sha256_of(body + b"\n"):
             raise BackupUnusable(f"{LIST} is damaged or cut off: take another backup")
-        self._parts = {each["name"]: Part(each["name"], each["sha256"], each["bytes"]) for each in rest}
+        self._parts = {each["name"]: BackupPart(each["name"], each["sha256"], each["bytes"]) for each in rest}
 
     @property
     def identity(self) -> str:
@@ -226,12 +226,12 @@ class NothingThere(ValueError):
     """The tenant has nothing that a backup could have: its name may be mistyped."""
 
 
-def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapping[str, int]:
+def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -> Mapping[str, int]:
     """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, which are
     left out. Raises NothingThere, and what the stores raise; then the backup is not finished, and may be taken again at
     the same place.
     """
-    parts: dict[str, Part] = {}
+    parts: dict[str, BackupPart] = {}
     counts = Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
     first = {
         "acta_backup": FORMAT,
@@ -242,7 +242,7 @@ def back_up(stores: TenantStores, tenant: str, place: Place, told: Told) -> Mapp
     }
 
     def write(name: str, data: bytes) -> None:
-        part = Part(name, sha256_of(data), len(data))
+        part = BackupPart(name, sha256_of(data), len(data))
         if parts.get(name) != part:  # two files with the same content are one part
             place.write(name, data)
             parts[name] = part

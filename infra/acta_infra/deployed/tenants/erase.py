@@ -61,7 +61,7 @@ class Eraser(NamedTuple):
     token_life: timedelta = TOKEN_LIFE
 
 
-class Receipt(NamedTuple):
+class ErasureReceipt(NamedTuple):
     """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
     `items` of the table. `until`: when the command has to be run again, for what workers and tokens may bring back that
     are of a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person,
@@ -87,7 +87,7 @@ def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
     )
 
 
-def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
+def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
     """Raises what AWS raises; then it may be repeated."""
     stores, removed = eraser.stores, Counter[str]()
     _record(stores, tenant, ERASE_TENANT, {})
@@ -102,10 +102,10 @@ def erase_tenant(eraser: Eraser, tenant: str) -> Receipt:
         removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
     removed["secrets"] = _delete_secrets(eraser, tenant)
     removed["items"], until = delete_items(stores, tenant)
-    return Receipt(removed, until)
+    return ErasureReceipt(removed, until)
 
 
-def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
+def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
     """`user`: the subject of their tokens. Removes them from the pool, their sessions, private or not, their private
     files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
     """
@@ -132,7 +132,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> Receipt:
             _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
             stores.memories.delete(tenant, memory)
             removed["memories"] += 1
-    return Receipt(removed, _tokens_until(stores, tenant, user), tuple(wrote_to), looked_at)
+    return ErasureReceipt(removed, _tokens_until(stores, tenant, user), tuple(wrote_to), looked_at)
 
 
 def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:

@@ -24,7 +24,7 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import RUN
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Change, Commit
-from acta_engine.log.store import IndexEntry, Listed, NumberTaken, SessionReceiver, TransactionItems
+from acta_engine.log.store import IndexEntry, ListingEntry, NumberTaken, SessionReceiver, TransactionItems
 from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.people.intervention import Intervention
@@ -46,9 +46,9 @@ from acta_infra.deployed.tenants.backup import (
     DEFINITIONS,
     FILES,
     Backup,
+    BackupPlace,
     BackupUnusable,
     Line,
-    Place,
     without_rights,
 )
 from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, key_of
@@ -141,7 +141,7 @@ def restore_session(
             head.agent_id,
             head.coarse_state,
             private_to=head.private_to,
-            listed=Listed.of(head),
+            listed=ListingEntry.of(head),
         ),
         interventions=_asked(session, commits[0]),
         receiver=None if url is None else SessionReceiver(tenant, session_id, url),
@@ -220,7 +220,7 @@ class Restore(NamedTuple):
 def restore(
     stores: TenantStores,
     tenant: str,
-    place: Place,
+    place: BackupPlace,
     *,
     replace: bool = False,
     told: Callable[[str, str], None] = lambda what, outcome: None,

@@ -34,7 +34,7 @@ FOLLOWING = ("conversation-", "reply-")
 Item = items.Item
 
 
-class Progress(NamedTuple):
+class RestoreProgress(NamedTuple):
     """`copied`, `removed`: items of the table. `erased`: sessions, memories and items of tenants that were erased
     since. `parked`: sessions that wait for a person. `unreadable`: sessions that could not be looked at. `texts`:
     objects in S3 that followed from what is forgotten. `unnamed`: erasures in tenants whose names are too long for a
@@ -46,7 +46,7 @@ class Progress(NamedTuple):
     texts_alone: tuple[str, ...]
 
 
-def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress:
+def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> RestoreProgress:
     """`source`: the name of the restored table. Raises what AWS raises; then it may be repeated."""
     counts = Counter[str]()
     stores = eraser.stores
@@ -60,7 +60,7 @@ def use_restored(eraser: Eraser, source: str, restored_to: datetime) -> Progress
     for session in _open_sessions(stores):
         counts[_park(stores, session, restored_to)] += 1
     counts["texts"], alone = _remove_following(stores)
-    return Progress(counts, alone)
+    return RestoreProgress(counts, alone)
 
 
 def later_sessions(stores: TenantStores, source: str) -> tuple[str, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from acta_engine.agents.answers import AppliedFrom
+from acta_engine.agents.answers import AppliedFromView
 from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
-from acta_engine.tools.answers import SecretReference
+from acta_engine.tools.answers import SecretReferenceView
 from acta_engine.tools.mcp import server as stored
-from acta_engine.tools.mcp.server import ConfirmedTool, McpAuth, offered_name
+from acta_engine.tools.mcp.server import ConfirmedTool, McpServerAuth, offered_name
 
 
-class ClientCredentials(TypedDict):
+class ClientCredentialsView(TypedDict):
     """OAuth 2.0 client credentials."""
 
     client_id: str
@@ -25,13 +25,13 @@ class ClientCredentials(TypedDict):
     scope: str | None
 
 
-class McpCredentials(TypedDict):
+class McpCredentialsView(TypedDict):
     """Tokens by OAuth 2.0 client credentials."""
 
-    client_credentials: ClientCredentials
+    client_credentials: ClientCredentialsView
 
 
-class ConfirmedMcpTool(TypedDict):
+class ConfirmedMcpToolView(TypedDict):
     """As the server described it when it was confirmed."""
 
     tool: str
@@ -49,23 +49,23 @@ class ConfirmedMcpTool(TypedDict):
     confirmed_by: str
 
 
-class McpServer(TypedDict):
+class McpServerView(TypedDict):
     """A server whose tools agents may have, where an admin has confirmed them."""
 
     name: str
     url: str
-    auth: SecretReference | McpCredentials | None
+    auth: SecretReferenceView | McpCredentialsView | None
     timeout_seconds: int
-    tools: list[ConfirmedMcpTool]
+    tools: list[ConfirmedMcpToolView]
     """Those that agents may have."""
-    applied: AppliedFrom | None
+    applied: AppliedFromView | None
     """null: no set of files owns it."""
     version: int
     created_at: Instant
     updated_at: Instant
 
 
-class ListedMcpTool(TypedDict):
+class ListedMcpToolView(TypedDict):
     """What the server says of a tool now, in its own words."""
 
     tool: str
@@ -80,42 +80,42 @@ class ListedMcpTool(TypedDict):
     input_schema: dict[str, Any]
     annotations: dict[str, bool]
     pin: str
-    confirmed: ConfirmedMcpTool | None
+    confirmed: ConfirmedMcpToolView | None
     """What was confirmed."""
 
 
-class ListedMcpTools(TypedDict):
+class ListedMcpToolsView(TypedDict):
     """All of a server's tools."""
 
-    items: list[ListedMcpTool]
+    items: list[ListedMcpToolView]
 
 
-def mcp_server_view(server: stored.McpServer) -> McpServer:
+def mcp_server_view(server: stored.McpServer) -> McpServerView:
     tools = [_confirmed_view(server.name, one) for one in server.tools]
-    return copied(McpServer, server, auth=_auth_view(server.auth), tools=tools)
+    return copied(McpServerView, server, auth=_auth_view(server.auth), tools=tools)
 
 
-def _auth_view(auth: McpAuth | None) -> SecretReference | McpCredentials | None:
+def _auth_view(auth: McpServerAuth | None) -> SecretReferenceView | McpCredentialsView | None:
     """Names of secrets: their values are nowhere here."""
     if auth is None:
         return None
     client = auth.client_credentials
     if client is None:
         return {"secret": auth.secret_name}
-    return {"client_credentials": copied(ClientCredentials, client)}
+    return {"client_credentials": copied(ClientCredentialsView, client)}
 
 
-def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpTool:
-    return copied(ConfirmedMcpTool, one, name=offered_name(server, one.tool))
+def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpToolView:
+    return copied(ConfirmedMcpToolView, one, name=offered_name(server, one.tool))
 
 
-def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpTool]:
+def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpToolView]:
     """`listed`: what the server says now, by the tools' names. Those that it no longer lists come last."""
     view = [_listed(server, one) for one in listed.values()]
     return view + [_gone(server, one) for one in server.tools if one.tool not in listed]
 
 
-def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpTool:
+def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolView:
     confirmed = server.confirmed(one["tool"])
     state: Any = "new" if confirmed is None else "confirmed" if confirmed.pin == one["pin"] else "changed"
     return {
@@ -132,7 +132,7 @@ def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpTool:
     }
 
 
-def _gone(server: stored.McpServer, one: ConfirmedTool) -> ListedMcpTool:
+def _gone(server: stored.McpServer, one: ConfirmedTool) -> ListedMcpToolView:
     return {
         "tool": one.tool,
         "name": offered_name(server.name, one.tool),

@@ -61,7 +61,7 @@ MODERN_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPOR
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 
 
-class Call(NamedTuple):
+class RpcCall(NamedTuple):
     """A request. `name`: of the tool, or a task's id, which a header repeats. `headers`: further ones."""
 
     method: str
@@ -70,7 +70,7 @@ class Call(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-class RpcError(NamedTuple):
+class RpcErrorObject(NamedTuple):
     """`data`: as the server gave it."""
 
     code: int
@@ -78,7 +78,7 @@ class RpcError(NamedTuple):
     data: Any
 
 
-def modern_request(call: Call, id: int, capabilities: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+def modern_request(call: RpcCall, id: int, capabilities: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
     """Headers and body in the revision 2026-07-28."""
     meta = {
         **call.params.get("_meta", {}),
@@ -92,7 +92,7 @@ def modern_request(call: Call, id: int, capabilities: Mapping[str, Any]) -> tupl
     return headers, _body(call.method, {**call.params, "_meta": meta}, id)
 
 
-def handshake_request(call: Call, id: int) -> bytes:
+def handshake_request(call: RpcCall, id: int) -> bytes:
     """The body in a revision before."""
     return _body(call.method, call.params, id)
 
@@ -122,14 +122,14 @@ def _body(method: str, params: Mapping[str, Any], id: int) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def error_of(message: Mapping[str, Any]) -> RpcError | None:
+def error_of(message: Mapping[str, Any]) -> RpcErrorObject | None:
     """The error in a message; None: it has none."""
     match message.get("error"):
         case {"code": int(code), **rest}:
             said = rest.get("message")
-            return RpcError(code, said if isinstance(said, str) else "", rest.get("data"))
+            return RpcErrorObject(code, said if isinstance(said, str) else "", rest.get("data"))
         case dict():
-            return RpcError(0, "", None)
+            return RpcErrorObject(0, "", None)
         case _:
             return None
 
@@ -144,7 +144,7 @@ def header_text(value: str) -> str:
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
 
-class Event(NamedTuple):
+class ServerSentEvent(NamedTuple):
     """`data`: its lines, joined. `id` is empty where it has none."""
 
     data: str
@@ -161,7 +161,7 @@ class EventReader:
         self._data: list[str] = []
         self._ended_with_return = False
 
-    def feed(self, chunk: bytes) -> list[Event]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The events that these bytes complete. Lines end with LF, CR or both. All work is linear in the stream."""
         if self._ended_with_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
@@ -175,10 +175,10 @@ class EventReader:
         found = [self._line(line.decode("utf-8", "replace")) for line in lines]
         return [event for event in found if event is not None]
 
-    def _line(self, line: str) -> Event | None:
+    def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
             data, self._data = self._data, []
-            return Event("\n".join(data), self.last_id) if data else None
+            return ServerSentEvent("\n".join(data), self.last_id) if data else None
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if field == "data":
@@ -322,7 +322,7 @@ class HttpRefused(McpFailed):
 
 
 class RpcRefused(McpFailed):
-    def __init__(self, error: RpcError) -> None:
+    def __init__(self, error: RpcErrorObject) -> None:
         super().__init__(f"answered with error {error.code}")
         self.error = error
 
@@ -379,7 +379,7 @@ class McpExchange:
             with suppress(McpFailed):
                 self._send("DELETE", headers, None)
 
-    def request(self, call: Call) -> Mapping[str, Any]:
+    def request(self, call: RpcCall) -> Mapping[str, Any]:
         """The result. Raises McpFailed."""
         if self._version:
             return self._in_session(call)
@@ -406,7 +406,7 @@ class McpExchange:
         self._eras.learn(self._url, "modern")
         return result
 
-    def modern(self, call: Call) -> Mapping[str, Any]:
+    def modern(self, call: RpcCall) -> Mapping[str, Any]:
         """The result, in the newer revision and no other. Raises McpFailed."""
         try:
             return self._modern_once(call)
@@ -416,11 +416,11 @@ class McpExchange:
                 raise
         return self._modern_once(call)
 
-    def _modern_once(self, call: Call) -> Mapping[str, Any]:
+    def _modern_once(self, call: RpcCall) -> Mapping[str, Any]:
         id = _new_id()
         return _result(*self._post(id, *modern_request(call, id, self._capabilities)))
 
-    def _in_session(self, call: Call) -> Mapping[str, Any]:
+    def _in_session(self, call: RpcCall) -> Mapping[str, Any]:
         id = _new_id()
         body = handshake_request(call, id)
         return _result(*self._post(id, {**self._session_headers(), **call.headers}, body))
@@ -579,6 +579,6 @@ def _may_be_of_the_older_kind(refused: RpcRefused | HttpRefused) -> bool:
     return 400 <= refused.status < 500 and refused.status not in (401, 403, 408, 429)
 
 
-def _supported(error: RpcError) -> list[Any]:
+def _supported(error: RpcErrorObject) -> list[Any]:
     named = error.data.get("supported") if isinstance(error.data, Mapping) else None
     return named if isinstance(named, list) else []

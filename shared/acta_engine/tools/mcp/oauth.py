@@ -52,7 +52,7 @@ class Endpoint(NamedTuple):
     scope: str | None
 
 
-class Tokens:
+class TokenCache:
     """A process's tokens. `wall`: seconds of a clock that never goes back."""
 
     def __init__(self, guard: AddressGuard, wall: Callable[[], float] = time.monotonic) -> None:

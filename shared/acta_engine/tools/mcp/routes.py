@@ -41,7 +41,7 @@ Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
 
 
-class McpAuth(mcp_server.McpAuth):
+class McpAuth(mcp_server.McpServerAuth):
     """One of both."""
 
     model_config = ConfigDict(strict=True)

@@ -51,7 +51,7 @@ class ClientCredentials(FrozenModel):
     """What the token is to be good for. Absent: what the server asks for."""
 
 
-class McpAuth(FrozenModel):
+class McpServerAuth(FrozenModel):
     """How calls prove who they are: one of both. `secret`: names the one that is the whole value of the header
     `Authorization`.
     """
@@ -99,7 +99,7 @@ class McpServer(FrozenModel):
 
     name: ServerName
     url: Url
-    auth: McpAuth | None = None
+    auth: McpServerAuth | None = None
     """None: calls carry no credentials."""
     timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
     tools: Annotated[tuple[ConfirmedTool, ...], Field(max_length=MAX_SERVER_TOOLS)] = ()
@@ -139,7 +139,7 @@ class McpConnection(FrozenModel):
 
     server: str
     url: str
-    auth: McpAuth | None
+    auth: McpServerAuth | None
 
 
 class McpTool(ToolSpec):

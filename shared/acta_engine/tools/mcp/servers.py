@@ -29,7 +29,6 @@ from acta_engine.tools.mcp.exchange import (
     TASKS,
     Authorize,
     BadHeaders,
-    Call,
     Eras,
     HttpRefused,
     McpExchange,
@@ -38,13 +37,14 @@ from acta_engine.tools.mcp.exchange import (
     NotReached,
     NotUnderstood,
     Paths,
-    RpcError,
+    RpcCall,
+    RpcErrorObject,
     RpcRefused,
     error_of,
     header_paths,
     param_headers,
 )
-from acta_engine.tools.mcp.oauth import Tokens
+from acta_engine.tools.mcp.oauth import TokenCache
 from acta_engine.tools.mcp.server import McpConnection, McpTool, pin_of
 from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, TaskNews, ToolQuestion
 from acta_engine.tools.port import CallContext
@@ -112,7 +112,7 @@ def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
     fresh, cursor = float(MAX_FRESH_SECONDS), None
     for _ in range(MAX_PAGES):
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
-        page = exchange.request(Call(LIST_TOOLS, params))
+        page = exchange.request(RpcCall(LIST_TOOLS, params))
         described = page.get("tools")
         if not isinstance(described, list):
             raise NotUnderstood("listed no tools")
@@ -239,7 +239,7 @@ class McpServers:
         self._known = known
         self._check = check
         self.eras = Eras()
-        self._tokens = Tokens(guard)
+        self._tokens = TokenCache(guard)
         self._listings = Listings()
 
     def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
@@ -290,7 +290,7 @@ class McpServers:
             case "completed" if isinstance(told.get("result"), Mapping):
                 return self._result(tool, listed, told["result"], used)
             case "failed":
-                error = error_of(told) or RpcError(0, "", None)
+                error = error_of(told) or RpcErrorObject(0, "", None)
                 raise _failed(tool, RpcRefused(error), used)
             case "cancelled":
                 raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
@@ -399,7 +399,7 @@ class McpServers:
             params |= {} if state is None else {"requestState": state}
         try:
             for _ in range(MAX_ROUNDS):
-                result = exchange.request(Call(CALL_TOOL, params, tool.tool, headers))
+                result = exchange.request(RpcCall(CALL_TOOL, params, tool.tool, headers))
                 if result.get("resultType") != "input_required" or result.get("inputRequests"):
                     break
                 params = {**params, "requestState": result.get("requestState")}
@@ -665,5 +665,5 @@ def interval_of(task: Mapping[str, Any]) -> float | None:
     return given / 1_000
 
 
-def task_request(method: str, task_id: str, more: Mapping[str, Any] = _NOTHING) -> Call:
-    return Call(method, {"taskId": task_id, **more}, task_id)
+def task_request(method: str, task_id: str, more: Mapping[str, Any] = _NOTHING) -> RpcCall:
+    return RpcCall(method, {"taskId": task_id, **more}, task_id)

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.tenant.headers import FieldRefused, as_servers_read, no_arguments
-from acta_engine.tools.tool import HttpConfig, Parameter
+from acta_engine.tools.tool import HttpConfig, HttpParameter
 
 PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Anthropic refuses each request that offers a tool with another name of a property."""
@@ -92,7 +92,7 @@ MAX_UNESCAPED = 8
 Problems = dict[str, list[str]]
 
 
-class Request(NamedTuple):
+class ToolRequest(NamedTuple):
     """`url`: with its path and query. `body`: what goes as JSON; None: no body."""
 
     url: str
@@ -135,7 +135,7 @@ def check_parameters(config: HttpConfig, schema: Mapping[str, Any]) -> Problems:
     return found
 
 
-def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> Request:
+def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> ToolRequest:
     """The request of a call. Raises ToolInputInvalid, whose message is for the model, where a value cannot go where it
     has to.
     """
@@ -161,7 +161,7 @@ def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> R
     url = with_pairs(_filled(config.url, arguments), query)
     is_mapped = bool(path or config.parameters)
     has_body = config.method != "GET" and (bool(body) or not is_mapped)
-    return Request(url, headers, body if has_body else None)
+    return ToolRequest(url, headers, body if has_body else None)
 
 
 def _place(config: HttpConfig, name: str) -> tuple[str, str]:
@@ -304,7 +304,7 @@ def _wrong_places(config: HttpConfig, schema: Mapping[str, Any]) -> Iterator[tup
 
 
 def _wrong_place(
-    config: HttpConfig, name: str, said: Parameter, named: Any, path: frozenset[str]
+    config: HttpConfig, name: str, said: HttpParameter, named: Any, path: frozenset[str]
 ) -> Iterator[str]:
     if name not in named:
         yield f"The input schema has no property {name}."

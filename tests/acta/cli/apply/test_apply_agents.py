@@ -3,7 +3,7 @@
 import pytest
 
 from acta.client.api import Client
-from acta.client.errors import NotFound
+from acta.client.errors import NotFoundError
 from tests.acta.cli.apply.conftest import Files, Run
 
 DESK = """\
@@ -62,7 +62,7 @@ def test_a_tool_that_nobody_has_is_found_by_the_plan_and_said_once(
         assert shown.code == 2
         assert "! agents/desk: there is no tool read_fil. Did you mean 'read_file'?" in shown.out
         assert (shown.out + shown.err).count("no tool") == 1
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.tools.get("order_state")
 
 
@@ -86,7 +86,7 @@ def test_nobody_to_ask_means_that_nothing_is_written(run: Run, files: Files, api
     shown = run("apply", str(files))
     assert shown.code == 2
     assert "--yes" in shown.err
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.agents.get("desk")
 
 
@@ -143,7 +143,7 @@ def test_an_agent_without_a_file_any_more_is_deleted(run: Run, files: Files, api
     assert "- agents/desk is deleted" in run("apply", str(files), "--plan").out
     assert api.agents.get("desk")["name"] == "Desk"
     assert run("apply", str(files), "--yes").code == 0
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.agents.get("desk")
 
 

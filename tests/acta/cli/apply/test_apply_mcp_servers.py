@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta.client.api import Client
-from acta.client.errors import NotFound
+from acta.client.errors import NotFoundError
 from tests.acta.cli.apply.conftest import Files, Run
 from tests.acta.real_api import RealApi
 
@@ -67,7 +67,7 @@ def test_a_server_whose_tools_an_agent_names_stays(run: Run, files: Files, api: 
     assert "mcp-servers/orders stays" in run("apply", str(files), "--yes").out
     api.agents.delete("hand")
     assert run("apply", str(files), "--yes").code == 0
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.mcp_servers.get("orders")
 
 

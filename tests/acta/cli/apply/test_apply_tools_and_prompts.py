@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta.client.api import Client
-from acta.client.errors import NotFound
+from acta.client.errors import NotFoundError
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
 from tests.acta.cli.apply.conftest import Files, Run
 
@@ -38,7 +38,7 @@ def test_tools_come_before_the_agents_that_name_them_and_go_after_them(
     files.remove("agents/desk.yaml")
     files.remove("tools/ping.yaml")
     assert run("apply", str(files), "--yes").code == 0
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.tools.get("ping")
 
 
@@ -175,7 +175,7 @@ def test_an_agent_with_sessions_that_run_stays(run: Run, files: Files, api: Clie
     )
     api.cancel(session["session_id"])
     assert run("apply", str(files), "--yes").code == 0
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         api.agents.get("desk")
 
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from acta.cli.apply.apply import is_coloured, plan_lines
 from acta.cli.apply.folder import Key
 from acta.cli.apply.kinds import KINDS
-from acta.cli.apply.plan import Found, Plan, Step
+from acta.cli.apply.plan import ApplyPlan, ApplyStep, Found
 from acta.cli.commands.definitions import FILE_KINDS
 from acta.cli.main import main
 from acta_infra.document import schemas
@@ -42,10 +42,10 @@ def test_what_goes_is_red_what_comes_is_green_and_what_lies_between_is_left_out(
         "tools": ["a", "b", "c", "d", "e", "f"],
         "protocol": "react",
     }
-    step = Step(
+    step = ApplyStep(
         "change", Key("agents", "desk"), Found(before, 1), {**before, "name": "Help", "protocol": "native"}
     )
-    lines = list(plan_lines(Plan("support", [step]), coloured=True))
+    lines = list(plan_lines(ApplyPlan("support", [step]), coloured=True))
     assert lines[:3] == [
         "\x1b[33m~ agents/desk is changed\x1b[0m",
         "    \x1b[31m-name: Desk\x1b[0m",

@@ -11,7 +11,7 @@ import pytest
 from acta.cli import exit_codes
 from acta_engine.log.events import Event
 from acta_engine.sessions.answers import event_view
-from acta_infra.local.issuer import Issuer
+from acta_infra.local.issuer import LocalIssuer
 from tests.acta.cli.interventions.at_a_terminal import Terminal, at_a_terminal
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, poll, session, success
 
@@ -193,7 +193,7 @@ def test_a_decision_that_is_refused_for_good_is_explained_and_not_asked_again(
 def test_who_is_known_to_lack_the_role_reads_who_decides_and_is_not_asked(
     deployment: FakeDeployment, tmp_path: Path
 ) -> None:
-    token = Issuer.from_state(tmp_path, deployment.url).issue_token("acme", "ann", "member")
+    token = LocalIssuer.from_state(tmp_path, deployment.url).issue_token("acme", "ann", "member")
     deployment.polls(waiting(role="finance"))
     with watching(deployment, token) as terminal:
         terminal.until("only somebody with the role finance decides this")

@@ -9,7 +9,7 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local.up import serve, tell_of_missing_tools
-from acta_infra.local.issuer import Issuer
+from acta_infra.local.issuer import LocalIssuer
 from acta_infra.local.stack import LocalStack, lost_since
 from acta_infra.local.state_directory import StateDir
 from acta_infra.tool_folders import ToolFolder
@@ -39,8 +39,8 @@ class Served:
         """Never asked: it has no folders."""
 
     @property
-    def issuer(self) -> Issuer:
-        return Issuer.from_state(self.state.path, self.url)
+    def issuer(self) -> LocalIssuer:
+        return LocalIssuer.from_state(self.state.path, self.url)
 
     @property
     def is_alive(self) -> bool:

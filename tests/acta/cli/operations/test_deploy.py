@@ -10,16 +10,16 @@ import pytest
 from acta.cli.main import main
 from acta.cli.operations.costs import what_to_do
 from acta.cli.operations.deploy import as_json, differs, next_commands, warn_gone_back
-from acta.cli.operations.target import Target
+from acta.cli.operations.target import OperatorTarget
 from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.deployed.account import Caller
-from acta_infra.deployed.permissions import Place
+from acta_infra.deployed.account import CallerIdentity
+from acta_infra.deployed.permissions import AccountRegion
 from acta_infra.deployed.releases import choose, look, move
 from acta_infra.deployed.stacks import Changes
 from acta_infra.environments import DEV, LOCAL
 from tests.doubles.lambda_versions import Lambdas
 
-CHOSEN = Target(DEV, Caller("123456789012", "eu-west-1", "arn"))
+CHOSEN = OperatorTarget(DEV, CallerIdentity("123456789012", "eu-west-1", "arn"))
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_in_the_local_aws_nobody_is_told_to_store_a_key_or_to_add_people() -> No
 
 def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_path: Path) -> None:
     """The app needs `-c env`, and cdk runs it for a bootstrap, too."""
-    place = Place("123456789012", "eu-west-1")
+    place = AccountRegion("123456789012", "eu-west-1")
     said = "\n".join(
         what_to_do(DEV, place, tmp_path, ["deployer.json", "execution-1.json", "execution-2.json"])
     )

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.target import environment_named, target, warn_unpinned
-from acta_infra.deployed.account import AccountUnknown, Caller, WrongAccount, caller, client_in
+from acta_infra.deployed.account import AccountUnknown, CallerIdentity, WrongAccount, caller, client_in
 from acta_infra.environments import DEV
 
 ACCOUNT, REGION = "123456789012", "eu-west-1"
@@ -45,7 +45,7 @@ class Sts:
 
 def test_account_region_and_person_are_named_before_anything_else(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = target("dev", Sts())
-    assert chosen.caller == Caller(ACCOUNT, REGION, ANN)
+    assert chosen.caller == CallerIdentity(ACCOUNT, REGION, ANN)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == f"environment dev: account {ACCOUNT}, region {REGION}, as {ANN}\n"

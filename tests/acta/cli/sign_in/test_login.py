@@ -13,7 +13,7 @@ from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.cli.sign_in import login, logout
-from acta.client.errors import SignInFailed
+from acta.client.errors import SignInError
 from local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, success
 from tests.acta.openid_provider import CLIENT, SUBJECT, Browser, OpenIdProvider
@@ -127,7 +127,7 @@ def test_without_a_browser_the_address_is_printed_to_be_opened_by_hand(
     outputs: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     browser = Browser()
-    with pytest.raises(SignInFailed, match="nobody signed in"):
+    with pytest.raises(SignInError, match="nobody signed in"):
         login(
             parsed("login", "--env", "prod", "--no-browser"),
             opens=browser,
@@ -196,7 +196,7 @@ def test_a_failed_login_keeps_the_sign_in_of_before(
     log_in(outputs=outputs)
     before = (home / "prod.json").read_text()
     provider.claims = {"nonce": "another"}
-    with pytest.raises(SignInFailed):
+    with pytest.raises(SignInError):
         log_in(outputs=outputs)
     assert (home / "prod.json").read_text() == before
 

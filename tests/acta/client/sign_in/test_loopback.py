@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from acta.client.errors import SignInFailed
+from acta.client.errors import SignInError
 from acta.client.sign_in.loopback import CALLBACK_PATH, HOST, Receiver
 from local_aws.loopback import free_port
 
@@ -86,13 +86,13 @@ def test_a_port_is_free_again_after_a_sign_in() -> None:
 def test_where_no_port_is_free_it_says_so() -> None:
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SignInFailed, match=rf"none of the ports {port}"):
+        with pytest.raises(SignInError, match=rf"none of the ports {port}"):
             Receiver(STATE, (port,))
 
 
 def test_nobody_is_waited_for_without_end(receiver: Receiver) -> None:
     times = iter([0.0, 0.0, 601.0])
-    with pytest.raises(SignInFailed, match="within 10 minutes"):
+    with pytest.raises(SignInError, match="within 10 minutes"):
         receiver.wait(600, clock=lambda: next(times))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta.client.errors import SignInFailed
+from acta.client.errors import SignInError
 from acta.client.sign_in.machine import MachineTokens
 from tests.acta.fake_deployment import FakeDeployment, Reply, success
 from tests.acta.openid_provider import MACHINE, SECRET, OpenIdProvider
@@ -35,7 +35,7 @@ def test_a_token_is_got_once_and_again_near_its_end(provider: OpenIdProvider) ->
 def test_the_secret_is_in_no_form_and_no_error(provider: OpenIdProvider) -> None:
     MachineTokens(provider.url, MACHINE, SECRET).token()
     assert all(SECRET not in str(form) for _, form in provider.requests)
-    with pytest.raises(SignInFailed, match="invalid_client") as refused:
+    with pytest.raises(SignInError, match="invalid_client") as refused:
         MachineTokens(provider.url, MACHINE, "a wrong secret").token()
     assert "a wrong secret" not in str(refused.value)
 

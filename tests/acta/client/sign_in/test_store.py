@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from acta.client.errors import SignInFailed
-from acta.client.sign_in.oidc import Application, Tokens
+from acta.client.errors import SignInError
+from acta.client.sign_in.oidc import Application, TokenSet
 from acta.client.sign_in.store import SignIn, Store, folder
 
 SIGN_IN = SignIn(
     "https://api.example",
     Application("https://issuer.example", "cli", "openid email", "access_token"),
-    Tokens("a.b.c", 1_700_000_000.5, "ann", "refresh"),
+    TokenSet("a.b.c", 1_700_000_000.5, "ann", "refresh"),
 )
 
 
@@ -48,7 +48,7 @@ def test_a_file_that_others_could_read_is_replaced_by_one_that_they_cannot(tmp_p
 def test_a_write_that_fails_leaves_what_was_there_and_nothing_beside_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     (tmp_path / "environments" / "prod.json").mkdir(parents=True)
-    with pytest.raises(SignInFailed, match="cannot be written"):
+    with pytest.raises(SignInError, match="cannot be written"):
         store.write("prod", SIGN_IN)
     assert [path.name for path in (tmp_path / "environments").iterdir()] == ["prod.json"]
 
@@ -68,7 +68,7 @@ def test_signing_out_keeps_the_address_and_no_token(tmp_path: Path) -> None:
     "name", ["../prod", "prod/../x", "", ".", "Prod", "a b", "prod\n", "p" * 101, "prod.json"]
 )
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SignInFailed, match="an environment's name"):
+    with pytest.raises(SignInError, match="an environment's name"):
         Store(tmp_path).read(name)
 
 
@@ -86,7 +86,7 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> No
 def test_a_damaged_file_is_one_clear_line_that_quotes_nothing_of_it(tmp_path: Path, text: str) -> None:
     (tmp_path / "environments").mkdir()
     (tmp_path / "environments" / "prod.json").write_text(text)
-    with pytest.raises(SignInFailed, match="is damaged: delete it"):
+    with pytest.raises(SignInError, match="is damaged: delete it"):
         Store(tmp_path).read("prod")
 
 
@@ -97,7 +97,7 @@ def test_an_issuer_that_was_written_in_by_hand_is_checked_as_any_other(tmp_path:
     stored = json.loads(path.read_text())
     stored["application"]["issuer"] = "http://evil.example"
     path.write_text(json.dumps(stored))
-    with pytest.raises(SignInFailed, match="https://"):
+    with pytest.raises(SignInError, match="https://"):
         store.read("prod")
 
 

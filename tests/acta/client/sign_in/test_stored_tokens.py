@@ -11,8 +11,8 @@ import pytest
 
 from acta.client.api import AsyncClient, Client
 from acta.client.deployment import Deployment
-from acta.client.errors import SignInEnded, Unauthenticated, Unreachable
-from acta.client.sign_in.oidc import Application, Tokens
+from acta.client.errors import ApiConnectionError, AuthenticationError, SignInEndedError
+from acta.client.sign_in.oidc import Application, TokenSet
 from acta.client.sign_in.store import SignIn, Store
 from acta.client.sign_in.stored_tokens import StoredTokens, signed_in
 from tests.acta.fake_deployment import FakeDeployment, Reply, success
@@ -32,7 +32,7 @@ def provider() -> Iterator[OpenIdProvider]:
 def store(tmp_path: Path, provider: OpenIdProvider, deployment: FakeDeployment) -> Store:
     """With a sign-in whose token has ended."""
     made = Store(tmp_path)
-    tokens = Tokens(jwt({"exp": 1}), 1.0, SUBJECT, OLD)
+    tokens = TokenSet(jwt({"exp": 1}), 1.0, SUBJECT, OLD)
     made.write("prod", SignIn(deployment.url, Application(provider.url, CLIENT), tokens))
     return made
 
@@ -94,7 +94,7 @@ def test_a_refused_token_is_replaced_once_and_the_request_sent_again(
     first, second = bearers(deployment)
     assert first == "t.o.k" != second
     deployment.on("GET", "/v1/models", refused)
-    with Client(signed_in("prod", store)) as client, pytest.raises(Unauthenticated):
+    with Client(signed_in("prod", store)) as client, pytest.raises(AuthenticationError):
         client.models()
     assert len(deployment.requests) == 4
 
@@ -123,7 +123,7 @@ def test_an_awaiting_client_renews_too(
 
 def test_a_fixed_token_that_is_refused_is_not_sent_again(deployment: FakeDeployment) -> None:
     deployment.on("GET", "/v1/models", Reply(401, b"{}"))
-    with Client(Deployment(deployment.url, "a.b.c")) as client, pytest.raises(Unauthenticated):
+    with Client(Deployment(deployment.url, "a.b.c")) as client, pytest.raises(AuthenticationError):
         client.models()
     assert len(deployment.requests) == 1
 
@@ -132,7 +132,7 @@ def test_a_sign_in_that_has_ended_says_how_to_sign_in_again(
     store: Store, provider: OpenIdProvider, deployment: FakeDeployment
 ) -> None:
     provider.refresh_tokens.clear()
-    with Client(signed_in("prod", store)) as client, pytest.raises(SignInEnded) as ended:
+    with Client(signed_in("prod", store)) as client, pytest.raises(SignInEndedError) as ended:
         client.models()
     assert "`acta login --env prod`" in str(ended.value)
     assert OLD not in str(ended.value)
@@ -164,7 +164,7 @@ def test_an_issuer_that_stays_away_is_no_end_of_the_sign_in(
 ) -> None:
     provider.error = (503, {})
     client = Client(signed_in("prod", store), pause=lambda _: None)
-    with client, pytest.raises(Unreachable, match="the issuer"):
+    with client, pytest.raises(ApiConnectionError, match="the issuer"):
         client.models()
     assert deployment.requests == []
     kept = store.read("prod")
@@ -175,15 +175,15 @@ def test_an_issuer_that_stays_away_is_no_end_of_the_sign_in(
 
 def test_without_a_refresh_token_it_ends_with_its_token(store: Store, provider: OpenIdProvider) -> None:
     with_tokens(store, refresh_token=None)
-    with pytest.raises(SignInEnded, match="acta login --env prod"):
+    with pytest.raises(SignInEndedError, match="acta login --env prod"):
         StoredTokens(store, "prod").token()
     assert provider.requests == []
 
 
 def test_after_a_sign_out_nothing_is_sent(store: Store, deployment: FakeDeployment) -> None:
     store.sign_out("prod")
-    with Client(signed_in("prod", store)) as client, pytest.raises(SignInEnded):
+    with Client(signed_in("prod", store)) as client, pytest.raises(SignInEndedError):
         client.models()
-    with pytest.raises(SignInEnded, match="acta login --env dev"):
+    with pytest.raises(SignInEndedError, match="acta login --env dev"):
         signed_in("dev", store)
     assert deployment.requests == []
