@@ -41,7 +41,7 @@ FILES = Group(
         "ls [PREFIX]",
         "files:list_files",
         "List the files: all, or those whose path begins with PREFIX. '~/': your private files.",
-        option("--deleted", "those that were deleted, and that `acta files restore` can write again"),
+        option("--deleted", "list deleted files, which `acta files restore` can restore"),
     ),
     api_command(
         "get PATH",
@@ -54,17 +54,17 @@ FILES = Group(
         "put SOURCE [PATH]",
         "files:put",
         "Upload a file, or a directory with all its files. SOURCE - is standard input.",
-        option("--new", "only where there is no file yet"),
+        option("--new", "write only if the file does not exist"),
         option(
             "--if-etag ETAG",
-            "only over the version that has it, as `acta files versions PATH --json` shows it; of one file",
+            "write only over the version with this etag, as `acta files versions PATH --json` shows it; one file",
         ),
-        epilog="PATH: where it is in the storage; of a directory, what its files' paths begin with. Without --new and "
-        "--if-etag what is there is replaced.",
+        epilog="PATH: the path in the storage, or for a directory the beginning of its files' paths. Without --new and "
+        "--if-etag existing files are replaced.",
     ),
     removed("files", "rm", "Delete a file.", argument("PATH", "name")),
     api_command(
-        "versions PATH", "files:versions", "List what a file was, newest first, also of a deleted one."
+        "versions PATH", "files:versions", "List the versions of a file, also of a deleted one, newest first."
     ),
     api_command(
         "restore PATH VERSION",
@@ -82,7 +82,7 @@ SECRETS = Group(
         "Set a secret. Its value is read from standard input, or asked for and not shown.",
         option(
             "--host HOST",
-            "tools may send it there alone; more than once for more (default: the hosts that it has, else any)",
+            "tools may send it only to this host; repeatable (default: the hosts that it has, else any)",
             multiple=True,
         ),
         json=False,
@@ -97,7 +97,7 @@ AGENTS = Group(
     "The tenant's agents.",
     listed("agents", "List the agents."),
     shown("agents", "get ID", "Show an agent as JSON, ready to be changed and put again."),
-    put("agents", "Make or replace an agent from a JSON file, - for standard input (role admin)."),
+    put("agents", "Create or replace an agent from a JSON file, - for standard input (role admin)."),
     removed("agents", "rm ID", "Delete an agent (role admin)."),
 )
 TOOLS = Group(
@@ -105,19 +105,19 @@ TOOLS = Group(
     "The tenant's tools.",
     listed("tools", "List the tools, built-in ones first."),
     shown("tools", "get NAME", "Show a tool as JSON."),
-    put("tools", "Make or replace a tool from a JSON file, - for standard input (role admin)."),
+    put("tools", "Create or replace a tool from a JSON file, - for standard input (role admin)."),
     removed(
         "tools",
         "rm NAME",
         "Delete a tool (role admin).",
-        option("--force", "although agents name it: they go on without it"),
+        option("--force", "even if agents name it; they go on without it"),
     ),
     api_command(
         "call NAME [INPUT]",
         "tools:call",
         "Try a tool once outside a session (role admin).",
         option("--file FILE", "read the input from it, - for standard input"),
-        option("--yes", "run a tool, too, whose calls a person approves in a session"),
+        option("--yes", "run the tool even if its calls need approval in a session"),
         epilog='INPUT: a JSON object such as \'{"order_id": "7"}\', - for standard input.',
     ),
     SECRETS,
@@ -129,42 +129,42 @@ MCP = Group(
     shown("mcp_servers", "get NAME", "Show a server and its confirmed tools as JSON."),
     put(
         "mcp_servers",
-        "Name a server, or replace it, from a JSON file, - for standard input.",
-        "Confirmed tools stay while the URL does.",
+        "Create or replace a server from a JSON file, - for standard input.",
+        "Confirmed tools stay confirmed unless the URL changes.",
     ),
-    api_command("refresh NAME", "tools:refresh", "Ask a server what it says of its tools now."),
+    api_command("refresh NAME", "tools:refresh", "Ask a server how it describes its tools now."),
     api_command(
         "confirm NAME TOOL...",
         "tools:confirm",
         "Let agents have tools of a server, as it describes them now.",
-        option("--read", "they only read, as the server says: nobody is asked before a call"),
-        option("--no-approval", "nobody is asked before a call, although the tools may act"),
+        option("--read", "the tools only read, as the server says: calls need no approval"),
+        option("--no-approval", "calls need no approval, although the tools may change something"),
         option("--approver-role ROLE", "who approves each call"),
-        option("--pin PIN", "of what was looked at before, of one TOOL: nothing is shown or asked"),
+        option("--pin PIN", "the pin of one TOOL that you looked at before: nothing is shown or asked"),
         YES,
-        epilog="TOOL: the server's name for it. What the server says of it is shown first.",
+        epilog="TOOL: the server's name for it. Its description is shown first.",
     ),
     removed(
         "mcp_servers",
         "rm NAME",
         "Delete a server and its tools.",
-        option("--force", "although agents name its tools: they go on without them"),
+        option("--force", "even if agents name its tools; they go on without them"),
     ),
 )
 NOTIFICATIONS = Group(
     "notifications",
-    "The webhook that is told of questions and ended sessions (role admin).",
-    api_command("show", "definitions:show_webhook", "Show where your tenant is told."),
+    "The tenant's webhook for questions and ended sessions (role admin).",
+    api_command("show", "definitions:show_webhook", "Show the tenant's webhook."),
     api_command(
         "set [URL]",
         "definitions:put_webhook",
-        "Have this webhook told. Without URL only sessions with a webhook of their own are told.",
-        option("--secret", "a new secret to sign with: read from standard input, or asked for and not shown"),
-        epilog="The first time a secret is asked for in any case. An operator says which hosts may be told.",
+        "Set the tenant's webhook. Without URL only sessions with their own webhook send notifications.",
+        option("--secret", "a new signing secret: read from standard input, or asked for and not shown"),
+        epilog="The first time a secret is always asked for. An operator decides which hosts are allowed.",
     ),
-    removed("notifications", "rm", "Tell nobody any more, and forget the secret."),
+    removed("notifications", "rm", "Delete the webhook and its secret."),
 )
-COMMENT = option("--comment TEXT", "why, for those who read the versions")
+COMMENT = option("--comment TEXT", "why; shown with the version")
 PROMPTS = Group(
     "prompts",
     "The managed prompts (role admin).",
@@ -175,7 +175,7 @@ PROMPTS = Group(
         "definitions:put_prompt",
         "Write a prompt's next version from a file, - for standard input.",
         COMMENT,
-        option("--expected-version N", "only where this version is in force"),
+        option("--expected-version N", "write only if this version is in force"),
         option(
             "--draft",
             "do not put it in force: `acta fork ID --prompt NAME=VERSION` tries it, `acta prompts restore` puts it in "
@@ -194,7 +194,7 @@ PROMPTS = Group(
 MEMORIES = Group(
     "memories",
     "What agents remember from one session to the next.",
-    listed("memories", "List the memories that you may see.", option("--agent ID", "of this agent alone")),
+    listed("memories", "List the memories that you may see.", option("--agent ID", "only this agent's")),
     shown("memories", "get ID", "Show a memory."),
     api_command(
         "add",
@@ -202,7 +202,7 @@ MEMORIES = Group(
         "Have an agent remember something.",
         text_argument("TEXT..."),
         option("--kind TEXT", "such as fact or preference (default: fact)", default="fact"),
-        option("--tag WORD", "to find it by; more than once for more", multiple=True),
+        option("--tag WORD", "a word to find it by; repeatable", multiple=True),
         option("--agent ID", "which agent (default: the deployment's own)"),
     ),
     removed("memories", "rm ID", "Delete a memory."),
@@ -211,24 +211,24 @@ MEMORIES = Group(
 APPLY = api_command(
     "apply FOLDER",
     "apply.apply:apply",
-    "Make the tenant's definitions what the files of FOLDER say, after showing what that changes (role admin).",
-    option("--plan", "only show what would change; exit code 3 where something would"),
+    "Bring the tenant's definitions in line with the files of FOLDER, after showing the changes (role admin).",
+    option("--plan", "only show what would change; exit code 3 if anything would"),
     option("--yes", "write without asking"),
     option("--set NAME", "the set that owns them (default: acta.yaml's, else FOLDER's name)", "set_name"),
-    option("--adopt", "take over definitions that another set owns, or nobody"),
-    option("--overwrite", "write also what was changed by hand since it was applied"),
+    option("--adopt", "take over definitions that another set or nobody owns"),
+    option("--overwrite", "also overwrite definitions that were changed by hand"),
 )
 EXPORT = api_command(
     "export FOLDER",
     "apply.apply:export",
     "Write the tenant's definitions as files into FOLDER, as `acta apply` reads them (role admin).",
     option("--set NAME", "only what this set owns", "set_name"),
-    option("--overwrite", "replace files that say something else"),
+    option("--overwrite", "replace files that differ"),
 )
 SCHEMA = Command(
     "schema",
     "apply.schema:show_schema",
-    "Show the JSON Schema of a kind of definition, as its file has it.",
+    "Show the JSON Schema for files of a kind of definition.",
     argument("KIND", type=click.Choice(FILE_KINDS)),
     epilog=f"KIND: {', '.join(FILE_KINDS)}.",
 )

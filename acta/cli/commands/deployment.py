@@ -56,11 +56,11 @@ LOCAL = (
     ),
     Group(
         "new",
-        "Make a folder to begin with.",
+        "Make a folder with a working example.",
         Command(
             "tool NAME",
             "local.new_tool:new_tool",
-            "Make tools/NAME: a tool in Python, its tests and its settings, which work as they are.",
+            "Make tools/NAME: a working tool in Python with its tests and settings.",
             option("--dir DIR", "where the folders of tools are (default: tools)"),
             JSON,
         ),
@@ -82,7 +82,7 @@ OPERATIONS = (
         "operations.deploy:diff",
         "Show what a deployment would change.",
         NAMED,
-        option("--exit-code", "exit with 1 where something would change"),
+        option("--exit-code", "exit with 1 if anything would change"),
         JSON,
     ),
     Command(
@@ -113,10 +113,10 @@ OPERATIONS = (
     Command(
         "destroy",
         "operations.deploy:destroy",
-        "Delete a deployed environment: says what goes and what stays, and has its name typed.",
+        "Delete a deployed environment: says what is deleted and what is kept, and asks for its name.",
         NAMED,
         option("--yes NAME", "the environment's name again, for scripts: do not ask"),
-        epilog="Exit codes: 0 it is gone, 1 something is left or the name was not typed, 2 wrong use or refused.",
+        epilog="Exit codes: 0 it is deleted, 1 something is left or the name was not typed, 2 wrong use or refused.",
     ),
     Command(
         "costs",
@@ -127,11 +127,11 @@ OPERATIONS = (
         option("--model TEXT", "default: claude-sonnet-5-5", default="claude-sonnet-5-5"),
         option(
             "--model-seconds S",
-            "that a turn waits for the model (default: 5)",
+            "seconds that a turn waits for the model (default: 5)",
             type=click.FloatRange(0, 3_600),
             default=5.0,
         ),
-        option("--env NAME", "with what this environment costs at rest, its sizes and its prices"),
+        option("--env NAME", "include what this environment costs at rest, with its sizes and prices"),
         JSON,
     ),
     api_command(
@@ -143,7 +143,7 @@ OPERATIONS = (
     api_command(
         "usage",
         "operations.usage:usage",
-        "Show what the tenant has used: an admin all of it, everybody else their own.",
+        "Show usage: an admin sees the whole tenant, others see their own.",
         option("--by hour|day|agent|model|user", "what a row is about (default: day)", default="day"),
         option("--since TIME", "from this time on (default: seven days ago)"),
         option("--until TIME", "before this time"),
@@ -157,7 +157,7 @@ OPERATIONS = (
         option("--action TEXT", "such as session.delete, intervention.resolve or file.write"),
         option("--user SUB", "of this person, as the identity provider names them"),
         option("--session ID", "on this session, deleted or not"),
-        option("--limit N", "so many records at most (default: 50)", default=50),
+        option("--limit N", "the most records (default: 50)", default=50),
         option("--json", "print each record as one line of JSON"),
         json=False,
     ),
@@ -172,7 +172,7 @@ OPERATIONS = (
             "--failed-since 2h",
             "list the runs that failed since then and can be tried again (m, h, d), and ask whether to do so",
         ),
-        option("--yes", "with --failed-since: have them tried again unasked"),
+        option("--yes", "with --failed-since: do not ask"),
         option("--session ID", "repair this session, even if it has failed"),
         option("--tenant T", "whose session it is (the local stack's default: demo)"),
         epilog="Exit codes: 0 all is well, 1 something is missing or could not be done, 2 wrong use or refused, "
@@ -185,7 +185,7 @@ OPERATIONS = (
         *TENANT,
         option("--to PLACE", "a new directory, or s3://bucket/prefix", required=True),
         JSON,
-        epilog="No backup has secrets, tokens, approvals or work under way. Exit codes: 0 all is in it, 1 some "
+        epilog="A backup has no secrets, tokens, approvals or unfinished work. Exit codes: 0 all is in it, 1 some "
         "sessions cannot be read and are not in it, 2 wrong use or refused.",
     ),
     Command(
@@ -194,19 +194,19 @@ OPERATIONS = (
         "Restore a backup into a tenant. Sessions come back ended.",
         *TENANT,
         option("--from PLACE", "a directory, or s3://bucket/prefix", "source", required=True),
-        option("--replace", "replace definitions and files that are there and differ (sessions never are)"),
+        option("--replace", "replace existing definitions and files that differ (never sessions)"),
         JSON,
-        epilog="May be repeated: what is there already is left. Exit codes: 0 all is there, 1 something that is there "
-        "and differs was left as it is, or was deleted within the hour, 2 wrong use or refused.",
+        epilog="May be repeated: existing data is kept. Exit codes: 0 all is restored, 1 something existing differs "
+        "and was kept, or was deleted within the last hour, 2 wrong use or refused.",
     ),
     api_command(
         "logs SESSION",
         "operations.logs:logs",
-        "Tell what the functions logged about a session, oldest first. With --env: needs AWS credentials, and no token "
-        "where the session is named by its whole id.",
-        option("--since 2h", "only what is as new as that (m, h, d; default: all of it)"),
-        option("--follow", "go on with what comes, until Ctrl-C"),
-        option("--all", "also each reading of the session that went well"),
+        "Show what the functions logged about a session, oldest first. With --env it needs AWS credentials, and no "
+        "token if you give the session's whole id.",
+        option("--since 2h", "only lines that are not older (m, h, d; default: all)"),
+        option("--follow", "also show new lines, until Ctrl-C"),
+        option("--all", "also every successful read of the session"),
         option("--json", "print each line as one line of JSON"),
         json=False,
     ),
@@ -215,16 +215,16 @@ OPERATIONS = (
         "operations.stored:erase",
         "Erase a tenant, or one person in it, with your AWS credentials.",
         *TENANT,
-        option("--user SUB", "only what is this person's, as the identity provider names them"),
+        option("--user SUB", "only the data of this person, as the identity provider names them"),
         option("--confirm NAME", "for scripts: the name of the tenant, or of the person, once more"),
         JSON,
         epilog="Exit codes: 0 nothing is left, 2 wrong use or refused, 5 something may come back: run it again after "
-        "the time that is told.",
+        "the time that it names.",
     ),
     Command(
         "quarantine",
         "operations.stored:quarantine",
-        "Stop all work in an environment, before its table is restored to an earlier time, and let it go on.",
+        "Stop all work in an environment before its table is restored to an earlier time; --lift lets it go on.",
         ENVIRONMENT,
         STATE,
         option("--lift", "let it work again"),
@@ -235,11 +235,11 @@ OPERATIONS = (
     Command(
         "restored",
         "operations.stored:restored",
-        "Take a table into use that AWS restored to an earlier time: park sessions, repeat erasures.",
+        "Use a table that AWS restored to an earlier time: copies it, parks sessions, repeats erasures.",
         ENVIRONMENT,
         STATE,
         option("--from TABLE", "the name of the restored table", "source", required=True),
-        option("--at TIME", "what it was restored to (default: as AWS says)"),
+        option("--at TIME", "the time to which it was restored (default: as AWS reports)"),
         CONFIRMED,
         JSON,
         epilog="May be repeated. Exit codes: 0 all is done, 1 something could not be read or erased again, 2 wrong use "
@@ -248,7 +248,7 @@ OPERATIONS = (
     Command(
         "completion",
         "main:completion",
-        "Print what makes a shell complete the words of `acta`.",
+        "Print the script with which a shell completes commands of `acta`.",
         argument("SHELL", type=click.Choice(("bash", "zsh", "fish"))),
         epilog='In bash or zsh: eval "$(acta completion bash)". In fish: acta completion fish | source.',
     ),
@@ -262,12 +262,12 @@ LOGIN = Command(
     "Sign in to an environment, or to `local`, with your browser. Later commands take --env NAME and renew the token "
     "by themselves.",
     SIGN_IN_TO,
-    option("--url URL", "its API (default: that of last time, else what its stack says)"),
+    option("--url URL", "its API (default: the last one, else the one in its stack)"),
     option("--issuer URL", "who signs people in; goes with --url and --client-id"),
-    option("--client-id ID", "of the command line, at the issuer"),
+    option("--client-id ID", "the command line's client id at the issuer"),
     option("--scopes WORDS", "what to ask the issuer for (default: openid email profile)"),
     option("--access-token", "the API takes the access token, not the ID token"),
-    option("--look-up", "ask the stack again, with your AWS credentials, instead of taking last time's"),
+    option("--look-up", "ask the stack again, with your AWS credentials, instead of using the last answer"),
     option("--no-browser", "print the address to open instead of opening it"),
     STATE,
     JSON,
@@ -298,7 +298,7 @@ USERS = Group(
     Command(
         "add EMAIL",
         "sign_in:add_user",
-        "Add a person, or give one that is there more roles. They get a first password by email.",
+        "Add a person, or give an existing one more roles. They get a first password by email.",
         SIGN_IN_TO,
         option("--tenant TEXT", "whose data they work on; it never changes", required=True),
         option(
@@ -314,13 +314,13 @@ USERS = Group(
         "sign_in:list_users",
         "List the people, with their roles.",
         SIGN_IN_TO,
-        option("--tenant TEXT", "of this tenant alone"),
+        option("--tenant TEXT", "only people of this tenant"),
         JSON,
     ),
     Command(
         "remove EMAIL",
         "sign_in:remove_user",
-        "Remove a person: their sign-ins end, and what they made stays.",
+        "Remove a person: their sign-ins end, and what they made is kept.",
         SIGN_IN_TO,
         JSON,
     ),

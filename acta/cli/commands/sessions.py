@@ -13,7 +13,7 @@ LISTED = "sessions.listings"
 DECIDED = "sessions.interventions"
 
 NO_WAIT = option("--no-wait", "when a person is needed, print how to decide and end with exit code 5")
-COMMENT = option("--comment TEXT", "why; of a rejection the agent reads it")
+COMMENT = option("--comment TEXT", "why; the agent reads it if you reject")
 WHOLE_TOKENS = option("--token-budget N", "the whole budget, in tokens")
 
 STARTED = (
@@ -30,7 +30,7 @@ STARTED = (
     option("--private", "nobody else in the tenant sees the session"),
     option(
         "--set NAME=VALUE",
-        "any other field of the session, as the API names it; the value is JSON, or else a text",
+        "any other field of the session, as the API names it; the value is JSON or a text",
         "fields",
         multiple=True,
     ),
@@ -61,7 +61,7 @@ def intervention_then_option(given: Given) -> Given:
     """`resolve SESSION [INTERVENTION] OPTION`. Raises UsageError."""
     named = [*(given.pop("words") or ())]
     if not 1 <= len(named) <= 2:
-        raise click.UsageError("an option is needed, and before it an intervention where several are open")
+        raise click.UsageError("an option is needed, and before it an intervention if several are open")
     return {**given, "intervention": named[0] if len(named) == 2 else None, "option": named[-1]}
 
 
@@ -97,12 +97,12 @@ COMMANDS = (
     api_command(
         "fork SESSION",
         f"{RUN}:fork",
-        "Have a new session go on from a turn, with a copy of the conversation. Files are as they are now.",
+        "Start a new session from the end of a turn, with a copy of the conversation. Files are as they are now.",
         text_argument("[TEXT...]"),
         option(
             "--at SEQ",
-            "from the end of the turn of this event, such as `acta watch` numbers them (default: the newest turn that "
-            "has ended)",
+            "the number of an event, as `acta watch` shows it: fork from the end of its turn (default: the newest "
+            "turn that has ended)",
         ),
         *STARTED,
         NO_WAIT,
@@ -112,26 +112,26 @@ COMMANDS = (
         "sessions",
         f"{LISTED}:sessions",
         "List sessions, newest first.",
-        option("--limit N", "so many at most (default: 20)", default=20),
+        option("--limit N", "the most sessions (default: 20)", default=20),
         option("--state-is STATE", "only sessions in this state, such as completed"),
         option("--agent ID", "only sessions of this agent"),
         option("--goal WORDS", "only sessions whose goal has these words at its beginning"),
         option("--user SUB", "only sessions that this person started"),
-        option("--goal-met yes|no", "only completed sessions that met their goal, or that did not"),
+        option("--goal-met yes|no", "only completed sessions that met their goal, or did not"),
         prepare=state_is_a_directory,
     ),
     api_command(
         "plan SESSION",
         f"{LISTED}:plan",
-        "Show a session's plan, or edit its steps that are still to be done.",
-        option("--add TEXT", "a step at the end; more than once for more", multiple=True),
-        option("--change N TEXT", "step N is this instead; more than once for more", multiple=True),
-        option("--skip N", "leave step N out; more than once for more", multiple=True),
-        option("--move N M", "step N comes before step M; more than once for more", multiple=True),
+        "Show a session's plan, or edit its pending steps.",
+        option("--add TEXT", "add a step at the end; repeatable", multiple=True),
+        option("--change N TEXT", "replace the text of step N; repeatable", multiple=True),
+        option("--skip N", "skip step N; repeatable", multiple=True),
+        option("--move N M", "move step N before step M; repeatable", multiple=True),
         option("--from FILE", "operations as JSON, - for standard input", "source"),
         option("--comment TEXT", "why; the agent reads it"),
-        epilog="Running and finished steps stay as they are. All changes are made or none, and the agent is told. With "
-        "--from: a list as in the body of PATCH /v1/sessions/{id}/plan, also of tools, inputs and permissions.",
+        epilog="Running and finished steps cannot be changed. All changes are made or none, and the agent is told. "
+        "--from: a list as in the body of PATCH /v1/sessions/{id}/plan, which may have tools, inputs and permissions.",
     ),
     api_command(
         "limits SESSION",
@@ -141,7 +141,7 @@ COMMANDS = (
         WHOLE_TOKENS,
         option("--cost-budget USD", "the whole budget, in US dollars"),
         option("--review-every N", "ask before every Nth turn; 0: never"),
-        epilog="Where a question about the budget is open, `acta raise` answers it.",
+        epilog="If a question about the budget is open, answer it with `acta raise`.",
     ),
     api_command("trace SESSION", f"{LISTED}:trace", "Show what a session thought and did."),
     api_command(
@@ -150,25 +150,25 @@ COMMANDS = (
         "Show what a session has cost, in counts and in US dollars.",
     ),
     control("pause", "Pause a session."),
-    control("resume", "Continue a paused session, or have one that waits for its next try do it now."),
+    control("resume", "Continue a paused session, or make a waiting session try again now."),
     control("cancel", "Cancel a session."),
     api_command("interventions", f"{DECIDED}:interventions", "List what waits for a person."),
     decision("approve", "Approve what a session asks permission for."),
     decision("reject", "Reject what a session asks permission for."),
     decision(
         "raise",
-        "Give a session that used up its budget a higher one.",
+        "Raise the budget of a session that has used it up.",
         WHOLE_TOKENS,
         option("--cost-budget --cost-budget-usd USD", "the whole budget, in US dollars", "cost_budget_usd"),
     ),
-    decision("finish", "Let a session that used up its budget end with what it has."),
+    decision("finish", "End a session that has used up its budget, with what it has."),
     api_command(
         "resolve SESSION|INTERVENTION",
         f"{DECIDED}:decide",
-        "Decide whatever a session waits for. Options are such as retry, record, skip, raise, finish, continue, "
+        "Decide what a session waits for. Options are, for example, retry, record, skip, raise, finish, continue and "
         "cancel.",
         argument("[INTERVENTION] OPTION", "words", nargs=-1, required=True),
-        option("--input JSON", "what the option needs, a JSON object"),
+        option("--input JSON", "a JSON object with what the option needs"),
         COMMENT,
         prepare=intervention_then_option,
     ),
