@@ -153,13 +153,13 @@ class App:
 
     @cached_property
     def tool_definitions(self) -> ToolStore:
-        from acta_engine.tools.dynamodb import DynamoToolStore
+        from acta_engine.agents.dynamodb import DynamoToolStore
 
         return DynamoToolStore(self.settings.table, self.clock, write_version=self.settings.write_version)
 
     @cached_property
     def server_definitions(self) -> McpServerStore:
-        from acta_engine.tools.dynamodb import DynamoMcpServerStore
+        from acta_engine.agents.dynamodb import DynamoMcpServerStore
 
         return DynamoMcpServerStore(
             self.settings.table, self.clock, write_version=self.settings.write_version

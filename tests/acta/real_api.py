@@ -71,7 +71,7 @@ class RealApi(LoopbackServer):
             files=house.files,
             definitions=house.definitions,
             tool_definitions=MemoryToolStore(house.table, house.clock),
-            server_definitions=MemoryMcpServerStore(house.table),
+            server_definitions=MemoryMcpServerStore(house.table, house.clock),
             secret_names=MemoryToolSecretNames(house.table),
             secret_values=house.secret_values,
             receivers=MemoryTenantReceivers(house.table),

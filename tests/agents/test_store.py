@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
-from acta_engine.agents.store import AgentExists, DefinitionChanged
+from acta_engine.agents.store import DefinitionChanged, DefinitionExists
 from acta_engine.log.store import KeyTaken
 from acta_engine.people.policies import Policy
 from tests.stores.backends import Stores
@@ -81,7 +81,7 @@ def test_an_id_is_taken_once(stores: Stores, tenant: str) -> None:
     agent = make_agent(stores, "scale")
     stores.definitions.create_agent(tenant, agent)
     for taken in (make_agent(stores, "scale", "Other"), make_agent(stores, DEFAULT_AGENT)):
-        with pytest.raises(AgentExists):
+        with pytest.raises(DefinitionExists):
             stores.definitions.create_agent(tenant, taken)
     assert stores.definitions.agent(tenant, "scale") == agent
 

@@ -54,7 +54,7 @@ def admin_root(
         files=MemoryFiles(clock) if files is None else files,
         definitions=MemoryDefinitions(table, clock),
         tool_definitions=MemoryToolStore(table, clock),
-        server_definitions=MemoryMcpServerStore(table),
+        server_definitions=MemoryMcpServerStore(table, clock),
         secret_names=MemoryToolSecretNames(table),
         secret_values=secret_values or MemoryToolSecretValues(),
         receivers=MemoryTenantReceivers(table),

@@ -44,7 +44,7 @@ def house_with(server: McpSink, described: Mapping[str, Any] = SEARCH, **setting
         created_at=now,
         updated_at=now,
     )
-    house.definitions.servers.write(TENANT, None, desk)
+    house.definitions.servers.create(TENANT, desk)
     return house
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acta_engine.agents.dynamodb_items import to_agent, to_prompt
+from acta_engine.agents.dynamodb import to_agent, to_prompt, to_tool
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.beside import load_entry, read_compacted
 from acta_engine.log.commit import Commit
@@ -26,7 +26,6 @@ from acta_engine.store.table_layout import (
     to_intervention,
     unpack,
 )
-from acta_engine.tools.dynamodb import to_tool
 from tests.stores.documents import full_commit, largest_commit, make_commit
 from tests.stores.strategies import documents
 

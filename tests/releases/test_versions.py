@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from acta_engine.errors import PoisonedSession
 from acta_engine.log.commit import Change, Commit, Position
 from acta_engine.store.schema import CURRENT, NEXT, left_out, read_json, to_json
-from acta_engine.store.table_layout import from_commit, pack, to_commit, to_intervention, unpack
+from acta_engine.store.table_layout import dump, from_commit, pack, to_commit, to_intervention, unpack
 from tests.stores.documents import NOW, decision_at, full_commit, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -84,9 +84,9 @@ def test_a_field_that_no_model_has_is_never_written_by_mistake() -> None:
 
 def test_a_definition_of_the_next_release_is_read_without_what_is_unknown() -> None:
     from acta_engine.agents.agent import built_in
-    from acta_engine.agents.dynamodb_items import from_agent, to_agent
+    from acta_engine.agents.dynamodb import to_agent
 
-    stored = json.loads(unpack(from_agent(built_in(), CURRENT)))
+    stored = json.loads(unpack(dump(built_in(), CURRENT)))
     stored |= {"of_next": 1, "limits": stored["limits"] | {"of_next": 1}}
     assert to_agent(NEXT, pack(json.dumps(stored).encode())) == built_in()
     with pytest.raises(PoisonedSession):

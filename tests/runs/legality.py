@@ -9,7 +9,7 @@ from acta_engine.log.head import TRANSITIONS, Head
 from acta_engine.people.intervention import Intervention
 from acta_engine.sessions.answers import step_view
 from acta_engine.sessions.history import PositionedEntry
-from acta_engine.sessions.history_routes import message_view
+from acta_engine.sessions.routes import message_view
 from tests.in_process.whole import WholeHistory
 
 

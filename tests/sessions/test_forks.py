@@ -12,7 +12,7 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.people.requester import Requester
 from acta_engine.sessions.fork import NOTE, fork, parent_at
 from acta_engine.sessions.history import History, HistoryCursor
-from acta_engine.sessions.history_routes import message_view
+from acta_engine.sessions.routes import message_view
 from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

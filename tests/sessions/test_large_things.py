@@ -15,9 +15,9 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.plans.answers import plan_view
 from acta_engine.sessions.answers import event_view, session_view, step_view
 from acta_engine.sessions.history import History, HistoryCursor, Row
-from acta_engine.sessions.history_routes import message_view
 from acta_engine.sessions.pages import Page, bounded, json_bytes, page_of_rows
 from acta_engine.sessions.poll import PAGE_COMMITS, Cursor
+from acta_engine.sessions.routes import message_view
 from acta_engine.store.table_layout import from_commit
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink

@@ -18,7 +18,7 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.agents.dynamodb import DynamoDefinitions, DynamoMcpServerStore, DynamoToolStore
 from acta_engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
 from acta_engine.audit.record import AuditTrail
 from acta_engine.audit.trail import DynamoTrail
@@ -39,7 +39,7 @@ from acta_engine.people.intervention import Intervention
 from acta_engine.store import table_layout as items
 from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import from_intervention
-from acta_engine.tools.dynamodb import DynamoMcpServerStore, DynamoToolSecretNames, DynamoToolStore
+from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers
 
@@ -194,7 +194,7 @@ def memory_stores() -> Stores:
         other_definitions=MemoryDefinitions(table, clock),
         tools=MemoryToolStore(table, clock),
         other_tools=MemoryToolStore(table, clock),
-        servers=MemoryMcpServerStore(table),
+        servers=MemoryMcpServerStore(table, clock),
         secret_names=MemoryToolSecretNames(table),
         receivers=MemoryTenantReceivers(table),
         memories=MemoryMemories(table, clock, MOST_MEMORIES),

@@ -180,7 +180,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
         AgentDefinition(agent_id="librarian", name="Librarian", version=1, created_at=now, updated_at=now),
     )
     stores.tools.create(TENANT, tool_of(now))
-    stores.servers.write(TENANT, None, make_server(stores))
+    stores.servers.create(TENANT, make_server(stores))
     stores.secret_names.put(
         TENANT,
         ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann", hosts=("a.example",)),

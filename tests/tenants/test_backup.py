@@ -71,9 +71,8 @@ def define(house: StoredHouse) -> None:
             updated_at=now,
         ),
     )
-    stores.definitions.servers.write(
+    stores.definitions.servers.create(
         TENANT,
-        None,
         McpServer(
             name="desk",
             url="https://mcp.example/",

@@ -330,7 +330,7 @@ def test_a_tool_that_was_changed_meanwhile_is_not_asked_under_its_new_definition
     house, session = begun(server)
     until(house, "wait")
     (desk,) = house.definitions.servers.all(TENANT)
-    house.definitions.servers.write(
+    house.definitions.servers.replace(
         TENANT, desk, desk.model_copy(update={"version": 2, "url": server.url("/x")})
     )
     house.go_on(house.decisions[-1])

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from acta_engine.agents.store import ToolChanged, ToolExists
+from acta_engine.agents.store import DefinitionChanged, DefinitionExists
 from acta_engine.log.store import KeyTaken
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import TenantRegistry
@@ -59,7 +59,7 @@ def test_a_tool_is_read_as_it_was_written_whatever_its_kind(stores: Stores, tena
 def test_a_name_is_taken_once(stores: Stores, tenant: str) -> None:
     tool = make_tool(stores, "scale")
     stores.tools.create(tenant, tool)
-    with pytest.raises(ToolExists):
+    with pytest.raises(DefinitionExists):
         stores.other_tools.create(tenant, make_tool(stores, "scale", "Another"))
     assert stores.tools.get(tenant, "scale") == tool
 
@@ -82,13 +82,13 @@ def test_a_replacement_of_what_was_not_read_is_refused(stores: Stores, tenant: s
     stores.tools.create(tenant, first)
     second = first.model_copy(update={"description": "Mine", "version": 2})
     stores.tools.replace(tenant, first, second)
-    with pytest.raises(ToolChanged):
+    with pytest.raises(DefinitionChanged):
         stores.other_tools.replace(tenant, first, first.model_copy(update={"version": 2}))
-    with pytest.raises(ToolChanged):
+    with pytest.raises(DefinitionChanged):
         stores.other_tools.delete(tenant, first)
     assert stores.tools.get(tenant, "scale") == second
     stores.other_tools.delete(tenant, second)
-    with pytest.raises(ToolChanged):
+    with pytest.raises(DefinitionChanged):
         stores.tools.delete(tenant, second)
 
 
@@ -99,7 +99,7 @@ def test_a_tool_made_again_under_its_name_is_another_one(stores: Stores, tenant:
     stores.clock.advance(1)
     again = make_tool(stores, "scale")
     stores.tools.create(tenant, again)
-    with pytest.raises(ToolChanged):
+    with pytest.raises(DefinitionChanged):
         stores.tools.replace(tenant, first, first.model_copy(update={"version": 2}))
     assert stores.tools.get(tenant, "scale") == again
 

@@ -1,16 +1,15 @@
 """Agents, managed prompts, tenants' tools and MCP servers in memory."""
 
+from typing import Generic, TypeVar
+
 from acta.testing.memory.table import MemoryTable, StoredDocument
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
-from acta_engine.agents.dynamodb_items import from_agent, from_prompt, to_agent, to_prompt
+from acta_engine.agents.dynamodb import to_agent, to_prompt, to_server, to_tool
 from acta_engine.agents.store import (
-    AgentExists,
     AgentPage,
     DefinitionChanged,
+    DefinitionExists,
     PromptPage,
-    ServerChanged,
-    ToolChanged,
-    ToolExists,
 )
 from acta_engine.clock import Clock
 from acta_engine.errors import TransientError
@@ -19,41 +18,66 @@ from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_engine.tools.dynamodb import from_server, from_tool, to_server, to_tool
+from acta_engine.store.table_layout import dump
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
+Definition = TypeVar("Definition", ToolDefinition, McpServer)
 
-class MemoryToolStore:
+
+class _MemoryDefinitionsByName(Generic[Definition]):
+    """NamedDefinitions."""
+
     def __init__(self, table: MemoryTable, clock: Clock) -> None:
         self._table = table
         self._clock = clock
 
-    def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
-        with self._table.lock:
-            own = [each for key, each in sorted(self._table.tools.items()) if key[0] == tenant]
-        return tuple(to_tool(each.version, each.body) for each in own)
+    @property
+    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
+        raise NotImplementedError
 
-    def get(self, tenant: str, name: str) -> ToolDefinition | None:
-        stored = self._table.tools.get((tenant, name))
-        return None if stored is None else to_tool(stored.version, stored.body)
+    def _read(self, stored: StoredDocument) -> Definition:
+        raise NotImplementedError
 
-    def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
+    def all(self, tenant: str) -> tuple[Definition, ...]:
         with self._table.lock:
-            if (tenant, tool.name) in self._table.tools:
-                raise ToolExists
+            own = [each for key, each in sorted(self._documents.items()) if key[0] == tenant]
+        return tuple(map(self._read, own))
+
+    def get(self, tenant: str, name: str) -> Definition | None:
+        stored = self._documents.get((tenant, name))
+        return None if stored is None else self._read(stored)
+
+    def create(self, tenant: str, new: Definition, record: IdempotencyRecord | None = None) -> None:
+        with self._table.lock:
+            if (tenant, new.name) in self._documents:
+                raise DefinitionExists
             self._table.take_key(record, self._clock.now())
-            self._put(tenant, tool)
+            self._documents[tenant, new.name] = StoredDocument(CURRENT, dump(new, CURRENT))
 
-    def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
+    def replace(self, tenant: str, old: Definition, new: Definition) -> None:
         with self._table.lock:
             self._expect(tenant, old)
-            self._put(tenant, new)
+            self._documents[tenant, new.name] = StoredDocument(CURRENT, dump(new, CURRENT))
 
-    def delete(self, tenant: str, old: ToolDefinition) -> None:
+    def delete(self, tenant: str, old: Definition) -> None:
         with self._table.lock:
             self._expect(tenant, old)
-            del self._table.tools[tenant, old.name]
+            del self._documents[tenant, old.name]
+
+    def _expect(self, tenant: str, old: Definition) -> None:
+        there = self.get(tenant, old.name)
+        if there is None or there.written != old.written:
+            raise DefinitionChanged
+
+
+class MemoryToolStore(_MemoryDefinitionsByName[ToolDefinition]):
+    @property
+    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
+        return self._table.tools
+
+    def _read(self, stored: StoredDocument) -> ToolDefinition:
+        return to_tool(stored.version, stored.body)
 
     def take_key(self, record: IdempotencyRecord) -> None:
         with self._table.lock:
@@ -63,42 +87,14 @@ class MemoryToolStore:
         with self._table.lock:
             self._table.leave_key(record)
 
-    def _put(self, tenant: str, tool: ToolDefinition) -> None:
-        self._table.tools[tenant, tool.name] = StoredDocument(CURRENT, from_tool(tool, CURRENT))
 
-    def _expect(self, tenant: str, old: ToolDefinition) -> None:
-        there = self.get(tenant, old.name)
-        if there is None or (there.version, there.created_at) != (old.version, old.created_at):
-            raise ToolChanged
+class MemoryMcpServerStore(_MemoryDefinitionsByName[McpServer]):
+    @property
+    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
+        return self._table.mcp_servers
 
-
-class MemoryMcpServerStore:
-    def __init__(self, table: MemoryTable) -> None:
-        self._table = table
-
-    def all(self, tenant: str) -> tuple[McpServer, ...]:
-        with self._table.lock:
-            own = [each for key, each in sorted(self._table.mcp_servers.items()) if key[0] == tenant]
-        return tuple(to_server(each.version, each.body) for each in own)
-
-    def get(self, tenant: str, name: str) -> McpServer | None:
-        stored = self._table.mcp_servers.get((tenant, name))
-        return None if stored is None else to_server(stored.version, stored.body)
-
-    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
-        with self._table.lock:
-            self._expect(tenant, new.name, old)
-            self._table.mcp_servers[tenant, new.name] = StoredDocument(CURRENT, from_server(new, CURRENT))
-
-    def delete(self, tenant: str, old: McpServer) -> None:
-        with self._table.lock:
-            self._expect(tenant, old.name, old)
-            del self._table.mcp_servers[tenant, old.name]
-
-    def _expect(self, tenant: str, name: str, old: McpServer | None) -> None:
-        there = self.get(tenant, name)
-        if (there and there.written) != (old and old.written):
-            raise ServerChanged
+    def _read(self, stored: StoredDocument) -> McpServer:
+        return to_server(stored.version, stored.body)
 
 
 class MemorySnapshot:
@@ -127,7 +123,7 @@ class MemoryDefinitions:
         self._table = table
         self._clock = clock
         self.tools = MemoryToolStore(table, clock)
-        self.servers = MemoryMcpServerStore(table)
+        self.servers = MemoryMcpServerStore(table, clock)
 
     def snapshot(self, tenant: str) -> MemorySnapshot:
         return MemorySnapshot(self, tenant)
@@ -159,7 +155,7 @@ class MemoryDefinitions:
     ) -> None:
         with self._table.lock:
             if self.agent(tenant, agent.agent_id) is not None:
-                raise AgentExists
+                raise DefinitionExists
             self._table.take_key(record, self._clock.now())
             self._put_agent(tenant, agent)
 
@@ -228,7 +224,7 @@ class MemoryDefinitions:
         self._table.seeds[seed.name] = _stored(seed, OLDEST_WRITTEN)
 
     def _put_agent(self, tenant: str, agent: AgentDefinition) -> None:
-        self._table.agents[tenant, agent.agent_id] = StoredDocument(CURRENT, from_agent(agent, CURRENT))
+        self._table.agents[tenant, agent.agent_id] = StoredDocument(CURRENT, dump(agent, CURRENT))
 
     def _expect(self, tenant: str, old: AgentDefinition) -> None:
         there = self.agent(tenant, old.agent_id)
@@ -237,7 +233,7 @@ class MemoryDefinitions:
 
 
 def _stored(prompt: Prompt, version: int) -> StoredDocument:
-    return StoredDocument(version, from_prompt(prompt, version))
+    return StoredDocument(version, dump(prompt, version))
 
 
 class MemoryToolSecretNames:

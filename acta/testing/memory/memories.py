@@ -4,7 +4,7 @@ from acta.testing.memory.table import MemoryTable, StoredDocument
 from acta_engine.clock import Clock
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.memories import memory as ranking
-from acta_engine.memories.dynamodb import from_memory, to_memory
+from acta_engine.memories.dynamodb import to_memory
 from acta_engine.memories.memory import (
     MAX_PER_AGENT,
     Memory,
@@ -15,6 +15,7 @@ from acta_engine.memories.memory import (
 )
 from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT
+from acta_engine.store.table_layout import dump
 
 
 class MemoryMemories:
@@ -106,7 +107,7 @@ class MemoryMemories:
         return tuple(each for each in own if agent_id in (None, each.agent_id))
 
     def _put(self, tenant: str, memory: Memory) -> None:
-        body = from_memory(memory, self._write_version)
+        body = dump(memory, self._write_version)
         self._table.memories[tenant, memory.memory_id] = StoredDocument(self._write_version, body)
 
     def _expect(self, tenant: str, old: Memory) -> None:

@@ -8,7 +8,7 @@ most. So the table keeps since when nothing is invoked, among the deployment's o
 from datetime import datetime, timedelta
 from typing import Any
 
-from acta_engine.agents.dynamodb_items import DEPLOYMENT_PK
+from acta_engine.agents.dynamodb import DEPLOYMENT_PK
 from acta_engine.aws.clients import Service
 from acta_engine.store.table_layout import Item
 from acta_infra.deployed.account import pages, reserved_now

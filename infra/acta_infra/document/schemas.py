@@ -21,7 +21,7 @@ import acta_engine
 from acta_engine.agents.routes import PutAgent
 from acta_engine.api.answer_schemas import as_typed_dict, field_docs
 from acta_engine.api.answers import TypedDict
-from acta_engine.notifications.routes import usable_secret
+from acta_engine.notifications.receiver import usable_secret
 from acta_engine.prompts.routes import PutPrompt
 from acta_engine.tools import tool
 from acta_engine.tools.mcp.routes import PutMcpServer

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSettings, Purpose, unknown_tools
 from acta_engine.agents.answers import agent_view
-from acta_engine.agents.store import AgentExists, DefinitionChanged
+from acta_engine.agents.store import DefinitionExists
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
@@ -77,8 +77,7 @@ def add_agents(api: Api, deps: App) -> None:
         api,
         find=store.agent,
         view=agent_view,
-        tag=lambda agent: version_tag(agent.version, agent.created_at),
-        stale=DefinitionChanged,
+        tag=version_tag,
         missing="There is no such agent.",
         changed="The agent was changed meanwhile. Read it again and decide anew.",
     )
@@ -116,7 +115,7 @@ def add_agents(api: Api, deps: App) -> None:
             view = agent_view(agent)
             try:
                 store.create_agent(tenant, agent, record_of(key, view, now))
-            except AgentExists:
+            except DefinitionExists:
                 message = "There is an agent of this id already; PUT replaces it."
                 raise Conflict(message, {"agent_id": [message]}) from None
             return view
@@ -133,8 +132,7 @@ def add_agents(api: Api, deps: App) -> None:
     def replace_agent(agent_id: str, body: PutAgent) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         _check(body, deps, tenant)
-        old = agents.get_as_read(agent_id)
-        agents.check_version(body.version, old.version)
+        old = agents.get_as_read(agent_id, body.version)
         new = AgentDefinition(
             **settings_of(body),
             agent_id=agent_id,
@@ -143,20 +141,15 @@ def add_agents(api: Api, deps: App) -> None:
             created_at=old.created_at or now,
             updated_at=now,
         )
-        with agents.writing():
-            store.replace_agent(tenant, old, new)
-        return agents.answer(new)
+        return agents.replaced(store.replace_agent, old, new)
 
     @api.on("deleteAgent")
     def delete_agent(agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
         """The agent's memories stay: an agent that is made again under its id has them."""
-        old = agents.get_as_read(agent_id)
-        agents.check_version(version, old.version)
+        old = agents.get_as_read(agent_id, version)
         if old.is_built_in:
             raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
-        with agents.writing():
-            store.delete_agent(api.caller.tenant, old)
-        return no_content()
+        return agents.deleted(store.delete_agent, old)
 
 
 def settings_of(body: AgentSettings) -> dict[str, Any]:

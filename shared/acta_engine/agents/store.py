@@ -12,7 +12,7 @@ release does not know.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.agents.agent import AgentDefinition
@@ -23,9 +23,11 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
 AGENTS_AT_ONCE = 100
 
+Definition = TypeVar("Definition")
 
-class AgentExists(Exception):
-    """An agent with this id exists. Nothing was written."""
+
+class DefinitionExists(Exception):
+    """A definition with this id or name exists. Nothing was written."""
 
 
 class DefinitionChanged(Exception):
@@ -89,7 +91,7 @@ class DefinitionStore(Definitions, Protocol):
     def create_agent(
         self, tenant: str, agent: AgentDefinition, record: IdempotencyRecord | None = None
     ) -> None:
-        """`record`: written in the same transaction. Raises AgentExists, KeyTaken."""
+        """`record`: written in the same transaction. Raises DefinitionExists, KeyTaken."""
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
         """`old`: as it was read. It may be the built-in agent. Raises DefinitionChanged."""
@@ -149,57 +151,36 @@ def all_agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]
             return
 
 
-class ToolExists(Exception):
-    """A tool with this name exists. Nothing was written."""
+class NamedDefinitions(Protocol[Definition]):
+    """Definitions of which a tenant has few, by name: its tools, its MCP servers. What admins use. These methods read
+    the store each time, strongly consistent.
+    """
+
+    def all(self, tenant: str) -> tuple[Definition, ...]:
+        """Sorted by name."""
+
+    def get(self, tenant: str, name: str) -> Definition | None:
+        """None: there is none of this name."""
+
+    def create(self, tenant: str, new: Definition, record: IdempotencyRecord | None = None) -> None:
+        """`record`: written in the same transaction. Raises DefinitionExists, KeyTaken."""
+
+    def replace(self, tenant: str, old: Definition, new: Definition) -> None:
+        """`old`: as it was read. Raises DefinitionChanged."""
+
+    def delete(self, tenant: str, old: Definition) -> None:
+        """`old`: as it was read. Raises DefinitionChanged."""
 
 
-class ToolChanged(Exception):
-    """Somebody has changed or deleted the tool since it was read. Nothing was written."""
+McpServerStore: TypeAlias = "NamedDefinitions[McpServer]"
 
 
-class ToolStore(Protocol):
-    """What admins use. These methods read the store each time, strongly consistent."""
-
-    def all(self, tenant: str) -> tuple[ToolDefinition, ...]:
-        """The tools that the tenant's admins have added, sorted by name."""
-
-    def get(self, tenant: str, name: str) -> ToolDefinition | None:
-        """None: there is no such tool."""
-
-    def create(self, tenant: str, tool: ToolDefinition, record: IdempotencyRecord | None = None) -> None:
-        """`record`: written in the same transaction. Raises ToolExists, KeyTaken."""
-
-    def replace(self, tenant: str, old: ToolDefinition, new: ToolDefinition) -> None:
-        """`old`: as it was read. Raises ToolChanged."""
-
-    def delete(self, tenant: str, old: ToolDefinition) -> None:
-        """`old`: as it was read. Raises ToolChanged."""
-
+class ToolStore(NamedDefinitions["ToolDefinition"], Protocol):
     def take_key(self, record: IdempotencyRecord) -> None:
         """Before a call that is stored nowhere else. Raises KeyTaken."""
 
     def leave_key(self, record: IdempotencyRecord) -> None:
         """After a call that was not made."""
-
-
-class ServerChanged(Exception):
-    """Somebody has made, changed or deleted the MCP server since it was read. Nothing was written."""
-
-
-class McpServerStore(Protocol):
-    """What admins use. These methods read the store each time, strongly consistent."""
-
-    def all(self, tenant: str) -> tuple[McpServer, ...]:
-        """Sorted by name."""
-
-    def get(self, tenant: str, name: str) -> McpServer | None:
-        """None: there is no such server."""
-
-    def write(self, tenant: str, old: McpServer | None, new: McpServer) -> None:
-        """`old`: as it was read; None: there was none of this name. Raises ServerChanged."""
-
-    def delete(self, tenant: str, old: McpServer) -> None:
-        """`old`: as it was read. Raises ServerChanged."""
 
 
 class ToolSecretNames(Protocol):

@@ -7,11 +7,12 @@ Each is found by its name or id, and has an entity tag. It is changed or deleted
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from acta_engine.agents.applied import Applied
+from acta_engine.agents.store import DefinitionChanged, DefinitionExists
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, success
+from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.etag import admits, etag
 from acta_engine.api.json_body import RequestBody
 from acta_engine.errors import Conflict, NotFound
@@ -40,7 +41,7 @@ class Resource(Generic[T]):
         find: Callable[[str, str], T | None],
         view: Callable[[T], Mapping[str, Any]],
         tag: Callable[[T], str],
-        stale: type[Exception],
+        stale: tuple[type[Exception], ...] = (DefinitionChanged, DefinitionExists),
         missing: str,
         changed: str,
     ) -> None:
@@ -59,20 +60,18 @@ class Resource(Generic[T]):
             raise self.not_found()
         return found
 
-    def get_as_read(self, name: str) -> T:
-        """Raises NotFound, and Conflict where `If-Match` names another state."""
+    def get_as_read(self, name: str, version: int | None = None) -> T:
+        """Raises NotFound, and what `check_as_read` raises."""
         found = self.get(name)
-        self.check_as_read(found)
+        self.check_as_read(found, version)
         return found
 
-    def check_as_read(self, found: T) -> None:
-        """Raises Conflict where `If-Match` names another state."""
-        if not admits(self._api.request.headers.get("if-match"), self._tag(found)):
-            raise self.changed()
-
-    def check_version(self, wanted: int | None, version: int) -> None:
-        """`wanted`: the version that the body names, if it names one. Raises Conflict."""
-        if wanted not in (None, version):
+    def check_as_read(self, found: T, version: int | None = None) -> None:
+        """`version`: the one that the request names, if it names one. Raises Conflict where this version or `If-Match`
+        names another state.
+        """
+        is_another = version is not None and version != getattr(found, "version", None)
+        if is_another or not admits(self._api.request.headers.get("if-match"), self._tag(found)):
             raise self.changed()
 
     @contextmanager
@@ -82,6 +81,18 @@ class Resource(Generic[T]):
             yield
         except self._stale:
             raise self.changed() from None
+
+    def replaced(self, replace: Callable[[str, T, T], None], old: T, new: T) -> Response:
+        """`replace`: of the store. Raises Conflict where another request was faster."""
+        with self.writing():
+            replace(self._api.caller.tenant, old, new)
+        return self.answer(new)
+
+    def deleted(self, delete: Callable[[str, T], None], old: T) -> Response:
+        """`delete`: of the store. Raises Conflict where another request was faster."""
+        with self.writing():
+            delete(self._api.caller.tenant, old)
+        return no_content()
 
     def not_found(self) -> NotFound:
         return NotFound(self._missing)
@@ -98,6 +109,13 @@ def applied_after(body: Applicable, old: Applied | None) -> Applied | None:
     return body.applied if "applied" in body.model_fields_set else old
 
 
-def version_tag(version: int, created_at: datetime | None) -> str:
+class _Versioned(Protocol):
+    @property
+    def version(self) -> int: ...
+    @property
+    def created_at(self) -> datetime | None: ...
+
+
+def version_tag(one: _Versioned) -> str:
     """Both: versions begin anew where a definition was deleted and made again under its name."""
-    return etag(version, int(created_at.timestamp() * 1_000) if created_at else 0)
+    return etag(one.version, int(one.created_at.timestamp() * 1_000) if one.created_at else 0)

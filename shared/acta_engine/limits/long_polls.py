@@ -3,7 +3,7 @@ answers polls reads what follows from it (ADR 42).
 
 Load is the part of the concurrent executions that is in use. A measure is minutes old when it is used, so what changes
 between two measures is little: the share falls fast, rises slowly, and rests in between. The longest wait without load
-is in `shared/acta_engine/sessions/polling_routes.py`.
+is in `shared/acta_engine/sessions/routes.py`.
 """
 
 from contextlib import suppress

@@ -16,7 +16,7 @@ from acta_engine.log.events import (
     StateChanged,
     UserMessage,
 )
-from acta_engine.log.head import TRANSITIONS, Head, IllegalTransition, SessionState
+from acta_engine.log.head import TRANSITIONS, Head, IllegalTransition, OpenCall, SessionState
 from acta_engine.people.intervention import Intervention
 from acta_engine.recovery.outage import DELAY_REASONS, Delay
 from acta_engine.store.schema import StoredModel, VersionedModel
@@ -207,6 +207,10 @@ class Change:
     def set(self, **fields: Any) -> None:
         """Replaces fields of the head."""
         self.head = self.head.model_copy(update=fields)
+
+    def set_call(self, open_call: OpenCall, **fields: Any) -> None:
+        """Replaces fields of a call."""
+        self.set(calls=self.head.with_call(open_call.model_copy(update=fields)).calls)
 
     def to_state(self, state: SessionState, reason: str | None = None) -> None:
         """Changes the session's state and adds the event. Does nothing where state and reason are the same already.

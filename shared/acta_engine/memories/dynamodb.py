@@ -46,10 +46,6 @@ from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item, dump, item_key, load, stored
 
 
-def from_memory(memory: Memory, version: int) -> bytes:
-    return dump(memory, version)
-
-
 def to_memory(version: int, data: bytes) -> Memory:
     return load("memory", Memory, version, data)
 
@@ -77,7 +73,7 @@ def memory_items(tenant: str, memory: Memory, version: int) -> tuple[Item, Item]
         "k": {"S": memory.kind},
         "u": {"S": memory.updated_at.isoformat()},
         "v": {"N": str(version)},
-        "z": {"B": from_memory(memory, version)},
+        "z": {"B": dump(memory, version)},
     }
     listed = listed_key(tenant, memory.memory_id)
     return {**listed, **attributes}, {**own_key(tenant, memory.agent_id, memory.memory_id), **attributes}

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from acta_engine.agents.agent import AGENT_ID_PATTERN, DEFAULT_AGENT, AgentDefinition, require_start_role
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.etag import etag
 from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored_answer
 from acta_engine.api.json_body import RequestBody
@@ -87,7 +87,7 @@ def add_memories(api: Api, deps: App) -> None:
         find=find,
         view=memory_view,
         tag=lambda memory: etag(int(memory.updated_at.timestamp() * 1_000_000)),
-        stale=MemoryChanged,
+        stale=(MemoryChanged,),
         missing="There is no such memory.",
         changed="The memory was changed meanwhile. Read it again and decide anew.",
     )
@@ -175,16 +175,11 @@ def add_memories(api: Api, deps: App) -> None:
                 **({"origin": "person", "only_for": None, "private": False} if body.shared else {}),
             }
         )
-        with memories.writing():
-            store.update(api.caller.tenant, old, new)
-        return memories.answer(new)
+        return memories.replaced(store.update, old, new)
 
     @api.on("deleteMemory")
     def delete_memory(memory_id: str) -> Response:
-        old = memories.get_as_read(memory_id)
-        with memories.writing():
-            store.delete(api.caller.tenant, old)
-        return no_content()
+        return memories.deleted(store.delete, memories.get_as_read(memory_id))
 
 
 def _tags(body: MemoryBody) -> tuple[str, ...]:

@@ -37,17 +37,15 @@ class TenantReceiver(FrozenModel):
     updated_by: str
 
 
-def is_usable_secret(secret: str) -> bool:
-    """Whether the secret may be stored, see `SECRET_RULE`."""
-    if not (
-        len(secret) <= MAX_SECRET_CHARS and secret.isascii() and secret.isprintable() and " " not in secret
-    ):
-        return False
+def usable_secret(secret: str) -> str:
+    """The secret, where it may be stored. Raises ValueError with `SECRET_RULE`."""
+    is_plain = secret.isascii() and secret.isprintable() and " " not in secret
     try:
-        signing_key(secret)
+        if is_plain and len(secret) <= MAX_SECRET_CHARS and signing_key(secret):
+            return secret
     except ValueError:
-        return False
-    return True
+        pass
+    raise ValueError(SECRET_RULE)
 
 
 def signing_key(secret: str) -> bytes:

@@ -12,17 +12,11 @@ from acta_engine.app import App
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.notifications.answers import notifications_view
-from acta_engine.notifications.receiver import SECRET_RULE, TenantReceiver, is_usable_secret
+from acta_engine.notifications.receiver import TenantReceiver, usable_secret
 from acta_engine.sessions.bodies import NotifyUrl
 from acta_engine.store.keys import RECEIVERS_SECRET
 
 NONE = "Notifications are not set."
-
-
-def usable_secret(secret: str) -> str:
-    if not is_usable_secret(secret):
-        raise ValueError(SECRET_RULE)
-    return secret
 
 
 class PutNotifications(RequestBody):

@@ -183,8 +183,7 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
     assert one.tool_call is not None
     open_call = change.head.open_call(one.tool_call.call_id)
     if open_call is not None:
-        ready = open_call.model_copy(update={"state": "ready", "amended": amended, "approval": "given"})
-        change.set(calls=change.head.with_call(ready).calls)
+        change.set_call(open_call, state="ready", amended=amended, approval="given")
     head = change.head
     if head.plan is not None:
         edited = head.has_unread_plan_edit
@@ -205,7 +204,7 @@ def _go_on_with(
     if open_call.task is not None:
         task = open_call.task.after_people(one.created_at, change.now)
         again = {"state": "started", "asked": asked, "task": task}
-    change.set(calls=change.head.with_call(open_call.model_copy(update=again)).calls)
+    change.set_call(open_call, **again)
 
 
 def _settle_doubt(
@@ -221,8 +220,7 @@ def _settle_doubt(
     elif option == "skip":
         _finish(change, one, SKIP_EXPIRED if expired else SKIPPED, ok=False)
     elif open_call is not None:
-        again = open_call.model_copy(update={"state": "ready", "tries": open_call.tries + 1, "starter": ""})
-        change.set(calls=change.head.with_call(again).calls)
+        change.set_call(open_call, state="ready", tries=open_call.tries + 1, starter="")
 
 
 def _finish(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
@@ -248,7 +246,7 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
     assert one.tool_call is not None
     call_id, name = one.tool_call.call_id, one.tool_call.name
     change.entry(ToolEntry(call_id=call_id, name=name, content=Content.of(text), ok=ok))
-    change.set(calls=change.head.with_call(OpenCall(call_id=call_id, name=name, state="done")).calls)
+    change.set_call(OpenCall(call_id=call_id, name=name, state="done"))
 
 
 def _go_on(change: Change) -> None:

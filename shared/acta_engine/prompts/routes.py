@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from acta_engine.agents.applied import Applied
-from acta_engine.agents.store import DefinitionChanged
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
@@ -65,8 +64,7 @@ def add_prompts(api: Api, deps: App) -> None:
         api,
         find=lambda tenant, name: store.prompt(tenant, name) if name in SEEDS else None,
         view=prompt_view,
-        tag=lambda prompt: version_tag(prompt.version, prompt.created_at),
-        stale=DefinitionChanged,
+        tag=version_tag,
         missing="There is no prompt of this name.",
         changed="Another version has been written meanwhile. Read the prompt again and decide anew.",
     )
@@ -85,8 +83,7 @@ def add_prompts(api: Api, deps: App) -> None:
 
     @api.on("writePrompt")
     def write_prompt(name: str, body: PutPrompt) -> Response:
-        old = prompts.get_as_read(name)
-        prompts.check_version(body.expected_version, old.version)
+        old = prompts.get_as_read(name, body.expected_version)
         if not body.active:
             return write_draft(old, body)
         applied = applied_after(body, old.applied)
@@ -94,9 +91,7 @@ def add_prompts(api: Api, deps: App) -> None:
             return prompts.answer(mark(old, applied))
         by, now = api.caller.user, clock.now()
         new = old.next_version(body.content, body.comment, by, now, applied, newest=newest(name))
-        with prompts.writing():
-            store.write_prompt(api.caller.tenant, old, new)
-        return prompts.answer(new)
+        return prompts.replaced(store.write_prompt, old, new)
 
     def write_draft(old: Prompt, body: PutPrompt) -> Response:
         """Sent again, it is the version that it was: the newest, or the one in force."""
@@ -118,8 +113,7 @@ def add_prompts(api: Api, deps: App) -> None:
 
     def draft_answer(draft: Prompt, in_force: Prompt) -> Response:
         """With the tag of what is in force, which a write has to name."""
-        tag = version_tag(in_force.version, in_force.created_at)
-        return success(prompt_view(draft, in_force.version), headers={"ETag": tag})
+        return success(prompt_view(draft, in_force.version), headers={"ETag": version_tag(in_force)})
 
     def newest(name: str) -> int:
         return store.newest_version(api.caller.tenant, name)
@@ -150,8 +144,7 @@ def add_prompts(api: Api, deps: App) -> None:
         key = idempotency_key(api.request, 200)
 
         def restore() -> Json:
-            old = prompts.get_as_read(name)
-            prompts.check_version(body.expected_version, old.version)
+            old = prompts.get_as_read(name, body.expected_version)
             wanted = store.prompt_version(tenant, name, version)
             if wanted is None:
                 raise NotFound("There is no such version.")

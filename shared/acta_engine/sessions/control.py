@@ -326,5 +326,4 @@ def _end_open_calls(change: Change) -> None:
     """Each gets its one result. None of them runs any more without a new call."""
     for call in change.head.unfinished_calls:
         change.entry(ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(UNKNOWN), ok=False))
-        done = call.model_copy(update={"state": "done"})
-        change.set(calls=change.head.with_call(done).calls)
+        change.set_call(call, state="done")

@@ -28,7 +28,7 @@ class Page(NamedTuple):
 
 def page_of_rows(rows: Iterable[Row[Item]], view: Callable[[Item], Json], limit: int) -> Page:
     """As many rows as both bounds allow, one at least. `limit`: the request's
-    (`shared/acta_engine/sessions/history_routes.py`)."""
+    (`shared/acta_engine/sessions/routes.py`)."""
     items: list[Json] = []
     size, following = 0, HistoryCursor()
     for row in rows:

@@ -65,7 +65,7 @@ def poll(
 ) -> SessionSnapshot:
     """Returns as soon as there are events, the session has ended, or `wait` seconds are over.
 
-    `wait`: the request's, or `STREAM_WAIT_SECONDS`; both are in `shared/acta_engine/sessions/polling_routes.py`.
+    `wait`: the request's, or `STREAM_WAIT_SECONDS`; both are in `shared/acta_engine/sessions/routes.py`.
 
     Raises SessionNotFound, and CursorInvalid for a cursor beyond the log's end.
     """

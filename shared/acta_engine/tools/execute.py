@@ -14,13 +14,13 @@ from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
 from acta_engine.log.head import Head, OpenCall, input_to_run
 from acta_engine.log.repository import Session, SessionRepository
-from acta_engine.people.opening import AskingRules
 from acta_engine.people.policies import approval_reason
 from acta_engine.recovery.outage import Cause, cause_of_lost_call
 from acta_engine.recovery.wait_out import wait_or_ask
 from acta_engine.tools.mcp.server_tasks import begin_task, look
 from acta_engine.tools.runtime import (
     CallResult,
+    HeldCall,
     ToolRuntime,
     ask_for_server,
     ask_whether_it_happened,
@@ -77,74 +77,64 @@ def run_held_call(
     repository = runtime.repository
     if session.recorded(at.call_key(call_id, "finish")) is not None:
         return
-    call = session.call(call_id)
-    open_call = session.head.open_call(call_id)
+    call, open_call = session.call(call_id), session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state == "withheld":
         return
     call = _as_it_runs(repository, session, call, open_call)
     spec = _present_tool(runtime, session, call.name)
+    held = HeldCall(runtime, session, at, call, spec, attempt, fused)
     is_other_tool = spec is not None and _is_changed_since(spec, call, open_call)
     effect = spec.effect if spec is not None and not is_other_tool else None
-    if open_call.task is None and effect is None and is_in_doubt(open_call, effect):
-        ask_whether_it_happened(runtime, session, at, call, spec)
-        return
     if open_call.task is not None:
-        look(runtime, session, at, call, spec if effect is not None else None, attempt, deadline_seconds)
+        look(held._replace(spec=spec if effect is not None else None), deadline_seconds)
+        return
+    if effect is None and is_in_doubt(open_call, effect):
+        ask_whether_it_happened(held)
         return
     started = repository.clock.now()
     start_is_logged = effect not in (None, "read")
-    match log_start(repository, session, at, call, effect, fused=fused):
+    match log_start(held, effect):
         case "withdrawn":
             return
         case "replanned":
-            _leave_out(repository, session, at, call, fused)
+            _leave_out(held)
             return
         case "ask":
-            ask_whether_it_happened(runtime, session, at, call, spec)
+            ask_whether_it_happened(held)
             return
         case "first" | "again" as start:
             try:
+                rerun = start == "again"
                 result = (
-                    CallResult(CHANGED.format(name=call.name), ok=False)
-                    if is_other_tool
-                    else run_tool(runtime, spec, call, session.head, deadline_seconds, rerun=start == "again")
+                    held.refused(CHANGED) if is_other_tool else run_tool(held, deadline_seconds, rerun=rerun)
                 )
             except ToolNotRun as turned_away:
                 if effect == "once":
-                    take_back_start(repository, session, at, call)
+                    take_back_start(held)
                 raise turned_away.reason from None
             except ToolAsks as asks:
-                if ask_for_server(runtime, session, at, call, spec, asks.question):
+                if ask_for_server(held, asks.question):
                     return
-                result = CallResult(UNASKED.format(name=call.name), ok=False)
+                result = held.refused(UNASKED)
             except ToolWaits as waits:
-                assert spec is not None
-                ended = begin_task(
-                    runtime, session, at, call, spec, waits.news, started, start_is_logged=start_is_logged
-                )
+                ended = begin_task(held, waits.news, started, start_is_logged=start_is_logged)
                 if ended is None:
                     return
                 result = ended
-    amended = open_call.amended is not None
-    record_finish(
-        runtime, session, at, call, result, started, attempt,
-        start_is_logged=start_is_logged, amended=amended, fused=fused,
-    )  # fmt: skip
+    record_finish(held, result, started, start_is_logged=start_is_logged)
 
 
-def _leave_out(
-    repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
-) -> None:
+def _leave_out(held: HeldCall) -> None:
     """Settles a call that does not run because the plan was changed. Where a turn has told the model of that in the
     meantime, or the run has ended, nothing is settled here.
     """
-    result = CallResult(REPLANNED.format(name=call.name), ok=False)
-    for change in repository.attempts(session, at.call_key(call.call_id, "finish")):
-        check_run(change.head, at)
-        if change.head.is_over or change.head.interventions or not is_replanned(change.head, call.call_id):
+    for change in held.attempts("finish"):
+        check_run(change.head, held.at)
+        head = change.head
+        if head.is_over or head.interventions or not is_replanned(head, held.call.call_id):
             return
-        change.is_fused = fused
-        finish(session, change, call, result, duration_ms=0)
+        change.is_fused = held.fused
+        finish(held, change, held.refused(REPLANNED))
         change.commit()
 
 
@@ -157,51 +147,48 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     """
     repository = runtime.repository
     session = repository.turn(at)
-    call = session.call(call_id)
-    open_call = session.head.open_call(call_id)
+    call, open_call = session.call(call_id), session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
+    held = HeldCall(runtime, session, at, call)
     if session.head.is_over and open_call.task is not None:  # nothing that is away keeps a run that is over
-        look(runtime, session, at, call, None)
+        look(held)
         return
     cause = cause_of_lost_call(error)
     if cause is not None:
-        _wait_for_call(runtime, session, at, call_id, cause)
+        _wait_for_call(held, cause)
         return
-    call = _as_it_runs(repository, session, call, open_call)
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
+    held = held._replace(call=_as_it_runs(repository, session, call, open_call), spec=spec)
     if open_call.task is not None:
-        look(runtime, session, at, call, spec)
+        look(held)
         return
     if is_in_doubt(open_call, spec.effect if spec is not None else None):
-        ask_whether_it_happened(runtime, session, at, call, spec)
+        ask_whether_it_happened(held)
         return
-    result = CallResult(LOST.format(error=error), ok=False)
-    for change in repository.attempts(session, at.call_key(call_id, "finish")):
+    for change in held.attempts("finish"):
         check_run(change.head, at)  # whoever has the session settles the call itself
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
             return
-        finish(session, change, call, result, duration_ms=0)
+        finish(held, change, CallResult(LOST.format(error=error), ok=False))
         change.commit()
 
 
-def _wait_for_call(runtime: ToolRuntime, session: Session, at: Position, call_id: str, cause: Cause) -> None:
+def _wait_for_call(held: HeldCall, cause: Cause) -> None:
     """Begins the wait, once for all calls of the reply that are lost together. The next turn waits and runs them
     again; a call that may have had its effect is treated then as after any other lost worker.
     """
-    repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(session.head))
-    key = at.call_key(call_id, f"outage/{repository.clock.new_id('try')}")
-    for change in repository.attempts(session, key):
-        check_run(change.head, at)
+    rules, call_id = held.asking_rules, held.call.call_id
+    for change in held.attempts(f"outage/{held.new_try()}"):
+        check_run(change.head, held.at)
         head, open_call = change.head, change.head.open_call(call_id)
         if head.is_over or open_call is None or open_call.state in ("withheld", "done"):
             return
-        if head.run is None or head.run.turn != at.turn:
+        if head.run is None or head.run.turn != held.at.turn:
             return
         if not head.delay_at(change.now):
-            wait_or_ask(change, cause, runtime.outage_limits, rules)
+            wait_or_ask(change, cause, held.runtime.outage_limits, rules)
             count_again(change, len(change.head.unfinished_calls))
             _joins(change, call_id)
             change.commit()
@@ -255,42 +242,32 @@ has moved on, so the call must not start. `replanned`: a person has changed the 
 """
 
 
-def log_start(
-    repository: SessionRepository,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    effect: Effect | None,
-    *,
-    fused: bool = False,
-) -> Start:
+def log_start(held: HeldCall, effect: Effect | None) -> Start:
     """Logs the start of a call that is not `read`, before anything outside is reached.
 
-    `effect` None: the tool is not there any more. `fused`: as in `run_held_call`. Raises Fenced where another run or
-    generation has the session, and Refused where the call needs an approval and has none.
+    `effect` None: the tool is not there any more. Raises Fenced where another run or generation has the session, and
+    Refused where the call needs an approval and has none.
     """
     if effect is None or effect == "read":
-        return "first" if _may_start(session.head, at, call.call_id) else "withdrawn"
-    start = _log_first(repository, session, at, call, fused)
+        return "first" if _may_start(held, held.session.head) else "withdrawn"
+    start = _log_first(held)
     if start == "again":
-        return _log_again(repository, session, at, call) if effect == "idempotent" else "ask"
+        return _log_again(held) if effect == "idempotent" else "ask"
     return start
 
 
-def take_back_start(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> None:
+def take_back_start(held: HeldCall) -> None:
     """The call did not reach its tool, so that the next attempt finds nothing to ask about. After `log_start` said
     `first`, of a tool that runs `once`: any other one runs again in any case.
     """
-    logged = session.head.open_call(call.call_id)
+    logged = held.open_call
     if logged is None or logged.state != "started":
         return
-    key = at.call_key(call.call_id, f"not-run/{repository.clock.new_id('try')}")
-    for change in repository.attempts(session, key):
-        open_call = change.head.open_call(call.call_id)
+    for change in held.attempts(f"not-run/{held.new_try()}"):
+        open_call = change.head.open_call(held.call.call_id)
         if open_call != logged or change.head.is_over:  # a person is asked, or has said what came of it
             return
-        ready = logged.model_copy(update={"state": "ready", "tries": logged.tries + 1})
-        change.set(calls=change.head.with_call(ready).calls)
+        change.set_call(logged, state="ready", tries=logged.tries + 1)
         change.commit()
 
 
@@ -312,48 +289,44 @@ def is_replanned(head: Head, call_id: str) -> bool:
     return not let_run
 
 
-def _log_first(
-    repository: SessionRepository, session: Session, at: Position, call: ToolCall, fused: bool
-) -> Start:
+def _log_first(held: HeldCall) -> Start:
     """Appends the start. After the 2xx of a cancel no call gets past this (docs/design/log.md 31).
 
     `again`: an earlier attempt has logged it, and may have had the effect.
     """
-    mine = repository.clock.new_id("try")
-    for change in repository.attempts(session, at.call_key(call.call_id, f"start/{mine}")):
-        open_call, may_start = change.head.open_call(call.call_id), _may_start(change.head, at, call.call_id)
+    mine = held.new_try()
+    for change in held.attempts(f"start/{mine}"):
+        open_call, may_start = change.head.open_call(held.call.call_id), _may_start(held, change.head)
         if open_call is not None and open_call.state == "started":
             # Also while a person is asked about another call: whether this one has happened is asked at once, too.
             return "again"
         if open_call is None or not may_start:
             return "withdrawn"
-        if is_replanned(change.head, call.call_id):
+        if is_replanned(change.head, held.call.call_id):
             return "replanned"
-        change.is_fused = fused
-        started = open_call.model_copy(update={"state": "started", "starter": mine})
-        change.set(calls=change.head.with_call(started).calls)
+        change.is_fused = held.fused
+        change.set_call(open_call, state="started", starter=mine)
         if not open_call.starter:  # else it was told, and taken back because nothing had run
-            change.event(ToolStarted(**call.event_data))
+            change.event(ToolStarted(**held.call.event_data))
         change.commit()
     return "first"
 
 
-def _log_again(repository: SessionRepository, session: Session, at: Position, call: ToolCall) -> Start:
+def _log_again(held: HeldCall) -> Start:
     """The logged start is another attempt's, and what came after it may forbid this attempt. So this one has to win a
     commit number of its own, with nothing to say, before it reaches out.
     """
-    key = at.call_key(call.call_id, f"again/{repository.clock.new_id('try')}")
-    for change in repository.attempts(session, key):
-        if not _may_start(change.head, at, call.call_id):
+    for change in held.attempts(f"again/{held.new_try()}"):
+        if not _may_start(held, change.head):
             return "withdrawn"
         change.commit()
     return "again"
 
 
-def _may_start(head: Head, at: Position, call_id: str) -> bool:
+def _may_start(held: HeldCall, head: Head) -> bool:
     """False: the run is over, a person is asked, or the call is done. Raises Fenced, Refused."""
-    check_run(head, at)
-    open_call = head.open_call(call_id)
+    check_run(head, held.at)
+    open_call = head.open_call(held.call.call_id)
     if head.is_over or head.interventions or open_call is None or open_call.state == "done":
         return False
     if open_call.approval == "needed":  # however it came here, the model is told that the call was not run

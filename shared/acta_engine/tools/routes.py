@@ -2,21 +2,18 @@
 own."""
 
 from collections.abc import Collection
-from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from acta_engine.agents.applied import Applied
 from acta_engine.agents.store import (
+    DefinitionExists,
     DefinitionStore,
-    ToolChanged,
-    ToolExists,
     ToolSecretNames,
     all_agents,
 )
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
@@ -196,8 +193,7 @@ def add_tools(api: Api, deps: App) -> None:
         api,
         find=store.get,
         view=view,
-        tag=lambda tool: version_tag(tool.version, tool.created_at),
-        stale=ToolChanged,
+        tag=version_tag,
         missing="There is no tool of this name.",
         changed="The tool was changed meanwhile. Read it again and decide anew.",
     )
@@ -222,7 +218,16 @@ def add_tools(api: Api, deps: App) -> None:
     def create_tool(body: CreateTool) -> Response:
         tenant, now = api.caller.tenant, clock.now()
         applied = applied_after(body, None)
-        tool = _definition(body, body.name, tenant, deps.settings, applied, 1, now, now)
+        tool = _definition(
+            body,
+            tenant,
+            deps.settings,
+            name=body.name,
+            applied=applied,
+            version=1,
+            created_at=now,
+            updated_at=now,
+        )
 
         key = idempotency_key(api.request, 201)
 
@@ -236,7 +241,7 @@ def add_tools(api: Api, deps: App) -> None:
                 raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
             try:
                 store.create(tenant, tool, record_of(key, made, now))
-            except ToolExists:
+            except DefinitionExists:
                 raise _taken() from None
             return made
 
@@ -253,16 +258,14 @@ def add_tools(api: Api, deps: App) -> None:
         tenant = api.caller.tenant
         if name in own_tools(tenant):
             raise _of_the_environment()
-        old = tools.get_as_read(name)
-        tools.check_version(body.version, old.version)
+        old = tools.get_as_read(name, body.version)
         applied = applied_after(body, old.applied)
         new = _definition(
-            body, name, tenant, deps.settings, applied, old.version + 1, old.created_at, clock.now()
-        )
+            body, tenant, deps.settings, name=name, applied=applied,
+            version=old.version + 1, created_at=old.created_at, updated_at=clock.now(),
+        )  # fmt: skip
         _check_secrets(new, tenant, deps.secret_names)
-        with tools.writing():
-            store.replace(tenant, old, new)
-        return tools.answer(new)
+        return tools.replaced(store.replace, old, new)
 
     @api.on("deleteTool")
     def delete_tool(
@@ -275,13 +278,10 @@ def add_tools(api: Api, deps: App) -> None:
         tenant = api.caller.tenant
         if name in own_tools(tenant) and store.get(tenant, name) is None:
             raise _of_the_environment()
-        old = tools.get_as_read(name)
-        tools.check_version(version, old.version)
+        old = tools.get_as_read(name, version)
         if not force:
             check_not_named((name,), deps.definitions, tenant)
-        with tools.writing():
-            store.delete(tenant, old)
-        return no_content()
+        return tools.deleted(store.delete, old)
 
     @api.on("callTool")
     def call_tool(name: str, body: CallTool) -> Response:
@@ -321,16 +321,15 @@ def _made_already(record: IdempotencyRecord) -> Json:
     )
 
 
-def _definition(
-    body: PutTool,
-    name: str,
-    tenant: str,
-    settings: Settings,
-    applied: Applied | None,
-    version: int,
-    created_at: datetime,
-    updated_at: datetime,
-) -> ToolDefinition:
+AS_WRITTEN = (
+    "input_schema", "kind", "effect", "risk", "approver_role", "approver_must_differ", "repeatable", "timeout_seconds",
+    "result_limit_bytes",
+)  # fmt: skip
+"""Fields of the body that a definition has as they are."""
+
+
+def _definition(body: PutTool, tenant: str, settings: Settings, *, name: str, **known: Any) -> ToolDefinition:
+    """`known`: the other fields that the body does not have. Raises FieldsInvalid."""
     try:
         check_timeout(body.timeout_seconds, settings.longest_tool_seconds)
         check_schema(body.input_schema)
@@ -340,24 +339,10 @@ def _definition(
         high_stakes = _stakes(body, name)
     except Unusable as unusable:
         raise FieldsInvalid(unusable.problems) from None
+    said = {field: getattr(body, field) for field in AS_WRITTEN}
+    description = body.description.strip()
     return ToolDefinition(
-        name=name,
-        description=body.description.strip(),
-        input_schema=body.input_schema,
-        kind=body.kind,
-        config=config,
-        effect=body.effect,
-        risk=body.risk,
-        high_stakes=high_stakes,
-        approver_role=body.approver_role,
-        approver_must_differ=body.approver_must_differ,
-        repeatable=body.repeatable,
-        timeout_seconds=body.timeout_seconds,
-        result_limit_bytes=body.result_limit_bytes,
-        applied=applied,
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
+        **said, **known, name=name, description=description, config=config, high_stakes=high_stakes
     )
 
 

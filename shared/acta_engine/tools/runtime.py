@@ -5,7 +5,7 @@ recorded, or what people are asked about the call before it ends.
 `finish`. May a call start at all: `execute.py`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from acta_engine.errors import ModelFeedback, ToolFailed
 from acta_engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta_engine.log.conversation import Content, ToolCall, ToolEntry
 from acta_engine.log.events import ToolFinished, ToolStarted
-from acta_engine.log.head import Head
+from acta_engine.log.head import Head, OpenCall
 from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.people.opening import (
     AskingRules,
@@ -51,11 +51,6 @@ class ToolRuntime(NamedTuple):
         """How the session's agent asks people."""
         return policies_of(self.agent(head.tenant, head.agent_id))
 
-    @property
-    def takes_tasks(self) -> bool:
-        """Whether a call may become a task."""
-        return self.server_tasks is not None
-
 
 class CallResult(NamedTuple):
     text: str
@@ -70,68 +65,89 @@ class CallResult(NamedTuple):
     """The path of the file that the call wrote. The event says it: a person may have changed the model's input."""
 
 
-def run_tool(
-    runtime: ToolRuntime, spec: ToolSpec | None, call: ToolCall, head: Head, deadline: float, *, rerun: bool
-) -> CallResult:
-    """Raises ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and what the engine retries."""
-    arguments = call.input or {}
-    if spec is None:
-        return CallResult(
-            f"Error: the tool {call.name!r} is not available any more. Try another way.", ok=False
+class HeldCall(NamedTuple):
+    """One call, in a process that holds its session."""
+
+    runtime: ToolRuntime
+    session: Session
+    at: Position
+    call: ToolCall
+    """With the input that it runs with."""
+    spec: ToolSpec | None = None
+    """Its tool as it is now. None: it was deleted."""
+    attempt: int = 0
+    """The engine's retry count."""
+    fused: bool = False
+    """The worker that committed the reply makes the call itself."""
+
+    @property
+    def open_call(self) -> OpenCall | None:
+        """What the newest head knows of it."""
+        return self.session.head.open_call(self.call.call_id)
+
+    @property
+    def asking_rules(self) -> AskingRules:
+        return AskingRules(self.runtime.repository.clock, self.runtime.policies(self.session.head))
+
+    def new_try(self) -> str:
+        return self.runtime.repository.clock.new_id("try")
+
+    def attempts(self, key: str) -> Iterator[Change]:
+        """The loop of a commit about the call. `key`: what it settles, such as `finish`, or `doubt/` and a new try."""
+        return self.runtime.repository.attempts(self.session, self.at.call_key(self.call.call_id, key))
+
+    def context(self, spec: ToolSpec, deadline: float) -> CallContext:
+        head, open_call = self.session.head, self.open_call
+        asked = open_call.asked if open_call is not None else None
+        return CallContext(
+            tenant=head.tenant,
+            session_id=head.session_id,
+            agent_id=head.agent_id,
+            effect_id=self.call.effect_id,
+            deadline_seconds=min(deadline, spec.timeout_seconds),
+            user=head.created_by,
+            read_outside=head.read_outside,
+            private=head.private_to is not None,
+            answered=asked if asked is not None and asked.responses is not None else None,
+            takes_tasks=self.runtime.server_tasks is not None,
+            text_of=lambda handle: self.runtime.repository.text(head, handle),
         )
-    context = context_of(runtime, spec, call, head, deadline)._replace(rerun=rerun)
+
+    def refused(self, text: str) -> CallResult:
+        """A result that says why the call came to nothing. `text`: with the tool's `{name}`."""
+        return CallResult(text.format(name=self.call.name), ok=False)
+
+
+def run_tool(held: HeldCall, deadline: float, *, rerun: bool) -> CallResult:
+    """Raises ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and what the engine retries."""
+    spec, arguments = held.spec, held.call.input or {}
+    if spec is None:
+        name = held.call.name
+        return CallResult(f"Error: the tool {name!r} is not available any more. Try another way.", ok=False)
+    runtime, context = held.runtime, held.context(spec, deadline)._replace(rerun=rerun)
 
     def run() -> str | OutsideText:
         runtime.registry.check(spec, arguments, private=context.private)
         return runtime.toolbox.run(spec, arguments, context)
 
-    result = result_of(runtime, spec, head, run)
+    result = result_of(held, spec, run)
     if result.ok and isinstance(spec, BuiltinTool):
         return result._replace(written_path=spec.written_path(arguments))
     return result
 
 
-def context_of(
-    runtime: ToolRuntime, spec: ToolSpec, call: ToolCall, head: Head, deadline: float
-) -> CallContext:
-    return CallContext(
-        tenant=head.tenant,
-        session_id=head.session_id,
-        agent_id=head.agent_id,
-        effect_id=call.effect_id,
-        deadline_seconds=min(deadline, spec.timeout_seconds),
-        user=head.created_by,
-        read_outside=head.read_outside,
-        private=head.private_to is not None,
-        answered=_answered(head, call.call_id),
-        takes_tasks=runtime.takes_tasks,
-        text_of=lambda handle: runtime.repository.text(head, handle),
-    )
-
-
-def result_of(
-    runtime: ToolRuntime, spec: ToolSpec, head: Head, run: Callable[[], str | OutsideText]
-) -> CallResult:
+def result_of(held: HeldCall, spec: ToolSpec, run: Callable[[], str | OutsideText]) -> CallResult:
     """What the model is told of what `run` says, or of how it fails."""
+    repository, head = held.runtime.repository, held.session.head
     try:
         said = run()
     except ModelFeedback as failure:
         outside = isinstance(failure, ToolFailed) and failure.outside is not None
         return CallResult(failure_text(failure, head.quotation_key), ok=False, outside=outside)
     result = result_text(
-        said,
-        spec.result_limit_bytes,
-        lambda content: runtime.repository.keep(head, content),
-        head.quotation_key,
+        said, spec.result_limit_bytes, lambda content: repository.keep(head, content), head.quotation_key
     )
     return CallResult(result.text, ok=True, whole=result.whole, outside=isinstance(said, OutsideText))
-
-
-def _answered(head: Head, call_id: str) -> ToolQuestion | None:
-    """What a person has answered the tool's server in the middle of this call."""
-    open_call = head.open_call(call_id)
-    asked = open_call.asked if open_call is not None else None
-    return asked if asked is not None and asked.responses is not None else None
 
 
 Runner = Callable[[Any, Mapping[str, Any], CallContext], str | OutsideText]
@@ -161,27 +177,16 @@ class Tools:
         return runner()(spec, arguments, context)
 
 
-def record_finish(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    result: CallResult,
-    started: datetime,
-    attempt: int,
-    *,
-    start_is_logged: bool,
-    amended: bool,
-    fused: bool = False,
-) -> None:
-    """`start_is_logged`: then the finish is recorded whatever came meanwhile (docs/design/log.md 8). `amended`: it ran
-    with an input of a person's.
-    """
+def record_finish(held: HeldCall, result: CallResult, started: datetime, *, start_is_logged: bool) -> None:
+    """`start_is_logged`: then the finish is recorded whatever came meanwhile (docs/design/log.md 8)."""
+    call, open_call = held.call, held.open_call
+    # whether it ran with an input of a person's
+    amended = open_call is not None and open_call.amended is not None
     said = result._replace(text=result.text + amended_note(call.input)) if amended else result
-    for change in runtime.repository.attempts(session, at.call_key(call.call_id, "finish")):
-        change.is_fused = fused
+    for change in held.attempts("finish"):
+        change.is_fused = held.fused
         if not start_is_logged:
-            check_run(change.head, at)
+            check_run(change.head, held.at)
             change.event(ToolStarted(**call.event_data))
         took = milliseconds(started, change.now)
         change.step(
@@ -192,21 +197,21 @@ def record_finish(
                 started_at=started,
                 completed_at=change.now,
                 duration_ms=took,
-                attempt=attempt,
+                attempt=held.attempt,
                 error=None if result.ok else "TOOL_ERROR",
             )
         )
-        finish(session, change, call, said, took)
+        finish(held, change, said, took)
         change.commit()
 
 
-def finish(session: Session, change: Change, call: ToolCall, result: CallResult, duration_ms: int) -> None:
+def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int = 0) -> None:
     """Records the result and moves the session on.
 
     Where the run is over it only records what happened. The same holds where the call has its one result already: a
     person said what came of it, or the model was told that nobody knows.
     """
-    content = Content.of(result.text)
+    session, call, content = held.session, held.call, Content.of(result.text)
     answered = session.call(call.call_id) is None or call.call_id in session.results
     if not answered:
         change.entry(
@@ -225,8 +230,7 @@ def finish(session: Session, change: Change, call: ToolCall, result: CallResult,
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
         return
-    over = {"state": "done", "amended": None, "starter": "", "asked": None, "task": None}
-    change.set(calls=head.with_call(open_call.model_copy(update=over)).calls)
+    change.set_call(open_call, state="done", amended=None, starter="", asked=None, task=None)
     if head.is_over:
         return
     if result.ok and head.plan is not None and head.plan.is_live:
@@ -236,54 +240,37 @@ def finish(session: Session, change: Change, call: ToolCall, result: CallResult,
         change.to_state("executing")
 
 
-def ask_whether_it_happened(
-    runtime: ToolRuntime, session: Session, at: Position, call: ToolCall, spec: ToolSpec | None
-) -> None:
+def ask_whether_it_happened(held: HeldCall) -> None:
     """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly. A
     task of its server is not looked for any more.
     """
-    repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(session.head))
-    mine = session.head.open_call(call.call_id)
-    key = at.call_key(call.call_id, f"doubt/{repository.clock.new_id('try')}")
-    for change in repository.attempts(session, key):
-        check_run(change.head, at)
-        open_call = change.head.open_call(call.call_id)
+    rules, mine = held.asking_rules, held.open_call
+    for change in held.attempts(f"doubt/{held.new_try()}"):
+        check_run(change.head, held.at)
+        open_call = change.head.open_call(held.call.call_id)
         if change.head.is_over or open_call is None or open_call != mine or open_call.state != "started":
             return
-        withheld = open_call.model_copy(update={"state": "withheld", "asked": None, "task": None})
-        change.set(calls=change.head.with_call(withheld).calls)
-        open_doubt(change, call, spec, rules)
+        change.set_call(open_call, state="withheld", asked=None, task=None)
+        open_doubt(change, held.call, held.spec, rules)
         wait_for_people(change)
         change.commit()
 
 
-def ask_for_server(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    spec: ToolSpec | None,
-    question: ToolQuestion,
-    looked: ServerTask | None = None,
-) -> bool:
+def ask_for_server(held: HeldCall, question: ToolQuestion, looked: ServerTask | None = None) -> bool:
     """Asks a person what the tool's server asks; the call is made again with the answer, or its task gets it. False: it
     cannot be asked, because the run is over.
 
     `looked`: the task as the look has left it that found the question; None: the answer of the call is the question.
     """
-    repository = runtime.repository
-    rules = AskingRules(repository.clock, runtime.policies(session.head))
-    mine = session.head.open_call(call.call_id)
-    key = at.call_key(call.call_id, f"asked/{repository.clock.new_id('try')}")
-    for change in repository.attempts(session, key):
-        open_call = change.head.open_call(call.call_id)
+    rules, mine = held.asking_rules, held.open_call
+    for change in held.attempts(f"asked/{held.new_try()}"):
+        open_call = change.head.open_call(held.call.call_id)
         if change.head.is_over or open_call is None or open_call != mine:
-            return not session.head.is_over
-        check_run(change.head, at)
-        withheld = open_call.model_copy(update={"state": "withheld", "asked": question, "task": looked})
-        change.set(calls=change.head.with_call(withheld).calls, read_outside=True)
-        open_tool_question(change, call, spec, question, rules)
+            return not held.session.head.is_over
+        check_run(change.head, held.at)
+        change.set_call(open_call, state="withheld", asked=question, task=looked)
+        change.set(read_outside=True)
+        open_tool_question(change, held.call, held.spec, question, rules)
         wait_for_people(change)
         change.commit()
     return True

@@ -3,16 +3,15 @@ again."""
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from acta_engine.agents.store import McpServerStore, ServerChanged, ToolChanged, ToolStore
+from acta_engine.agents.store import DefinitionChanged, NamedDefinitions
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.json_body import RequestBody
 from acta_engine.app import App
-from acta_engine.clock import Clock
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
@@ -22,7 +21,6 @@ from acta_engine.tools.tool import (
     NAME_PATTERN,
     NAME_RULE,
     VALUE_RULE,
-    HttpConfig,
     SecretHost,
     ToolDefinition,
     ToolSecret,
@@ -53,7 +51,8 @@ class PutToolSecret(RequestBody):
 
 def add_tool_secrets(api: Api, deps: App) -> None:
     names, values, clock = deps.secret_names, deps.secret_values, deps.clock
-    tools, servers = deps.tool_definitions, deps.server_definitions
+    tools: NamedDefinitions[Any] = deps.tool_definitions
+    servers: NamedDefinitions[Any] = deps.server_definitions
 
     @api.on("listToolSecrets")
     def list_secrets() -> Response:
@@ -75,37 +74,46 @@ def add_tool_secrets(api: Api, deps: App) -> None:
         secret = ToolSecret(
             name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
         )
-        _check_hosts(secret, _users(tools, tenant, name), _servers_with(servers, tenant, name))
+        _check_hosts(secret, (*users(tools, tenant, name), *users(servers, tenant, name)))
         # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
         names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
         # before, for calls that were asked for until now; after, for those asked for until the new value was there
-        _write_anew(tools, servers, tenant, name, clock)
+        write_anew(tenant, name)
         values.put(tenant, name, body.value)
         secret = secret.model_copy(update={"updated_at": clock.now()})
         names.put(tenant, secret)
-        _write_anew(tools, servers, tenant, name, clock)
+        write_anew(tenant, name)
         return success(tool_secret_view(secret), 201 if old is None else 200)
+
+    def write_anew(tenant: str, secret: str) -> None:
+        """Those that refer to the secret: with another value they are other tools, and no call that was asked for
+        before runs with it (docs/design/people.md 16).
+        """
+        for store in (tools, servers):
+            for one in users(store, tenant, secret):
+                written = one.model_copy(update={"version": one.version + 1, "updated_at": clock.now()})
+                with suppress(DefinitionChanged):  # then somebody else has written it anew
+                    store.replace(tenant, one, written)
 
     @api.on("deleteToolSecret")
     def delete_secret(name: str) -> Response:
         tenant = api.caller.tenant
         if all(name != each.name for each in names.all(tenant)):
             raise NotFound("There is no secret of this name.")
-        users = [tool.name for tool in _users(tools, tenant, name)]
-        if users:
-            named = ", ".join(users)
-            raise Conflict(
-                f"Tools refer to this secret: {named}. Change or delete them first.", {"tools": users}
-            )
-        using = [server.name for server in _servers_with(servers, tenant, name)]
-        if using:
-            raise Conflict(
-                f"MCP servers refer to this secret: {', '.join(using)}. Change or delete them first.",
-                {"mcp_servers": using},
-            )
+        for store, kind, field in ((tools, "Tools", "tools"), (servers, "MCP servers", "mcp_servers")):
+            using = [one.name for one in users(store, tenant, name)]
+            if using:
+                named = ", ".join(using)
+                message = f"{kind} refer to this secret: {named}. Change or delete them first."
+                raise Conflict(message, {field: using})
         values.delete(tenant, name)
         names.delete(tenant, name)
         return no_content()
+
+
+def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:
+    """The tools, or the MCP servers, that refer to the secret."""
+    return [one for one in store.all(tenant) if secret in one.secrets]
 
 
 def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,44 +123,15 @@ def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ..
     return tuple(host for host in hosts if host in former) or former
 
 
-def _users(tools: ToolStore, tenant: str, secret: str) -> list[ToolDefinition]:
-    """The tools that refer to the secret."""
-    return [tool for tool in tools.all(tenant) if secret in tool.secrets]
-
-
-def _servers_with(servers: McpServerStore, tenant: str, secret: str) -> list[McpServer]:
-    """The MCP servers that refer to the secret."""
-    return [server for server in servers.all(tenant) if secret in server.secrets]
-
-
-def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition], servers: Sequence[McpServer]) -> None:
+def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition | McpServer]) -> None:
     """Raises Conflict where a tool would send the secret elsewhere."""
     elsewhere = [
-        tool.name
-        for tool in users
-        if isinstance(tool.config, HttpConfig) and not secret.may_be_sent_to(tool.config.url)
-    ]
-    elsewhere += [
-        server.name
-        for server in servers
-        if server.secret_sent_to is not None and not secret.may_be_sent_to(server.secret_sent_to)
+        one.name
+        for one in users
+        if one.secret_sent_to is not None and not secret.may_be_sent_to(one.secret_sent_to)
     ]
     if elsewhere:
         raise Conflict(
             f"Tools send this secret to other hosts: {', '.join(elsewhere)}. Change or delete them first.",
             {"tools": elsewhere},
         )
-
-
-def _write_anew(tools: ToolStore, servers: McpServerStore, tenant: str, secret: str, clock: Clock) -> None:
-    """Those that refer to the secret: with another value they are other tools, and no call that was asked for before
-    runs with it (docs/design/people.md 16).
-    """
-    for tool in _users(tools, tenant, secret):
-        written = tool.model_copy(update={"version": tool.version + 1, "updated_at": clock.now()})
-        with suppress(ToolChanged):  # then somebody else has written it anew
-            tools.replace(tenant, tool, written)
-    for server in _servers_with(servers, tenant, secret):
-        anew = server.model_copy(update={"version": server.version + 1, "updated_at": clock.now()})
-        with suppress(ServerChanged):
-            servers.write(tenant, server, anew)

@@ -293,6 +293,11 @@ class ToolDefinition(ToolSpec):
         """Names of the secrets that its calls need."""
         return frozenset(self.config.secret_headers.values() if isinstance(self.config, HttpConfig) else ())
 
+    @property
+    def secret_sent_to(self) -> str | None:
+        """The URL that gets its secrets. None: a function gets none."""
+        return self.config.url if isinstance(self.config, HttpConfig) else None
+
 
 class ToolSecret(FrozenModel):
     """What is known of a secret without its value."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from typing_extensions import TypedDict as RealTypedDict
 
-from acta_engine.api.answers import TypedDict, instant, instant_or_none
+from acta_engine.api.answers import TypedDict, copied, instant, instant_or_none
 from acta_engine.api.formats import Counter, Instant
 from acta_engine.log.head import Head, SessionState
 from acta_engine.models.providers import PRICED_AT
@@ -22,7 +22,7 @@ from acta_engine.usage.aws_estimate import (
     models_usd,
     total_usd,
 )
-from acta_engine.usage.usage import Amounts
+from acta_engine.usage.usage import Amounts, Standing
 
 if TYPE_CHECKING:
     from acta_engine.usage.report import By, Report
@@ -317,12 +317,14 @@ def usage_view(
 
 
 def _item(name: str, by: By, row: Amounts, rates: AwsRates, agent_name: str | None) -> UsageItemView:
-    of_model = by == "model"
+    of_model, cost = by == "model", _cost(row, rates)
+    if of_model:  # what AWS asks is not a model's
+        cost |= {"estimated_aws_usd": None, "total_usd": None}
     return {
         "key": visible(name),
         "agent_name": agent_name,
         "tokens": _tokens(row),
-        "cost": _model_cost(row, rates) if of_model else _cost(row, rates),
+        "cost": cost,
         "work": None if of_model else _work(row),
     }
 
@@ -348,24 +350,11 @@ def _cost(row: Amounts, rates: AwsRates) -> UsageCostView:
     }
 
 
-def _model_cost(row: Amounts, rates: AwsRates) -> UsageCostView:
-    """What AWS asks is not a model's."""
-    return {**_cost(row, rates), "estimated_aws_usd": None, "total_usd": None}
-
-
 def _work(row: Amounts) -> WorkView:
-    standing = {
-        "idle": row.idle,
-        "active": row.active,
-        "waiting_for_user": row.waiting_for_user,
-        "completed": row.completed,
-        "failed": row.failed,
-        "cancelled": row.cancelled,
-        "deleted": row.deleted,
-    }
+    now = copied(SessionsNowView, row)
     messages = row.user_messages + row.agent_messages
     return {
-        "sessions": {"started": sum(standing.values()), "now": standing},  # type: ignore[typeddict-item]
+        "sessions": {"started": sum(getattr(row, name) for name in get_args(Standing)), "now": now},
         "runs": {
             "started": row.runs,
             "completed": row.runs_completed,
@@ -391,11 +380,7 @@ def _work(row: Amounts) -> WorkView:
 
 def cost_view(receipt: aws_estimate.SessionCosts) -> CostView:
     """The sums alone, in the snapshot."""
-    return {
-        "models_usd": receipt.models_usd,
-        "estimated_aws_usd": receipt.aws.usd,
-        "total_usd": receipt.total_usd,
-    }
+    return copied(CostView, receipt, estimated_aws_usd=receipt.aws.usd)
 
 
 def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> ReceiptView:

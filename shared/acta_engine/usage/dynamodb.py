@@ -280,7 +280,7 @@ class DynamoUsage:
     def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
         # Rows are by id, because names change. What reads no names imports no definitions.
         from acta_engine.agents.agent import built_in
-        from acta_engine.agents.dynamodb_items import agent_key, item_agent
+        from acta_engine.agents.dynamodb import agent_key, item_agent
 
         found = [item_agent(item) for item in self._get(agent_key(tenant, each) for each in agent_ids)]
         names = {agent.agent_id: agent.name for agent in (built_in(), *found)}

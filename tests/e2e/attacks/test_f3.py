@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from acta_engine.agents.dynamodb import DynamoToolStore
 from acta_engine.clock import SystemClock
-from acta_engine.tools.dynamodb import DynamoToolStore
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Sink
 from tests.e2e.support.behind import Behind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.agents.store import ServerChanged
+from acta_engine.agents.store import DefinitionChanged, DefinitionExists
 from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpServer, McpServerAuth
 from acta_engine.tools.registry import TenantRegistry
 from tests.stores.backends import Stores
@@ -38,7 +38,7 @@ def make_server(stores: Stores, name: str = "desk") -> McpServer:
 def test_a_server_is_read_as_it_was_written_by_its_tenant_alone(stores: Stores, tenant: str) -> None:
     desk, shop = make_server(stores), make_server(stores, "shop").model_copy(update={"auth": None})
     for server in (shop, desk):
-        stores.servers.write(tenant, None, server)
+        stores.servers.create(tenant, server)
     assert stores.servers.all(tenant) == (desk, shop)
     assert stores.servers.get(tenant, "desk") == desk
     assert stores.servers.get(f"{tenant}x", "desk") is None
@@ -48,14 +48,14 @@ def test_a_server_is_read_as_it_was_written_by_its_tenant_alone(stores: Stores, 
 
 def test_a_server_is_written_and_deleted_as_it_was_read_or_not_at_all(stores: Stores, tenant: str) -> None:
     first = make_server(stores)
-    stores.servers.write(tenant, None, first)
-    with pytest.raises(ServerChanged):
-        stores.servers.write(tenant, None, first)
+    stores.servers.create(tenant, first)
+    with pytest.raises(DefinitionExists):
+        stores.servers.create(tenant, first)
     second = first.model_copy(update={"version": 2, "timeout_seconds": 90})
-    stores.servers.write(tenant, first, second)
-    with pytest.raises(ServerChanged):
-        stores.servers.write(tenant, first, second)
-    with pytest.raises(ServerChanged):
+    stores.servers.replace(tenant, first, second)
+    with pytest.raises(DefinitionChanged):
+        stores.servers.replace(tenant, first, second)
+    with pytest.raises(DefinitionChanged):
         stores.servers.delete(tenant, first)
     stores.servers.delete(tenant, second)
     assert stores.servers.get(tenant, "desk") is None
@@ -64,7 +64,7 @@ def test_a_server_is_written_and_deleted_as_it_was_read_or_not_at_all(stores: St
 def test_a_change_is_in_the_next_snapshot_of_another_worker(stores: Stores, tenant: str) -> None:
     assert stores.other_definitions.snapshot(tenant).mcp_servers() == ()
     server = make_server(stores)
-    stores.servers.write(tenant, None, server)
+    stores.servers.create(tenant, server)
     assert stores.other_definitions.snapshot(tenant).mcp_servers() == (server,)
     stores.servers.delete(tenant, server)
     assert stores.other_definitions.snapshot(tenant).mcp_servers() == ()
@@ -73,7 +73,7 @@ def test_a_change_is_in_the_next_snapshot_of_another_worker(stores: Stores, tena
 def test_a_server_s_tools_are_in_the_registry_behind_those_of_the_tenant_s_own(
     stores: Stores, tenant: str
 ) -> None:
-    stores.servers.write(tenant, None, make_server(stores))
+    stores.servers.create(tenant, make_server(stores))
     registry = TenantRegistry(stores.definitions.snapshot, environment=lambda _: {})
     (name,) = (name for name in registry.specs(tenant, "default") if name.startswith("desk__"))
     tool = registry.specs(tenant, "default")[name]

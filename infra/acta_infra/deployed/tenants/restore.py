@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.agents.store import AgentExists, DefinitionChanged, ServerChanged, ToolChanged, ToolExists
+from acta_engine.agents.store import DefinitionChanged, DefinitionExists, NamedDefinitions
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import RUN
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
@@ -190,6 +190,7 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
     return False
 
 
+Named = TypeVar("Named", ToolDefinition, McpServer)
 Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer)
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
@@ -239,7 +240,7 @@ def restore(
             told(session.session_id, outcome)
             sessions[outcome] += 1
         files = Counter[str](_file(job, line) for line in job.backup.lines(FILES))
-    except (AgentExists, DefinitionChanged, MemoryChanged, ServerChanged, ToolChanged, ToolExists):
+    except (DefinitionExists, DefinitionChanged, MemoryChanged):
         raise StoreThrottled("somebody has changed the same definition meanwhile") from None
     except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
         raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
@@ -256,7 +257,6 @@ def restore(
 
 def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
     tenant, store = job.tenant, job.stores.definitions
-    tools, servers = store.tools, store.servers
     prompts: dict[str, list[Prompt]] = {name: [] for name in SEEDS}
     for line in lines:
         match line["kind"]:
@@ -269,13 +269,9 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 else:
                     yield _versioned(job, there, agent, partial(store.create_agent, tenant), replace)
             case "tool":
-                tool = read_document(ToolDefinition, line)
-                create, write = partial(tools.create, tenant), partial(tools.replace, tenant)
-                yield _versioned(job, tools.get(tenant, tool.name), tool, create, write)
+                yield _named(job, store.tools, read_document(ToolDefinition, line))
             case "mcp_server":
-                server = read_document(McpServer, line)
-                add, change = partial(servers.write, tenant, None), partial(servers.write, tenant)
-                yield _versioned(job, servers.get(tenant, server.name), server, add, change)
+                yield _named(job, store.servers, read_document(McpServer, line))
             case "memory":
                 yield _memory(job, read_document(Memory, line))
             case "prompt":
@@ -284,6 +280,12 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
             case "webhook":
                 yield _webhook(job, line["url"])
     yield from (_prompt(job, versions) for versions in prompts.values() if versions)
+
+
+def _named(job: Restore, store: NamedDefinitions[Named], one: Named) -> Outcome:
+    """A tool, or an MCP server."""
+    there, tenant = store.get(job.tenant, one.name), job.tenant
+    return _versioned(job, there, one, partial(store.create, tenant), partial(store.replace, tenant))
 
 
 def _versioned(

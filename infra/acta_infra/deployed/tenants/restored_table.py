@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from acta_engine.agents.dynamodb_items import DEPLOYMENT_PK
+from acta_engine.agents.dynamodb import DEPLOYMENT_PK
 from acta_engine.errors import PoisonedSession, SchemaUnknown, SessionNotFound
 from acta_engine.log.store import SessionName
 from acta_engine.sessions.control import hold_restored

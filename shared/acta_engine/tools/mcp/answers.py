@@ -111,8 +111,19 @@ def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpToolView:
 
 def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpToolView]:
     """`listed`: what the server says now, by the tools' names. Those that it no longer lists come last."""
+    gone: dict[str, Any] = {
+        "unusable": None,
+        "title": "",
+        "description": "",
+        "input_schema": {},
+        "annotations": {},
+    }
     view = [_listed(server, one) for one in listed.values()]
-    return view + [_gone(server, one) for one in server.tools if one.tool not in listed]
+    return view + [
+        {**_listed(server, {"tool": one.tool, "pin": one.pin, **gone}), "state": "gone"}
+        for one in server.tools
+        if one.tool not in listed
+    ]
 
 
 def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolView:
@@ -129,19 +140,4 @@ def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolVi
         "annotations": one["annotations"],
         "pin": one["pin"],
         "confirmed": None if confirmed is None else _confirmed_view(server.name, confirmed),
-    }
-
-
-def _gone(server: stored.McpServer, one: ConfirmedTool) -> ListedMcpToolView:
-    return {
-        "tool": one.tool,
-        "name": offered_name(server.name, one.tool),
-        "state": "gone",
-        "reason": None,
-        "title": "",
-        "description": "",
-        "input_schema": {},
-        "annotations": {},
-        "pin": one.pin,
-        "confirmed": _confirmed_view(server.name, one),
     }

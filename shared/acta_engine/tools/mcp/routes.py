@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from acta_engine.agents.store import ServerChanged, ToolSecretNames
+from acta_engine.agents.store import ToolSecretNames
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, no_content, page, success
+from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
@@ -107,8 +107,7 @@ def add_mcp_servers(api: Api, deps: App) -> None:
         api,
         find=store.get,
         view=mcp_server_view,
-        tag=lambda server: version_tag(server.version, server.created_at),
-        stale=ServerChanged,
+        tag=version_tag,
         missing="There is no MCP server of this name.",
         changed="The MCP server was changed meanwhile. Read it again and decide anew.",
     )
@@ -167,8 +166,7 @@ def add_mcp_servers(api: Api, deps: App) -> None:
             if body.version is not None or api.request.headers.get("if-match"):
                 raise servers.changed()
         else:
-            servers.check_as_read(old)
-            servers.check_version(body.version, old.version)
+            servers.check_as_read(old, body.version)
         _check(body, name, tenant, deps)
         new = McpServer(
             name=name,
@@ -186,23 +184,22 @@ def add_mcp_servers(api: Api, deps: App) -> None:
             new = new.model_copy(update={"tools": confirmed(new, body.tools, same)})
         elif same is not None:
             new = new.model_copy(update={"tools": same.tools})
+        if old is not None:
+            return servers.replaced(store.replace, old, new)
         with servers.writing():
-            store.write(tenant, old, new)
-        return success(mcp_server_view(new), 201) if old is None else servers.answer(new)
+            store.create(tenant, new)
+        return success(mcp_server_view(new), 201)
 
     @api.on("deleteMcpServer")
     def delete_server(
         name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
     ) -> Response:
         """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
-        old = servers.get_as_read(name)
-        servers.check_version(version, old.version)
+        old = servers.get_as_read(name, version)
         if not force:
             offered = [tool.name for tool in specs_of(old)]
             check_not_named(offered, deps.definitions, api.caller.tenant, as_what="tools of this server")
-        with servers.writing():
-            store.delete(api.caller.tenant, old)
-        return no_content()
+        return servers.deleted(store.delete, old)
 
     @api.on("refreshMcpServer")
     def refresh(name: str) -> Response:
@@ -220,9 +217,7 @@ def add_mcp_servers(api: Api, deps: App) -> None:
         written = old.model_copy(
             update={"tools": tools, "version": old.version + 1, "updated_at": deps.clock.now()}
         )
-        with servers.writing():
-            store.write(api.caller.tenant, old, written)
-        return servers.answer(written)
+        return servers.replaced(store.replace, old, written)
 
 
 def _check_new(name: str, there: tuple[McpServer, ...]) -> None:

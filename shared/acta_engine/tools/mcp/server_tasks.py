@@ -6,24 +6,18 @@ this task and makes no second call. A look changes nothing outside, except that 
 which may be repeated. Each look that finds the task at work is committed with the time of the next one.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
 from acta_engine.errors import ActaError, Fenced, ToolAsks, ToolNotRun, ToolUnanswered, ToolWaits
-from acta_engine.log.commit import Position
-from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import ToolStarted
-from acta_engine.log.head import OpenCall
-from acta_engine.log.repository import Session
 from acta_engine.tools.mcp.server_task import ServerTask, TaskNews
 from acta_engine.tools.port import CallContext, ServerTasks
 from acta_engine.tools.runtime import (
     CallResult,
-    ToolRuntime,
+    HeldCall,
     ask_for_server,
     ask_whether_it_happened,
-    context_of,
     record_finish,
     result_of,
 )
@@ -43,169 +37,126 @@ OTHER_TOOL = (
 
 
 def begin_task(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    spec: ToolSpec,
-    news: TaskNews,
-    began: datetime,
-    *,
-    start_is_logged: bool,
+    held: HeldCall, news: TaskNews, began: datetime, *, start_is_logged: bool
 ) -> CallResult | None:
     """Commits the task's id; the engine then waits. A result: nobody waits for the call any more, and the server was
     told so. Raises Fenced, and what the stores raise.
     """
-    repository = runtime.repository
-    key = at.call_key(call.call_id, f"task/{repository.clock.new_id('try')}")
+    assert held.spec is not None
     try:
-        for change in repository.attempts(session, key):
-            check_run(change.head, at)
-            open_call = change.head.open_call(call.call_id)
+        for change in held.attempts(f"task/{held.new_try()}"):
+            check_run(change.head, held.at)
+            open_call = change.head.open_call(held.call.call_id)
             if change.head.is_over or open_call is None or open_call.state not in ("ready", "started"):
                 break
             if open_call.task is not None:  # another worker was faster
                 break
-            task = ServerTask.begun(news, began, spec.timeout_seconds, change.now)
-            started = open_call.model_copy(update={"state": "started", "asked": None, "task": task})
-            change.set(calls=change.head.with_call(started).calls)
+            task = ServerTask.begun(news, began, held.spec.timeout_seconds, change.now)
+            change.set_call(open_call, state="started", asked=None, task=task)
             if not start_is_logged:
-                change.event(ToolStarted(**call.event_data))
+                change.event(ToolStarted(**held.call.event_data))
             count_again(change, 1)
             change.commit()
         else:
             return None
     except Fenced:
-        _end(runtime, session, call, spec, news.task_id)
+        _end(held, news.task_id)
         raise
-    known = session.head.open_call(call.call_id)
+    known = held.open_call
     if known is None or known.task is None or known.task.task_id != news.task_id:
-        _end(runtime, session, call, spec, news.task_id)
-    if known is not None and known.task is not None and not session.head.is_over:
+        _end(held, news.task_id)
+    if known is not None and known.task is not None and not held.session.head.is_over:
         return None
-    return CallResult(NOBODY_WAITS.format(name=call.name), ok=False)
+    return held.refused(NOBODY_WAITS)
 
 
-def look(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    spec: ToolSpec | None,
-    attempt: int = 0,
-    deadline_seconds: float | None = None,
-) -> None:
-    """Looks for the call's task, once its time has come. `spec`: the tool that was called; None: it is another one by
+def look(held: HeldCall, deadline_seconds: float | None = None) -> None:
+    """Looks for the call's task, once its time has come. Without `held.spec` the tool that was called is another one by
     now, or none. `deadline_seconds`: what the server has for its answer; None: the worker of a look has died, so the
     server is not asked now and the task is looked for again. Raises Fenced, and what the stores raise.
     """
-    check_run(session.head, at)
-    open_call, now = session.head.open_call(call.call_id), runtime.repository.clock.now()
+    session, spec, now = held.session, held.spec, held.runtime.repository.clock.now()
+    check_run(session.head, held.at)
+    open_call = held.open_call
     if open_call is None or open_call.task is None:
         return
-    task = open_call.task
+    task, may_have_happened = open_call.task, bool(open_call.starter)
 
     def finished(result: CallResult) -> None:
-        record_finish(
-            runtime, session, at, call, result, task.began, attempt,
-            start_is_logged=True, amended=open_call.amended is not None,
-        )  # fmt: skip
+        record_finish(held, result, task.began, start_is_logged=True)
+
+    def lost(said: str) -> None:
+        """Nobody knows what came of the call. About one that may have had an effect a person is asked; of any other the
+        model is told `said`.
+        """
+        if may_have_happened:
+            ask_whether_it_happened(held)
+        else:
+            finished(held.refused(said))
 
     if session.head.is_over:
-        if spec is not None and deadline_seconds is not None:
-            _end(runtime, session, call, spec, task.task_id)
-        finished(CallResult(NOBODY_WAITS.format(name=call.name), ok=False))
+        if deadline_seconds is not None:
+            _end(held, task.task_id)
+        finished(held.refused(NOBODY_WAITS))
         return
     if session.head.interventions or not task.is_due(now):
         return
     if deadline_seconds is None:
         if task.is_late(now):
-            _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+            lost(TOO_LATE)
         else:
-            _look_again(runtime, session, at, call.call_id, task, None, ())
+            _look_again(held, task, None, ())
         return
     if spec is None:
-        _lost(runtime, session, at, call, spec, open_call, finished, OTHER_TOOL)
+        lost(OTHER_TOOL)
         return
-    context = context_of(runtime, spec, call, session.head, deadline_seconds)
+    context = held.context(spec, deadline_seconds)
     told = tuple(context.answered.responses or {}) if context.answered is not None else ()
     try:
-        finished(result_of(runtime, spec, session.head, lambda: _looked(runtime, spec, context, task)))
+        finished(result_of(held, spec, lambda: _looked(held, spec, context, task)))
     except (ToolAsks, ToolWaits) as working:
         if task.is_late(now):
-            _end(runtime, session, call, spec, task.task_id)
-            _lost(runtime, session, at, call, spec, open_call, finished, TOO_LATE)
+            _end(held, task.task_id)
+            lost(TOO_LATE)
         elif isinstance(working, ToolAsks):
-            looked = task.looked(runtime.repository.clock.now(), told=told)
-            ask_for_server(runtime, session, at, call, spec, working.question, looked)
+            looked = task.looked(held.runtime.repository.clock.now(), told=told)
+            ask_for_server(held, working.question, looked)
         else:
-            _look_again(runtime, session, at, call.call_id, task, working.news, told)
+            _look_again(held, task, working.news, told)
     except ToolUnanswered:
-        _lost(runtime, session, at, call, spec, open_call, finished, GONE)
+        lost(GONE)
 
 
-def _looked(
-    runtime: ToolRuntime, spec: ToolSpec, context: CallContext, task: ServerTask
-) -> str | OutsideText:
+def _looked(held: HeldCall, spec: ToolSpec, context: CallContext, task: ServerTask) -> str | OutsideText:
     """Where the server cannot be asked now, it is looked for again later."""
     try:
-        return _tasks(runtime).look(spec, context, task)
+        return _tasks(held).look(spec, context, task)
     except ToolNotRun:
         raise ToolWaits(TaskNews(task.task_id, is_told=False)) from None
 
 
-def _look_again(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call_id: str,
-    task: ServerTask,
-    news: TaskNews | None,
-    told: tuple[str, ...],
-) -> None:
+def _look_again(held: HeldCall, task: ServerTask, news: TaskNews | None, told: tuple[str, ...]) -> None:
     """`told`: keys of questions whose answers were to reach the server with this look."""
     is_told = news is not None and news.is_told
-    key = at.call_key(call_id, f"look/{runtime.repository.clock.new_id('try')}")
-    for change in runtime.repository.attempts(session, key):
-        check_run(change.head, at)
-        open_call = change.head.open_call(call_id)
+    for change in held.attempts(f"look/{held.new_try()}"):
+        check_run(change.head, held.at)
+        open_call = change.head.open_call(held.call.call_id)
         if change.head.is_over or open_call is None or open_call.task != task:
             return
         later = task.looked(change.now, news, told if is_told else ())
-        asked = None if is_told else open_call.asked
-        changed = open_call.model_copy(update={"task": later, "asked": asked})
-        change.set(calls=change.head.with_call(changed).calls)
+        change.set_call(open_call, task=later, asked=None if is_told else open_call.asked)
         count_again(change, 1)
         change.commit()
 
 
-def _lost(
-    runtime: ToolRuntime,
-    session: Session,
-    at: Position,
-    call: ToolCall,
-    spec: ToolSpec | None,
-    open_call: OpenCall,
-    finished: Callable[[CallResult], None],
-    said: str,
-) -> None:
-    """Nobody knows what came of the call. About one that may have had an effect a person is asked; of any other the
-    model is told `said`.
-    """
-    if open_call.starter:
-        ask_whether_it_happened(runtime, session, at, call, spec)
-    else:
-        finished(CallResult(said.format(name=call.name), ok=False))
-
-
-def _end(runtime: ToolRuntime, session: Session, call: ToolCall, spec: ToolSpec, task_id: str) -> None:
+def _end(held: HeldCall, task_id: str) -> None:
     """Best effort: what is not ended ends by itself, and its server forgets it."""
-    context = context_of(runtime, spec, call, session.head, END_SECONDS)
-    with suppress(ActaError):
-        _tasks(runtime).end(spec, context, task_id)
+    if held.spec is not None:
+        with suppress(ActaError):
+            _tasks(held).end(held.spec, held.context(held.spec, END_SECONDS), task_id)
 
 
-def _tasks(runtime: ToolRuntime) -> ServerTasks:
-    if runtime.server_tasks is None:
+def _tasks(held: HeldCall) -> ServerTasks:
+    if held.runtime.server_tasks is None:
         raise ToolUnanswered("nothing looks for tasks here")
-    return runtime.server_tasks()
+    return held.runtime.server_tasks()
