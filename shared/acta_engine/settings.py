@@ -280,12 +280,12 @@ class Settings:
     """The name of the bucket of files."""
     session_bucket: str = setting("", by="templates")
     """The name of the bucket for long texts of sessions; it keeps no versions. Empty: this function stores none."""
-    tenant_role: str = setting("")
+    tenant_role: str = setting("", by="templates")
     """The ARN of a second role, which a session policy narrows to one tenant's data (ADR 48). Empty: the function has
     one role and acts for all tenants with it."""
-    audit_table: str = setting("")
+    audit_table: str = setting("", by="templates")
     """The name of the audit table (ADR 54). Empty: requests that would have to be recorded are refused."""
-    audit_secret: str = setting("")
+    audit_secret: str = setting("", by="templates")
     """The name of the secret with the key from which people's pseudonyms are made. A local stack has none."""
     audit_retention_days: int = setting(0, least=0)
     """The number of days after which an audit record is deleted. 0: never."""
@@ -335,10 +335,10 @@ class Settings:
     write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
     """The schema version that is written. It is the version before `CURRENT` while Lambdas that can read only that
     one may still run."""
-    release: str = setting("")
+    release: str = setting("", by="templates")
     """The name of the release (`infra/acta_infra/release.py`). A rollback reads it from the versions of the
     functions."""
-    reads_version: int = setting(CURRENT)
+    reads_version: int = setting(CURRENT, by="templates")
     """The newest schema version that the release can read. A rollback reads it from the versions of the functions."""
 
     offline: bool = setting(False, by="templates")
@@ -410,7 +410,7 @@ class Settings:
     """The URL that notifications are sent to, with https unless local. Empty: none."""
     notify_topic_arn: str = setting("", by="templates")
     """The SNS topic that notifications are published to. Empty: none."""
-    notify_queue_url: str = setting("")
+    notify_queue_url: str = setting("", by="templates")
     """The queue of notifications that were not delivered and are sent again."""
     notify_secret_name: str = setting("", by="templates")
     """The name of the secret that signs notifications. Locally the secret itself is ACTA_NOTIFY_SECRET."""
