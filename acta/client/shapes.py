@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from acta_engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
     from acta_engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
     from acta_engine.sessions.answers import (
-        BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause,
+        BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, CostView as Cost,
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
         ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
         MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, PartialView as Partial,
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
         McpCredentialsView as McpCredentials, McpServerView as McpServer
     )
     from acta_engine.usage.answers import (
-        AwsCostView as AwsCost, AwsPricesView as AwsPrices, CostView as Cost, CountsView as Counts,
-        EngineCostView as EngineCost, InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
+        AwsCostView as AwsCost, AwsPricesView as AwsPrices, CountsView as Counts, EngineCostView as EngineCost,
+        InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
         MessageCountsView as MessageCounts, ModelCostView as ModelCost, ModelPricesView as ModelPrices,
         ModelsCostView as ModelsCost, ObjectsCostView as ObjectsCost, PlanCountsView as PlanCounts,
         PriceListsView as PriceLists, ReceiptView as Receipt, RunCountsView as RunCounts,
@@ -111,8 +111,8 @@ MODULES = {
     **dict.fromkeys(("Plan", "PlanStep",), "plans.answers"),
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys((
-        "Budget", "CancelledSession", "Cause", "DeletedSession", "Event", "ForkedFrom", "ForkedSession", "Held",
-        "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "Queue", "Result", "Run",
+        "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
+        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "Queue", "Result", "Run",
         "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart", "TraceRow", "Usage", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
@@ -123,7 +123,7 @@ MODULES = {
         "ClientCredentials", "ConfirmedMcpTool", "ListedMcpTool", "ListedMcpTools", "McpCredentials", "McpServer"
     ,), "tools.mcp.answers"),
     **dict.fromkeys((
-        "AwsCost", "AwsPrices", "Cost", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
+        "AwsCost", "AwsPrices", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
         "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "Receipt", "RunCounts",
         "SessionCounts", "SessionsNow", "TableCost", "TenantUsage", "Tokens", "ToolCounts", "UsageCost", "UsageItem",
         "UsageTotal", "Work"

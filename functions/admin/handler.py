@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from acta_engine.api.admin_routes import build
+from acta_engine.api.app import Api
 from acta_engine.app import App
 from acta_engine.prompts.seeding import is_seeding, seed
 
 _app = App()
-_api = build(_app)
+_api = Api("admin", _app, audit=_app.audit, limiter=_app.limiter)
+NEEDED = (_api.load("readAgent"), _app.definitions)
+"""Most requests need these, so a worker loads them when it starts."""
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:

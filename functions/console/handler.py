@@ -1,8 +1,8 @@
-"""The Lambda's entry point."""
+"""The Lambda's entry point. What it answers: the rows of `console` in `shared/acta_engine/api/operations.py`."""
 
 from pathlib import Path
 
-from acta_engine.console.routes import build
-from acta_engine.settings import settings
+from acta_engine.api.app import Api
+from acta_engine.app import App
 
-handler = build(settings(), Path(__file__).parent / "made").handler
+handler = Api("console", App(made=Path(__file__).parent / "made")).handler

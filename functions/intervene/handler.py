@@ -3,15 +3,17 @@
 
 from typing import Any
 
+from acta_engine.api.app import Api
 from acta_engine.app import App
 from acta_engine.bound_tenant import bound_to
 from acta_engine.errors import Refused
 from acta_engine.log.head import Wait
-from acta_engine.people.routes import build
 from acta_engine.turn.engine import EngineEvent, engine_event
 
 _app = App()
-_api = build(_app)
+_api = Api("intervene", _app, audit=_app.audit, limiter=_app.limiter)
+NEEDED = (_api.load("resolveIntervention"), _app.resolving, _app.idempotency)
+"""Most requests need these, so a worker loads them when it starts."""
 
 
 def handler(event: dict[str, Any], context: Any) -> Any:

@@ -1,6 +1,10 @@
-"""The Lambda's entry point."""
+"""The Lambda's entry point. What it answers: the rows of `mcp` in `shared/acta_engine/api/operations.py`."""
 
+from acta_engine.api.app import Api
 from acta_engine.app import App
-from acta_engine.mcp_server.routes import build
 
-handler = build(App()).handler
+app = App()
+api = Api("mcp", app, audit=app.audit, limiter=app.limiter, is_repeat=app.idempotency.is_repeat)
+NEEDED = (api.load("askOverMcp"), app.definitions)
+"""Nearly every request needs these, so a worker loads them when it starts."""
+handler = api.handler

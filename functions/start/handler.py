@@ -1,6 +1,10 @@
-"""The Lambda's entry point."""
+"""The Lambda's entry point. What it answers: the rows of `start` in `shared/acta_engine/api/operations.py`."""
 
+from acta_engine.api.app import Api
 from acta_engine.app import App
-from acta_engine.sessions.start_routes import build
 
-handler = build(App()).handler
+app = App()
+api = Api("start", app, audit=app.audit, limiter=app.limiter, is_repeat=app.idempotency.is_repeat)
+NEEDED = (api.load("startSession"), app.repository, app.workflow, app.definitions)
+"""Nearly every request needs these, so a worker loads them when it starts."""
+handler = api.handler

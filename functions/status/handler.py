@@ -1,6 +1,10 @@
-"""The Lambda's entry point."""
+"""The Lambda's entry point. What it answers: the rows of `status` in `shared/acta_engine/api/operations.py`."""
 
+from acta_engine.api.app import Api
 from acta_engine.app import App
-from acta_engine.sessions.routes import build
 
-handler = build(App()).handler
+app = App()
+api = Api("status", app, audit=app.audit, limiter=app.limiter)
+NEEDED = (api.load("pollSession"), app.log, app.long_poll_limit, app.rates)
+"""Nearly every request needs these, so a worker loads them when it starts."""
+handler = api.handler

@@ -50,6 +50,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 @cache
 def _http() -> Handler:
     """Imported when it is first needed: an admin asks now and then, and no turn pays for it."""
-    from acta_engine.models.routes import build
+    from acta_engine.api.app import Api
 
-    return build(_app, _models.configured).handler
+    app = App(configured_models=_models.configured)
+    return Api("step", app, audit=app.audit, limiter=app.limiter).handler

@@ -18,6 +18,7 @@ from acta_engine.settings import Settings, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from acta_engine.agents.agent import AgentDefinition
     from acta_engine.agents.store import (
@@ -203,6 +204,11 @@ class App:
     # What the functions of the API share.
 
     @cached_property
+    def made(self) -> Path:
+        """The folder of files that were made when the function's zip was built. Its handler gives this part."""
+        raise LookupError("nothing was made for this function")
+
+    @cached_property
     def audit(self) -> Audit:
         from acta_engine.audit.trail import audit
 
@@ -343,6 +349,11 @@ class App:
 
         return check_answer(schema, text)
 
+    @cached_property
+    def configured_models(self) -> Any:
+        """What the API tells of the models, a `ModelListing`. Only `step` has the keys: its handler gives this."""
+        raise LookupError("this function has no models")
+
     # Calls of tools.
 
     @cached_property
@@ -358,7 +369,10 @@ class App:
         from acta_engine.tools.registry import TenantRegistry
 
         return TenantRegistry(
-            snapshot, optional=self.settings.offered_tools, approvers=self.settings.tool_approvers
+            snapshot,
+            optional=self.settings.offered_tools,
+            approvers=self.settings.tool_approvers,
+            environment=self.own_tools,
         )
 
     @cached_property
@@ -602,11 +616,13 @@ class App:
 
     @cached_property
     def usage_count(self) -> UsageCount:
-        from acta_engine.traces.aws import TraceQueue
         from acta_engine.usage.usage_count import UsageCount
 
-        queue = self.settings.traces_queue_url
-        traces = TraceQueue(queue) if queue else None
+        traces, queue = None, self.settings.traces_queue_url
+        if queue:
+            from acta_engine.traces.aws import TraceQueue
+
+            traces = TraceQueue(queue)
         return UsageCount(self.usage, self.audit.pseudonyms, traces, self.telemetry)
 
     @cached_property

@@ -9,13 +9,12 @@ from acta.testing.memory.definitions import (
     MemoryToolSecretValues,
     MemoryToolStore,
 )
-from acta_engine.api.admin_routes import build as build_admin
 from acta_engine.api.idempotency import IdempotencyGuard
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.app import App
 from acta_engine.models.offline import OfflineModel
 from tests.acta.loopback_server import LoopbackServer, Received, Sent
-from tests.api.gateway import Answer, Gateway, claims, routed
+from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
@@ -84,4 +83,4 @@ class RealApi(LoopbackServer):
             scans=MemoryRecoveryScans(),
             limiter=None,
         )
-        return Gateway(build_admin(root).handler, claims(user=token, roles=json.dumps(roles)))
+        return Gateway(api_of("admin", root).handler, claims(user=token, roles=json.dumps(roles)))

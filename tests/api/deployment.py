@@ -16,7 +16,6 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.store import ToolSecretValues
-from acta_engine.api.admin_routes import build
 from acta_engine.api.idempotency import IdempotencyGuard
 from acta_engine.app import App
 from acta_engine.clock import Clock
@@ -26,7 +25,7 @@ from acta_engine.recovery.store import RecoveryScans
 from acta_engine.settings import Settings
 from acta_engine.tools.port import ToolFunction
 from acta_engine.tools.tool import ToolSpec
-from tests.api.gateway import Gateway, claims
+from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.recovery_scans import MemoryRecoveryScans
@@ -95,7 +94,7 @@ class AdminApi:
             own_tools=own_tools,
             scans=self.scans,
         )
-        self._handler = build(self.root).handler
+        self._handler = api_of("admin", self.root).handler
         self.admin = self.as_caller()
         self.member = self.as_caller(roles="[member]")
         self.stranger = self.as_caller(tenant="other")

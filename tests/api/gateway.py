@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from acta_engine.api.app import Api
+from acta_engine.api.operation import Function
 from acta_engine.api.operations import OPERATIONS
+from acta_engine.app import App
 
 TENANT = "acme"
 USER = "user-1"
@@ -50,6 +53,12 @@ class Answer:
     def error(self) -> Any:
         assert self.json["success"] is False
         return self.json["error"]
+
+
+def api_of(function: Function, app: App) -> Api:
+    """The API that the function's handler makes, on these parts."""
+    repeats = app.idempotency
+    return Api(function, app, audit=app.audit, limiter=app.limiter, is_repeat=repeats.is_repeat)
 
 
 @dataclass(frozen=True)

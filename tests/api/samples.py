@@ -8,6 +8,7 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.idempotency import idempotency_key
+from acta_engine.app import App
 from acta_engine.audit.record import Audit
 from acta_engine.log.head import Budget, Head, OpenCall, Run, Usage, Wait
 from acta_engine.plans.plan import ExecutionPlan, PlanStep
@@ -27,10 +28,9 @@ def start_api(
     settings: Settings = SETTINGS,
 ) -> Api:
     """The routes of `start`; its handlers tell what reached them, `raising` is what the second one meets."""
-    api = Api("start", settings, telemetry, audit=audit or memory_audit())
+    api = Api("start", App(settings), telemetry, audit=audit or memory_audit())
 
-    @api.on("startSession")
-    def start(body: StartSession) -> Response:
+    def start(api: Api, body: StartSession) -> Response:
         caller, key = api.caller, idempotency_key(api.request, 202)
         who: dict[str, Any] = {"tenant": caller.tenant, "user": caller.user, "roles": sorted(caller.roles)}
         return success(
@@ -42,40 +42,40 @@ def start_api(
             202,
         )
 
-    @api.on("postMessage")
-    def post(session_id: str, body: PostMessage) -> Response:
+    def post(api: Api, session_id: str, body: PostMessage) -> Response:
         if raising is not None:
             raise raising
         return success({"session_id": session_id, "content": body.content}, 202)
 
+    api.handlers |= {"startSession": start, "postMessage": post}
     return api
 
 
 def intervene_api() -> Api:
-    api = Api("intervene", SETTINGS, audit=memory_audit())
+    api = Api("intervene", App(SETTINGS), audit=memory_audit())
 
-    @api.on("resolveIntervention")
-    def resolve(session_id: str, intervention_id: str, body: Resolve) -> Response:
+    def resolve(api: Api, session_id: str, intervention_id: str, body: Resolve) -> Response:
         return success([session_id, intervention_id, body.option, body.input, body.comment])
 
-    @api.on("cancelSession")
-    def cancel(session_id: str) -> Response:
+    def cancel(api: Api, session_id: str) -> Response:
         return success(session_id, 202)
 
-    @api.on("deleteSession")
-    def delete(session_id: str) -> Response:
+    def delete(api: Api, session_id: str) -> Response:
         return no_content()
 
+    api.handlers |= {"resolveIntervention": resolve, "cancelSession": cancel, "deleteSession": delete}
     return api
 
 
 def status_api() -> Api:
-    api = Api("status", SETTINGS)
+    api = Api("status", App(SETTINGS))
 
-    @api.on("pollSession")
-    def poll(session_id: str, after: str = "0", wait: Annotated[int, Field(ge=0, le=20)] = 0) -> Response:
+    def poll(
+        api: Api, session_id: str, after: str = "0", wait: Annotated[int, Field(ge=0, le=20)] = 0
+    ) -> Response:
         return success({"session_id": session_id, "after": after, "wait": wait})
 
+    api.handlers["pollSession"] = poll
     return api
 
 

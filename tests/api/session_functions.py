@@ -8,11 +8,7 @@ from acta_engine.limits.limiter import limiter_of
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.limits.store import RateLeases
 from acta_engine.log.store import SessionIndex
-from acta_engine.mcp_server.routes import build as build_mcp
-from acta_engine.people.routes import build as build_intervene
-from acta_engine.sessions.routes import build as build_status
-from acta_engine.sessions.start_routes import build as build_start
-from tests.api.gateway import Answer, Gateway, claims, routed
+from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.rate_leases import MemoryRateLeases
@@ -51,10 +47,10 @@ def functions_of(
     )
     token = claims(tenant=TENANT, user=user, roles=roles)
     return Functions(
-        Gateway(build_start(first).handler, token),
-        Gateway(build_intervene(second).handler, token),
-        Gateway(build_status(third).handler, token),
-        Gateway(build_mcp(first).handler, token),
+        Gateway(api_of("start", first).handler, token),
+        Gateway(api_of("intervene", second).handler, token),
+        Gateway(api_of("status", third).handler, token),
+        Gateway(api_of("mcp", first).handler, token),
     )
 
 

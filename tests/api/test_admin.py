@@ -6,12 +6,11 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta_engine.api.admin_routes import build
 from acta_engine.settings import Settings
 from acta_engine.tools.builtin import offered
 from acta_engine.untrusted.path import PathRefused
 from tests.api.deployment import admin_root
-from tests.api.gateway import Gateway, claims
+from tests.api.gateway import Gateway, api_of, claims
 
 LIMIT = 1_000
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=LIMIT)
@@ -24,11 +23,7 @@ def files() -> MemoryFiles:
 
 @pytest.fixture
 def admin(files: MemoryFiles) -> Gateway:
-    return Gateway(build(admin_root(SETTINGS, files)).handler)
-
-
-def test_every_route_of_admin_has_a_handler(files: MemoryFiles) -> None:
-    assert build(admin_root(SETTINGS, files)).missing == set()
+    return Gateway(api_of("admin", admin_root(SETTINGS, files)).handler)
 
 
 @pytest.mark.parametrize("data", [b"", b"hello\n", "Grüße".encode(), b"\x00\xff\xfe binary", b"{}"])
@@ -123,7 +118,7 @@ class Untouchable(MemoryFiles):
 
 
 def refused_before_the_store(method: str, raw: str) -> None:
-    admin = Gateway(build(admin_root(SETTINGS, Untouchable(FakeClock()))).handler)
+    admin = Gateway(api_of("admin", admin_root(SETTINGS, Untouchable(FakeClock()))).handler)
     answer = admin.request(method, f"/v1/files/{raw}", body=b"1" if method == "PUT" else None)
     assert (answer.status, list(answer.error["details"])) == (400, ["path"])
 
@@ -133,7 +128,7 @@ def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:
         def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
             raise PathRefused("the path is longer than 900 bytes")
 
-    answer = Gateway(build(admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
+    answer = Gateway(api_of("admin", admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
         "PUT", "/v1/files/a", body=b""
     )
     assert (answer.status, answer.error["details"]) == (400, {"path": ["the path is longer than 900 bytes."]})
@@ -201,7 +196,7 @@ def test_a_listing_refuses_what_it_cannot_use(admin: Gateway, query: dict[str, s
 
 
 def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
-    handler = build(admin_root(SETTINGS, files)).handler
+    handler = api_of("admin", admin_root(SETTINGS, files)).handler
     for method in ("GET", "PUT", "DELETE"):
         assert Gateway(handler, token=None).request(method, "/v1/files/a").status == 401
         assert Gateway(handler, token=claims(roles="")).request(method, "/v1/files/a").status == 403

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
+from acta_engine.api.app import Api
 from acta_engine.api.arguments import Arguments
 from acta_engine.api.envelope import Response, no_content
 from acta_engine.api.incoming import Request
@@ -12,10 +13,11 @@ from acta_engine.api.operation import Operation
 from acta_engine.errors import ValidationFailed
 from acta_engine.sessions.bodies import PostMessage
 
-ROUTE = Operation("doThing", "POST", "/v1/things/{name}/versions/{version}", "admin")
+ROUTE = Operation("doThing", "POST", "/v1/things/{name}/versions/{version}", "admin", "things:handle")
 
 
 def handle(
+    api: Api,
     name: str,
     version: int,
     body: PostMessage,
@@ -72,11 +74,11 @@ def test_a_query_parameter_that_the_route_does_not_have_is_refused_and_those_tha
 
 
 def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_alone() -> None:
-    def since(from_: str | None = None) -> Response:
+    def since(api: Api, from_: str | None = None) -> Response:
         return no_content()
 
     def bound(**query: list[str]) -> dict[str, Any]:
-        route = Operation("readThing", "GET", "/v1/things", "admin")
+        route = Operation("readThing", "GET", "/v1/things", "admin", "things:handle")
         request = Request(route, "/v1/things", {}, query, {}, b"", "", None)
         return Arguments(route, since).bind(request)
 
@@ -86,10 +88,10 @@ def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_a
 
 
 def test_a_route_without_query_parameters_takes_none() -> None:
-    def read(name: str) -> Response:
+    def read(api: Api, name: str) -> Response:
         return no_content()
 
-    route = Operation("readThing", "GET", "/v1/things/{name}", "admin")
+    route = Operation("readThing", "GET", "/v1/things/{name}", "admin", "things:handle")
     request = Request(route, "/v1/things/x", {"name": "x"}, {"n" * 500: ["1"]}, {}, b"", "", None)
     with pytest.raises(ValidationFailed) as refused:
         Arguments(route, read).bind(request)

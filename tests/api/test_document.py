@@ -15,10 +15,12 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
+from acta_engine.api.app import Api
 from acta_engine.api.envelope import takes_gzip
 from acta_engine.api.error_answers import limit_headers
-from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS, build
+from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
 from acta_engine.api.operations import OPERATIONS
+from acta_engine.app import App
 from acta_engine.errors import Quota
 from acta_engine.notifications.notification import (
     EndNotification,
@@ -298,7 +300,10 @@ def test_no_function_makes_schemas_of_its_answers_while_it_runs() -> None:
 def stranger(tmp_path: Path) -> Gateway:
     for name, content in made().items():
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
-    return Gateway(build(Settings(env="test", table="table", bucket="bucket"), tmp_path).handler, token=None)
+    return Gateway(
+        Api("fallback", App(Settings(env="test", table="table", bucket="bucket"), made=tmp_path)).handler,
+        token=None,
+    )
 
 
 def sent(answer: Answer) -> bytes:

@@ -1,14 +1,15 @@
 """What the function `fallback` says to those who bring no token, or a path that nobody has."""
 
-from pathlib import Path
-
 import pytest
 
-from acta_engine.api.fallback import build
+from acta_engine.api.app import Api
+from acta_engine.app import App
 from acta_engine.settings import Settings
 from tests.api.gateway import Gateway
 
-STRANGER = Gateway(build(Settings(env="test", table="table", bucket="bucket"), Path()).handler, token=None)
+STRANGER = Gateway(
+    Api("fallback", App(Settings(env="test", table="table", bucket="bucket"))).handler, token=None
+)
 
 
 def test_health_needs_no_token() -> None:
@@ -24,7 +25,7 @@ def test_who_issues_tokens_is_told_to_anybody_of_the_very_resource(path: str) ->
     chosen = Settings(
         env="test", table="t", bucket="b", token_issuer="https://id.example", public_url="https://api.example"
     )
-    answer = Gateway(build(chosen, Path()).handler, token=None).request("GET", f"{WELL_KNOWN}{path}")
+    answer = Gateway(Api("fallback", App(chosen)).handler, token=None).request("GET", f"{WELL_KNOWN}{path}")
     assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
     assert answer.json["resource"] == f"https://api.example{path}"
     assert answer.json["authorization_servers"] == ["https://id.example"]

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
-from acta_engine.api.fallback import build
+from acta_engine.api.app import Api
 from acta_engine.api.incoming import read_request, source_address
+from acta_engine.app import App
 from acta_engine.settings import Settings, SettingsError
 from tests.api.gateway import Answer, Gateway
 
@@ -22,7 +22,7 @@ PLAIN = Settings(env="test", table="table", bucket="bucket")
 
 
 def ask(settings: Settings, headers: Mapping[str, str], path: str = "/healthz") -> Answer:
-    return Gateway(build(settings, Path()).handler, token=None).request("GET", path, headers=headers)
+    return Gateway(Api("fallback", App(settings)).handler, token=None).request("GET", path, headers=headers)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
+from acta_engine.app import App
 from acta_engine.audit.record import UNKNOWN, Audit, AuditRecord
 from acta_engine.audit.recorder import STOPPING
 from acta_engine.bound_tenant import bound
@@ -99,7 +100,7 @@ def test_no_two_routes_have_one_name_in_the_trail() -> None:
 
 def test_a_function_without_a_trail_cannot_answer_a_route_that_changes_something() -> None:
     with pytest.raises(LookupError, match="recorded"):
-        Api("start", SETTINGS).on("startSession")
+        Api("start", App(SETTINGS))
 
 
 def test_a_request_is_recorded_before_and_after_with_who_where_from_and_on_what(kept: Kept) -> None:
@@ -176,13 +177,14 @@ def test_what_was_done_is_answered_so_where_only_its_end_cannot_be_recorded(
 def test_a_session_is_stopped_while_nobody_can_be_named_and_the_record_says_so(
     kept: Kept, stops: str, away: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    api = Api("intervene", SETTINGS, audit=kept.audit._replace(pseudonyms=NoPseudonyms(away)))
+    api = Api("intervene", App(SETTINGS), audit=kept.audit._replace(pseudonyms=NoPseudonyms(away)))
     done: list[str] = []
 
-    @api.on(f"{stops}Session")
-    def stop(session_id: str) -> Response:
+    def stop(api: Api, session_id: str) -> Response:
         done.append(session_id)
         return success({"session_id": session_id}, 202)
+
+    api.handlers[f"{stops}Session"] = stop
 
     answer = Gateway(api.handler, token=claims(user="ann")).request("POST", f"/v1/sessions/ses_01/{stops}")
     assert (answer.status, done, kept.outcomes) == (202, ["ses_01"], ["begun", "done"])
@@ -214,14 +216,15 @@ def test_what_is_refused_before_anything_could_be_done_costs_no_record(kept: Kep
 
 
 def test_a_decision_is_recorded_with_what_was_approved_even_if_it_was_too_late(kept: Kept) -> None:
-    api = Api("intervene", SETTINGS, audit=kept.audit)
+    api = Api("intervene", App(SETTINGS), audit=kept.audit)
     call = {"name": "delete_file", "input": {"path": "marker"}, "input_hash": "abc"}
 
-    @api.on("resolveIntervention")
-    def resolve(session_id: str, intervention_id: str, body: Resolve) -> Response:
+    def resolve(api: Api, session_id: str, intervention_id: str, body: Resolve) -> Response:
         if session_id == "ses_late":
             raise errors.Conflict("It is decided.")
         return success({"type": "approval_required", "tool_call": call})
+
+    api.handlers["resolveIntervention"] = resolve
 
     for session_id in ("ses_01", "ses_late"):
         path = f"/v1/sessions/{session_id}/interventions/int_01/resolve"

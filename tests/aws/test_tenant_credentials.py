@@ -26,11 +26,10 @@ from acta_engine.log.dynamodb import DynamoLog, DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3 import S3Blobs
 from acta_engine.log.store import IndexEntry, TransactionItems
-from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_engine.store.keys import MAX_PART_BYTES, key_part
 from acta_engine.turn.running_text import RunningText
-from tests.api.gateway import Gateway, claims
+from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.iam.account import Account, Role
 from tests.doubles.iam.requests import LEADING_KEYS
 from tests.stores.backends import Aws
@@ -401,7 +400,7 @@ def status(function: Function) -> Status:
         audit=None,
         limiter=None,
     )
-    return Status(function, build(app).handler)
+    return Status(function, api_of("status", app).handler)
 
 
 def store_session(function: Function, tenant: str) -> None:

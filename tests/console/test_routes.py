@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.api.fallback import build as build_fallback
-from acta_engine.console.routes import build
+from acta_engine.api.app import Api
+from acta_engine.app import App
 from acta_engine.settings import Settings
 from tests.api.gateway import Gateway
 
@@ -33,7 +33,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def stranger(made: Path, **how: str) -> Gateway:
-    return Gateway(build(settings(**how), made).handler, token=None)
+    return Gateway(Api("console", App(settings(**how), made=made)).handler, token=None)
 
 
 @pytest.mark.parametrize("path", ["/console/inbox", "/console/sessions/ses_1", "/console/signed-in"])
@@ -76,7 +76,9 @@ def test_a_browser_that_has_the_page_is_told_that_it_is_still_the_one(made: Path
 def test_the_page_begins_at_the_inbox_and_a_slash_at_the_end_leads_there(made: Path) -> None:
     begun = stranger(made).request("GET", "/console")
     assert (begun.status, begun.headers["Location"]) == (302, "/console/inbox")
-    slashed = Gateway(build_fallback(settings(), made).handler, token=None).request("GET", "/console/")
+    slashed = Gateway(Api("fallback", App(settings(), made=made)).handler, token=None).request(
+        "GET", "/console/"
+    )
     assert (slashed.status, slashed.headers["Location"]) == (308, "/console")
 
 

@@ -3,9 +3,13 @@ from typing import get_args
 
 import pytest
 
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
 from acta_infra.packaging.bundle import OFFLINE, ROOT
 from acta_infra.packaging.zip_contents import OURS, reach
 from acta_infra.sizing import FunctionName
+
+STORES = ("dynamodb.py", "s3.py", "repository.py")
 
 
 def write(root: Path, **modules: str) -> None:
@@ -43,15 +47,16 @@ def test_a_package_comes_with_its_init_and_its_data(tmp_path: Path) -> None:
     assert {"shared/acta_engine/a/__init__.py", "shared/acta_engine/a/prompt.md"} <= set(names(tmp_path))
 
 
-def test_a_module_that_imports_what_is_beside_it_brings_all_of_that(tmp_path: Path) -> None:
+def test_a_package_that_imports_its_modules_by_name_brings_all_of_them(tmp_path: Path) -> None:
     write(
         tmp_path,
-        functions__start__handler="from acta_engine.a.catalogue import b\n",
-        acta_engine__a__catalogue="from importlib import import_module\n",
+        functions__start__handler="from acta_engine.a import b\n",
         acta_engine__a__tool="import acta_engine.c\n",
         acta_engine__c="",
         acta_engine__d="",
     )
+    package = tmp_path / "shared" / "acta_engine" / "a" / "__init__.py"
+    package.write_text("from importlib import import_module\n")
     assert {"shared/acta_engine/a/tool.py", "shared/acta_engine/c.py"} <= set(names(tmp_path))
     assert "shared/acta_engine/d.py" not in names(tmp_path)
 
@@ -88,6 +93,19 @@ def test_no_function_but_step_reaches_an_llm_or_its_sdk(function: str) -> None:
     found = reach(ROOT, f"functions.{function}")
     assert not found.libraries & {"anthropic", "openai"}
     assert not [path for path in found.files if "acta_engine/models/anthropic" in path.as_posix()]
+
+
+@pytest.mark.parametrize("function", ["console", "fallback"])
+def test_what_strangers_reach_has_no_store_and_no_service_in_it(function: str) -> None:
+    found = reach(ROOT, f"functions.{function}")
+    assert not found.libraries & {"boto3", "botocore"}
+    assert not [path for path in found.files if path.parent.name == "aws" or path.name in STORES]
+
+
+@pytest.mark.parametrize("row", OPERATIONS, ids=str)
+def test_a_function_has_the_handlers_of_its_operations_in_it(row: Operation) -> None:
+    handler = ROOT / "shared" / Path(*row.module.split(".")).with_suffix(".py")
+    assert handler in reach(ROOT, f"functions.{row.function}").files
 
 
 @pytest.mark.parametrize("function", get_args(FunctionName))

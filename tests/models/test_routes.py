@@ -9,12 +9,12 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import AgentDefinition, Fallback, Models
+from acta_engine.api.app import Api
 from acta_engine.app import App
 from acta_engine.errors import AwsDenied
 from acta_engine.models.choose import SecretReader
 from acta_engine.models.configured_models import ModelListing
 from acta_engine.models.providers import PROVIDERS
-from acta_engine.models.routes import build
 from acta_engine.settings import Settings
 from tests.api.gateway import TENANT, Gateway, claims
 
@@ -40,10 +40,9 @@ class Deployment:
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         models = ModelListing(chosen, self.environ, _secrets(secrets or {}))
-        app = App(chosen, definitions=self.definitions, audit=None, limiter=None)
-        api = build(app, models)
-        self._handler = api.handler
-        assert api.missing == set()
+        self._handler = Api(
+            "step", App(chosen, definitions=self.definitions, configured_models=models)
+        ).handler
 
     def caller(self, role: str = "admin") -> Gateway:
         return Gateway(self._handler, token=claims(roles=f"[{role}]"))

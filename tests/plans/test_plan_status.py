@@ -11,8 +11,7 @@ from acta_engine.log.commit import Decision
 from acta_engine.models.model import TokenUsage
 from acta_engine.recovery.repair import repair
 from acta_engine.sessions.answers import session_view
-from acta_engine.sessions.routes import build
-from tests.api.gateway import Gateway, claims
+from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
@@ -119,7 +118,7 @@ def test_the_plan_by_itself_is_shown_with_the_same_status() -> None:
     house, session = out_of_steps()
     long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
     deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
-    gateway = Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
+    gateway = Gateway(api_of("status", deps).handler, claims(tenant=TENANT, user=USER))
     assert gateway.request("GET", f"/v1/sessions/{session}/plan").data["plan"]["status"] == "failed"
 
 

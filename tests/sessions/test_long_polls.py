@@ -6,8 +6,7 @@ import pytest
 from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta_engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
 from acta_engine.limits.store import LIMIT_LIFE, LongPolls
-from acta_engine.sessions.routes import build
-from tests.api.gateway import Answer, Gateway, claims
+from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.in_process.house import TENANT, USER, House
@@ -24,7 +23,7 @@ class Watched:
         self.clock = self.house.clock
         limit = LongPollLimit(self.limits, self.clock)
         deps = self.house.app(long_poll_limit=limit, clock=self.clock, audit=memory_audit(), limiter=None)
-        self.gateway = Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
+        self.gateway = Gateway(api_of("status", deps).handler, claims(tenant=TENANT, user=USER))
         self.cursor = self.poll(after="0").data["cursor"]
 
     def poll(self, **query: str) -> Answer:

@@ -9,9 +9,8 @@ from acta_engine.log.beside import PartialReply
 from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.people.answers import intervention_view
 from acta_engine.sessions.answers import partial_view
-from acta_engine.sessions.routes import build
 from acta_engine.turn.final_answer import GOAL_COMPLETE
-from tests.api.gateway import Gateway, claims
+from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
@@ -30,7 +29,7 @@ def told(*turns: Turn) -> tuple[House, str]:
 def gateway(house: House) -> Gateway:
     long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
     deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
-    return Gateway(build(deps).handler, claims(tenant=TENANT, user=USER))
+    return Gateway(api_of("status", deps).handler, claims(tenant=TENANT, user=USER))
 
 
 def answers(house: House, session: str) -> dict[str, str]:

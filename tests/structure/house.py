@@ -23,7 +23,7 @@ GENERATED = (CALLS, SHAPES)
 SPACE = 10_000
 
 CHANGES = {
-    "a built-in tool": r"\bread_file\b",
+    "a built-in tool": r"(?<!:)\bread_file\b",
     "a built-in tool that can be switched off": r"weather",
     "an event type": r"\bContextCompacted\b|context\.compacted",
     "a route with a body": r"\bfork_session\b|/fork\b",

@@ -115,9 +115,13 @@ def _walked(stores: Any) -> dict[str, Leg]:
 def _recorded(leg: Leg) -> Iterator[None]:
     """Notes the calls of the product's functions that are made meanwhile."""
     known: dict[str, Path | None] = {}
+    imports = 0
 
     def called(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_name != "<module>":
+        nonlocal imports
+        if frame.f_code.co_name == "<module>":
+            imports += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not imports:
             name = frame.f_code.co_filename
             if name not in known:
                 path = Path(name)

@@ -7,11 +7,10 @@ import pytest
 
 from acta_engine.api.answers import instant
 from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.sessions.routes import build
 from acta_engine.usage.aws_estimate import AwsRates, receipt_of
 from acta_engine.usage.aws_prices import LISTS, AwsPrices
 from acta_engine.usage.fold import fold
-from tests.api.gateway import Answer, Gateway, claims
+from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.doubles.audit import PlainPseudonyms, memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.usage import MemoryUsage
@@ -53,7 +52,7 @@ class Office:
             audit=memory_audit(),
             limiter=None,
         )
-        gateway = Gateway(build(status).handler, claims(tenant=TENANT, user=user, roles=roles))
+        gateway = Gateway(api_of("status", status).handler, claims(tenant=TENANT, user=user, roles=roles))
         return gateway.request("GET", "/v1/usage", query=query)
 
 

@@ -17,23 +17,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
-from acta_engine.api.admin_routes import build as build_admin
-from acta_engine.api.app import Api
 from acta_engine.api.arguments import Arguments, Parameter
 from acta_engine.api.error_answers import STATUSES
-from acta_engine.api.fallback import build as build_fallback
 from acta_engine.api.json_body import UnsupportedMediaType
 from acta_engine.api.operation import AnswerSpec, Operation
 from acta_engine.api.operations import BY_TAG, OPERATIONS, MethodNotAllowed
-from acta_engine.console.routes import build as build_console
 from acta_engine.errors import CallerError
-from acta_engine.mcp_server.routes import build as build_mcp
-from acta_engine.models.routes import build as build_step
-from acta_engine.people.routes import build as build_intervene
 from acta_engine.prompts.prompt import SEEDS
-from acta_engine.sessions.routes import build as build_status
-from acta_engine.sessions.start_routes import build as build_start
-from acta_engine.settings import Settings
 from acta_infra.document import webhooks
 from acta_infra.document.schemas import REF, schemas_of, shapes_with_words
 from acta_infra.document.words import (
@@ -121,31 +111,9 @@ def document() -> Json:
     }
 
 
-class Absent:
-    """Stands for whatever a function works with."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
-    def __getattr__(self, name: str) -> "Absent":
-        return self
-
-
 def parameters_of_handlers() -> dict[Operation, tuple[Parameter, ...]]:
-    """The functions' APIs are built with nothing behind them, and no handler is called. Raises LookupError for an
-    operation without a handler.
-    """
-    settings = Settings(env="document", table="none", bucket="none")
-    absent: Any = Absent(settings)
-    apis: list[Api] = [
-        build(absent) for build in (build_start, build_status, build_intervene, build_admin, build_mcp)
-    ]
-    apis += [build_step(absent, absent), build_console(settings, Path()), build_fallback(settings, Path())]
-    handlers = {row: handle for api in apis for row, handle in api.handlers.items()}
-    missing = [row.name for row in OPERATIONS if row not in handlers]
-    if missing:
-        raise LookupError(f"no handler: {', '.join(missing)}")
-    return {row: Arguments(row, handlers[row]).parameters for row in OPERATIONS}
+    """What each operation takes."""
+    return {row: Arguments(row, row.load()).parameters for row in OPERATIONS}
 
 
 class _Schemas:

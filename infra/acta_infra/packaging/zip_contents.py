@@ -1,13 +1,13 @@
 """Finds the modules of Acta and the libraries that a function reaches, by the import statements.
 
 A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports
-inside functions and under `if TYPE_CHECKING` count. A module that imports
-`importlib` imports the modules beside it, whatever their names, so all of them are taken. No module imports others by a
-string.
+inside functions and under `if TYPE_CHECKING` count. A package that imports `importlib` imports its own modules,
+whatever their names, so all of them are taken. A function with an API imports the handlers that the rows of its
+operations name. No other module is imported by a string.
 
 `App` puts everything together (`shared/acta_engine/app.py`), and each of its parts imports what it is made from. Of
-these imports only those count that stand in a part that some module of the zip uses. A use is an attribute of a
-variable that has one of the names in `CALLED`, so an `App` may have no other name.
+these imports only those count that stand in a part that some module of the zip uses. A use is an attribute of
+something that has one of the names in `CALLED`, so an `App` may have no other name.
 """
 
 import ast
@@ -16,11 +16,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from acta_engine.api.operation import Function
+from acta_engine.api.operations import operations_in
 
 OURS = {"functions": "functions", "acta_engine": "shared/acta_engine"}
 """Package -> its folder in the tree."""
 APP = "shared/acta_engine/app.py"
+API = "shared/acta_engine/api/app.py"
 CALLED = ("app", "_app", "deps")
 
 
@@ -54,14 +58,19 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
         if file not in files:
             files.add(file)
             waiting += [init for init in _inits(file) if init in there and init not in files]
+            if file == API:
+                waiting += {
+                    f"{_place(row.module)}.py"
+                    for row in operations_in(cast("Function", package.rpartition(".")[2]))
+                } & there
         path = root / file
         if file == APP:
             used = _of_app(str(path), path.read_bytes(), frozenset(parts))
         else:
             used = _used(str(path), path.read_bytes())
         parts |= used.parts
-        if "importlib" in used.imports:
-            folder = os.path.dirname(file)
+        folder, name = os.path.split(file)
+        if "importlib" in used.imports and name == "__init__.py":
             beside = (each for each in there if os.path.dirname(each) == folder and each.endswith(".py"))
             waiting += [each for each in beside if each not in files]
         for name in used.imports - names:
@@ -140,7 +149,9 @@ def _uses(path: str, tree: ast.AST, called: tuple[str, ...] = CALLED) -> Used:
     parts: set[str] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=part) if name in called:
+            case ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr=part) if (
+                name in called
+            ):
                 parts.add(part)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="App")), attr=part):
                 parts.add(part)

@@ -20,8 +20,6 @@ from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
-from acta_engine.tools.routes import registered
-from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
 
 WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short, whatever the agent says."""
@@ -71,85 +69,88 @@ class CreateAgent(AgentBody):
     """Its id. Absent: Acta makes one."""
 
 
-def add_agents(api: Api, deps: App) -> None:
-    store, clock = deps.definitions, deps.clock
-    agents = Resource[AgentDefinition](
+def _agents(api: Api) -> Resource[AgentDefinition]:
+    return Resource[AgentDefinition](
         api,
-        find=store.agent,
+        find=api.app.definitions.agent,
         view=agent_view,
         tag=version_tag,
         missing="There is no such agent.",
         changed="The agent was changed meanwhile. Read it again and decide anew.",
     )
 
-    def warnings_of(*found: AgentDefinition) -> list[list[str]]:
-        """Of each, a sentence for each tool that it names and that was deleted since."""
-        known = registered(deps, api.caller.tenant) if any(agent.tools for agent in found) else {}
-        return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
 
-    @api.on("listAgents")
-    def list_agents(
-        limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
-    ) -> Response:
-        with listing_cursor():
-            found = store.agents(api.caller.tenant, limit=limit, cursor=cursor)
-        told = zip(found.agents, warnings_of(*found.agents), strict=True)
-        return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
+def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
+    """Of each, a sentence for each tool that it names and that was deleted since."""
+    known = api.app.current_registry.specs(api.caller.tenant, "")
+    return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
 
-    @api.on("createAgent")
-    def create_agent(body: CreateAgent) -> Response:
-        tenant, now = api.caller.tenant, clock.now()
-        _check(body, deps, tenant)
-        agent = AgentDefinition(
-            **settings_of(body),
-            agent_id=body.agent_id or clock.new_id(AGENT),
-            applied=applied_after(body, None),
-            version=1,
-            created_at=now,
-            updated_at=now,
-        )
 
-        key = idempotency_key(api.request, 201)
+def list_agents(
+    api: Api, limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
+) -> Response:
+    with listing_cursor():
+        found = api.app.definitions.agents(api.caller.tenant, limit=limit, cursor=cursor)
+    told = zip(found.agents, _warnings_of(api, *found.agents), strict=True)
+    return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
 
-        def create() -> Json:
-            view = agent_view(agent)
-            try:
-                store.create_agent(tenant, agent, record_of(key, view, now))
-            except DefinitionExists:
-                message = "There is an agent of this id already; PUT replaces it."
-                raise Conflict(message, {"agent_id": [message]}) from None
-            return view
 
-        view = deps.idempotency.answer(key, create)
-        return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
+def create_agent(api: Api, body: CreateAgent) -> Response:
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    _check(body, api.app, tenant)
+    agent = AgentDefinition(
+        **settings_of(body),
+        agent_id=body.agent_id or api.app.clock.new_id(AGENT),
+        applied=applied_after(body, None),
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
 
-    @api.on("readAgent")
-    def read_agent(agent_id: str) -> Response:
-        agent = agents.get(agent_id)
-        return agents.answer(agent, warnings=warnings_of(agent)[0])
+    key = idempotency_key(api.request, 201)
 
-    @api.on("replaceAgent")
-    def replace_agent(agent_id: str, body: PutAgent) -> Response:
-        tenant, now = api.caller.tenant, clock.now()
-        _check(body, deps, tenant)
-        old = agents.get_as_read(agent_id, body.version)
-        new = AgentDefinition(
-            **settings_of(body),
-            agent_id=agent_id,
-            applied=applied_after(body, old.applied),
-            version=old.version + 1,
-            created_at=old.created_at or now,
-            updated_at=now,
-        )
-        return agents.replaced(store.replace_agent, old, new)
+    def create() -> Json:
+        view = agent_view(agent)
+        try:
+            api.app.definitions.create_agent(tenant, agent, record_of(key, view, now))
+        except DefinitionExists:
+            message = "There is an agent of this id already; PUT replaces it."
+            raise Conflict(message, {"agent_id": [message]}) from None
+        return view
 
-    @api.on("deleteAgent")
-    def delete_agent(agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
-        """The agent's memories stay: an agent that is made again under its id has them."""
-        old = agents.get_as_read(agent_id, version)
-        if old.is_built_in:
-            raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
-        return agents.deleted(store.delete_agent, old)
+    view = api.app.idempotency.answer(key, create)
+    return success(view, 201, {"Location": f"/v1/agents/{view['agent_id']}"})
+
+
+def read_agent(api: Api, agent_id: str) -> Response:
+    agents = _agents(api)
+    agent = agents.get(agent_id)
+    return agents.answer(agent, warnings=_warnings_of(api, agent)[0])
+
+
+def replace_agent(api: Api, agent_id: str, body: PutAgent) -> Response:
+    agents = _agents(api)
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    _check(body, api.app, tenant)
+    old = agents.get_as_read(agent_id, body.version)
+    new = AgentDefinition(
+        **settings_of(body),
+        agent_id=agent_id,
+        applied=applied_after(body, old.applied),
+        version=old.version + 1,
+        created_at=old.created_at or now,
+        updated_at=now,
+    )
+    return agents.replaced(api.app.definitions.replace_agent, old, new)
+
+
+def delete_agent(api: Api, agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
+    """The agent's memories stay: an agent that is made again under its id has them."""
+    agents = _agents(api)
+    old = agents.get_as_read(agent_id, version)
+    if old.is_built_in:
+        raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
+    return agents.deleted(api.app.definitions.delete_agent, old)
 
 
 def settings_of(body: AgentSettings) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def settings_of(body: AgentSettings) -> dict[str, Any]:
 def _check(body: AgentBody, deps: App, tenant: str) -> None:
     """Raises FieldsInvalid where the deployment, its caps or its tools do not carry what the definition asks for."""
     named = {"tools": body.tools, "high_stakes": body.high_stakes}
-    known = list(registered(deps, tenant)) if any(named.values()) else []
+    known = list(deps.current_registry.specs(tenant, "")) if any(named.values()) else []
     details = {field: unknown_tools(names, known) for field, names in named.items()}
     wrong = {field: sentences for field, sentences in details.items() if sentences}
     finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models)
@@ -222,9 +223,13 @@ def _background(body: AgentBody, settings: Settings) -> Wrong:
 
 
 def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
+    if body.output_schema is None:
+        return {}
+    # Few agents have one, so a cold start does not import it.
+    from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+
     try:
-        if body.output_schema is not None:
-            check_output_schema(body.output_schema)
+        check_output_schema(body.output_schema)
     except BadOutputSchema as bad:
         return {"output_schema": str(bad)}
     return {}

@@ -1,18 +1,20 @@
 """One function's share of the HTTP API.
 
-    api = Api("start", settings)
+    app = App()
+    handler = Api("start", app, audit=app.audit, limiter=app.limiter).handler
 
-    @api.on("startSession")
-    def start(body: StartSession) -> Response:
+The rows in `operations.py` name the handlers of the routes. Such a handler takes the API and its own arguments:
+
+    def start_session(api: Api, body: StartSession) -> Response:
         caller = api.caller
         ...
         return success(session_view(head), 202)
 
-    handler = api.handler
+When it runs, the role that its operation needs has been checked, and its arguments were taken from path, query and body
+and validated (`arguments.py`). Where the row has an action, the request is in the audit trail (`recorder.py`).
 
-Names are those of the rows in `operations.py`. When a handler runs, the role that its operation needs has been checked,
-and its arguments were taken from path, query and body and validated (`arguments.py`). Where the row has an action, the
-request is in the audit trail (`recorder.py`).
+A handler's module is imported at its first request, or where the function loads it, so a cold start pays for few
+routes.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,8 +29,9 @@ from acta_engine.api.envelope import Response
 from acta_engine.api.error_answers import POLICY
 from acta_engine.api.identity import Caller, claim_names, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
-from acta_engine.api.operation import Function, Operation
-from acta_engine.api.operations import operations_in
+from acta_engine.api.operation import Function, Operation, RouteHandler
+from acta_engine.api.operations import CATCH_ALL, MOVED, operations_in
+from acta_engine.app import App
 from acta_engine.audit.record import Audit
 from acta_engine.audit.recorder import Recorder
 from acta_engine.bound_tenant import bound_to, tenant_hash
@@ -43,12 +46,9 @@ from acta_engine.errors import (
 )
 from acta_engine.limits.limiter import Limiter
 from acta_engine.people.visibility import Viewer
-from acta_engine.settings import Settings
 from acta_engine.telemetry import Handler, Telemetry
 
 REFUSED = (401, 403)
-RouteHandler = Callable[..., Response]
-Decorator = Callable[[RouteHandler], RouteHandler]
 
 
 class Api:
@@ -57,17 +57,20 @@ class Api:
     def __init__(
         self,
         function: Function,
-        settings: Settings,
+        app: App,
         telemetry: Telemetry | None = None,
         *,
         audit: Audit | None = None,
         limiter: Limiter | None = None,
+        is_repeat: Callable[[Request], bool] = lambda request: False,
     ) -> None:
         """`audit`: a function has none if all its routes change nothing, and nobody is known by a token. `limiter`:
-        None where no tenant has limits.
+        None where no tenant has limits. `is_repeat`: whether a start was answered before.
+        Raises LookupError where there is no audit for an operation that has to be recorded.
         """
         self.function = function
-        self.settings = settings
+        self.app = app
+        self.settings = app.settings
         self.telemetry = telemetry or Telemetry(function)
         self.limiter = limiter
         if limiter is not None:
@@ -80,32 +83,16 @@ class Api:
                 audit, lambda error, missing: self.telemetry.not_recorded(error, self._route, missing)
             )
         )
-        self.handlers: dict[Operation, RouteHandler] = {}
-        self.moved: Mapping[str, str] = {}
-        """Of the catch-all: paths that are no route, and where what they mean is."""
+        self._is_repeat = is_repeat
+        self.handlers: dict[str, RouteHandler] = {}
+        """By the names of operations that were asked for."""
         self.handler: Handler = self.telemetry.watch(self._handle)
-        self._own = {row.name: row for row in operations_in(function)}
+        self._own = frozenset(operations_in(function))
+        if audit is None and any(row.action for row in self._own):
+            raise LookupError(f"{function} has operations that have to be recorded, and no audit trail")
         self._arguments: dict[Operation, Arguments] = {}
         self._request: Request | None = None
         self._event: dict[str, Any] = {}
-        self.is_repeat: Callable[[Request], bool] = lambda request: False
-        """Whether the request was answered before, under its Idempotency-Key."""
-
-    def on(self, name: str) -> Decorator:
-        """Registers the handler of the operation of this name."""
-        row = self._own.get(name)
-        if row is None:
-            raise LookupError(
-                f"{self.function} has no operation {name} in shared/acta_engine/api/operations.py"
-            )
-        if row.action is not None and self._recorder is None:
-            raise LookupError(f"{name} has to be recorded, and {self.function} has no audit trail")
-
-        def register(handle: RouteHandler) -> RouteHandler:
-            self.handlers[row] = handle
-            return handle
-
-        return register
 
     @property
     def request(self) -> Request:
@@ -119,11 +106,6 @@ class Api:
         if self.request.caller is None:
             raise Unauthorized("This needs a bearer token.")
         return self.request.caller
-
-    @property
-    def missing(self) -> set[Operation]:
-        """Operations that the table gives to this function and that have no handler."""
-        return set(self._own.values()) - self.handlers.keys()
 
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request, self._event = None, event
@@ -165,14 +147,14 @@ class Api:
             return response
 
     def _dispatch(self, event: dict[str, Any]) -> Response:
-        if (place := self.moved.get(event.get("rawPath", ""))) is not None:
+        if self.function == CATCH_ALL and (place := MOVED.get(event.get("rawPath", ""))) is not None:
             return Response(308, "", "", {"Location": place})
         request = self._request = read_request(event, self.settings)
-        handle = self.handlers.get(request.route)
-        if handle is None:
+        if request.route not in self._own:
             raise NotFound("There is nothing at this path.")
+        handle = self.load(request.route.name)
         if request.caller is None:
-            return handle(**self.arguments(request.route).bind(request))
+            return handle(self, **self.arguments(request.route).bind(request))
         tenant, user, roles = request.caller
         viewer = Viewer(user, roles, request.route.private)
 
@@ -183,19 +165,25 @@ class Api:
                     self.limiter.admit_start(tenant, request.route)
                 except LimitReached:
                     # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
-                    if not self.is_repeat(request):
+                    if not self._is_repeat(request):
                         raise
             arguments = self.arguments(request.route).bind(request)
             if self._recorder is None or request.route.action is None:
-                return handle(**arguments)
+                return handle(self, **arguments)
             return self._recorder.recorded(
-                request, arguments, lambda: self._answered(event, lambda: handle(**arguments))
+                request, arguments, lambda: self._answered(event, lambda: handle(self, **arguments))
             )
+
+    def load(self, name: str) -> RouteHandler:
+        """The handler of the operation of this name. Its module is imported the first time."""
+        if name not in self.handlers:
+            self.handlers[name] = next(row for row in self._own if row.name == name).load()
+        return self.handlers[name]
 
     def arguments(self, row: Operation) -> Arguments:
         """What the operation's handler takes."""
         if row not in self._arguments:
-            self._arguments[row] = Arguments(row, self.handlers[row])
+            self._arguments[row] = Arguments(row, self.load(row.name))
         return self._arguments[row]
 
     def _with_limits(self, response: Response) -> Response:

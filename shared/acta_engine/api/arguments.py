@@ -1,10 +1,10 @@
 """The arguments of a route's handler: taken from the request as the handler's signature says, and validated.
 
-    def messages(session_id: str, limit: Annotated[int, Field(ge=1, le=200)] = 100) -> Response
+    def list_messages(api: Api, session_id: str, limit: Annotated[int, Field(ge=1, le=200)] = 100) -> Response
 
-A parameter that the route's path names is a variable of the path. One whose type is a `RequestBody` is the JSON body.
-Every other one is a query parameter; `from_` is called `from` in a query, because Python has that word for itself.
-What a query has beside them is refused (ADR 66).
+The first parameter is the API. One that the route's path names is a variable of the path. One whose type is a
+`RequestBody` is the JSON body. Every other one is a query parameter; `from_` is called `from` in a query, because
+Python has that word for itself. What a query has beside them is refused (ADR 66).
 Modules with handlers keep real annotations (no `from __future__ import annotations`), so that local types can be read.
 """
 
@@ -56,7 +56,7 @@ class Arguments:
                 TypeAdapter(hints[name]),
                 parameter.default,
             )
-            for name, parameter in inspect.signature(handle).parameters.items()
+            for name, parameter in list(inspect.signature(handle).parameters.items())[1:]
         )
         self._takes_any_query = route.is_page
         self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")

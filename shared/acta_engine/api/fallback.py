@@ -9,13 +9,11 @@ compressed.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import JSON, NO_HEADERS, Response, success, takes_gzip, to_json
 from acta_engine.errors import NotFound
-from acta_engine.settings import Settings
 
 DOCUMENT, PAGE = "openapi.json", "page.html"
 PARTS: Mapping[str, str] = MappingProxyType(
@@ -35,63 +33,50 @@ POLICY: Mapping[str, str] = MappingProxyType(
 """The page loads and asks its own origin, and nothing else."""
 
 
-def add_document(api: Api, made: Path) -> None:
-    @api.on("readDocument")
-    def document() -> Response:
-        return answer(DOCUMENT, JSON, NO_HEADERS)
-
-    @api.on("readPage")
-    def page() -> Response:
-        return answer(PAGE, "text/html; charset=utf-8", POLICY)
-
-    @api.on("readPageFile")
-    def part(file: str) -> Response:
-        if file not in PARTS:
-            raise NotFound("There is nothing at this path.")
-        return answer(file, PARTS[file], POLICY)
-
-    def answer(name: str, content_type: str, headers: Mapping[str, str]) -> Response:
-        """As it is stored for who takes gzip, which everybody's browser does."""
-        from gzip import decompress  # health and unknown paths do not wait for it
-
-        body, headers = (made / f"{name}.gz").read_bytes(), {**headers, "Vary": "Accept-Encoding"}
-        if not takes_gzip(api.request.headers.get("accept-encoding", "")):
-            return Response(200, content_type, decompress(body), headers)
-        return Response(200, content_type, body, {**headers, "Content-Encoding": "gzip"})
+def read_document(api: Api) -> Response:
+    return _answer(api, DOCUMENT, JSON, NO_HEADERS)
 
 
-MOVED = {"/console/": "/console"}
-"""The gateway's routes end with no slash."""
+def read_page(api: Api) -> Response:
+    return _answer(api, PAGE, "text/html; charset=utf-8", POLICY)
 
 
-def build(settings: Settings, made: Path) -> Api:
-    """`made`: the folder with the document and its page."""
-    api = Api("fallback", settings)
-    api.moved = MOVED
+def read_page_file(api: Api, file: str) -> Response:
+    if file not in PARTS:
+        raise NotFound("There is nothing at this path.")
+    return _answer(api, file, PARTS[file], POLICY)
 
-    @api.on("readHealth")
-    def health() -> Response:
-        return success({"status": "ok"})
 
-    @api.on("readProtectedResource")
-    def protected() -> Response:
-        return protected_resource("")
+def _answer(api: Api, name: str, content_type: str, headers: Mapping[str, str]) -> Response:
+    """As it is stored for who takes gzip, which everybody's browser does."""
+    from gzip import decompress  # health and unknown paths do not wait for it
 
-    @api.on("readProtectedMcp")
-    def protected_mcp() -> Response:
-        return protected_resource("/mcp")
+    body, headers = (api.app.made / f"{name}.gz").read_bytes(), {**headers, "Vary": "Accept-Encoding"}
+    if not takes_gzip(api.request.headers.get("accept-encoding", "")):
+        return Response(200, content_type, decompress(body), headers)
+    return Response(200, content_type, body, {**headers, "Content-Encoding": "gzip"})
 
-    def protected_resource(path: str) -> Response:
-        """Who issues the tokens that the resource takes (RFC 9728)."""
-        if not (settings.token_issuer and settings.public_url):
-            raise NotFound("This deployment does not say who issues its tokens.")
-        told = {
-            "resource": f"{settings.public_url}{path}",
-            "authorization_servers": [settings.token_issuer],
-            "bearer_methods_supported": ["header"],
-            "resource_name": "Acta",
-        }
-        return Response(200, JSON, to_json(told))
 
-    add_document(api, made)
-    return api
+def read_health(api: Api) -> Response:
+    return success({"status": "ok"})
+
+
+def read_protected_resource(api: Api) -> Response:
+    return _protected_resource(api, "")
+
+
+def read_protected_mcp(api: Api) -> Response:
+    return _protected_resource(api, "/mcp")
+
+
+def _protected_resource(api: Api, path: str) -> Response:
+    """Who issues the tokens that the resource takes (RFC 9728)."""
+    if not (api.settings.token_issuer and api.settings.public_url):
+        raise NotFound("This deployment does not say who issues its tokens.")
+    told = {
+        "resource": f"{api.settings.public_url}{path}",
+        "authorization_servers": [api.settings.token_issuer],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Acta",
+    }
+    return Response(200, JSON, to_json(told))

@@ -86,8 +86,9 @@ class IdempotencyGuard:
     def __init__(self, index: SessionIndex) -> None:
         self._index = index
 
-    def has(self, key: IdempotencyKey | None) -> bool:
-        """Whether a request with this key has succeeded."""
+    def is_repeat(self, request: Request) -> bool:
+        """Whether a start or a fork with this request's key has succeeded."""
+        key = idempotency_key(request, 202)
         return key is not None and self._index.idempotency_record(key.tenant, key.route, key.key) is not None
 
     def answer(

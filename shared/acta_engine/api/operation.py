@@ -4,10 +4,12 @@ Every function that answers HTTP imports this when it starts. Freezing the two c
 fields, would double what that costs, and nothing needs it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
+from acta_engine.api.envelope import Response
 from acta_engine.people.visibility import Reach
 
 Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "console", "fallback"]
@@ -16,6 +18,8 @@ Rated = Literal["request", "poll", "never", "within"]
 Form = Literal["data", "page", "searched page", "empty", "raw"]
 RequestHeader = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID"]
 ResponseHeader = Literal["ETag", "Location", "Retry-After", "Content-Security-Policy"]
+RouteHandler = Callable[..., Response]
+"""Takes the `Api` and the route's arguments, and answers."""
 Schema = dict[str, Any]
 """JSON Schema."""
 
@@ -62,7 +66,7 @@ class McpOffer:
 class Operation:
     """One method of one path: who may ask it, which function answers, and what the document says of it.
 
-    Its parameters and its body are those of its handler, which is registered under the operation's name.
+    Its parameters and its body are those of its handler.
     """
 
     name: str
@@ -72,6 +76,8 @@ class Operation:
     """In API Gateway's form: `{name}` is one part of a path, `{name+}` is all the rest of it."""
     function: Function
     """The Lambda that answers it."""
+    handler: str
+    """What answers it there: `module:function`, the module below `acta_engine`."""
     role: Role | None = "member"
     """The role that it needs. None: it is reachable without a token."""
     private: Reach = "owner"
@@ -116,6 +122,16 @@ class Operation:
     def __str__(self) -> str:
         """As API Gateway names it in an event's `routeKey`."""
         return f"{self.method} {self.path}"
+
+    def load(self) -> RouteHandler:
+        """The handler. Its module is imported now."""
+        handler: RouteHandler = getattr(import_module(self.module), self.handler.partition(":")[2])
+        return handler
+
+    @property
+    def module(self) -> str:
+        """The handler's."""
+        return f"acta_engine.{self.handler.partition(':')[0]}"
 
     @property
     def plain_path(self) -> str:

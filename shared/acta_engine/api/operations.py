@@ -1,8 +1,8 @@
 """The table of operations: one row says all that is true of one method of one path.
 
 The gateway's routes and authorizers, routing, the checks of roles, the actions in the audit trail and the OpenAPI
-document are made from the rows. To add an operation: add a row, write the models of its body and its answer, and write
-a handler under `@api.on("name")` in the row's function.
+document are made from the rows. To add an operation: write its handler with the models of its body and its answer, and
+add a row that names it.
 
 A request that fits no row reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope. Only that
 function and `console` can be reached without a token. Every function that answers HTTP reads this table when it
@@ -84,7 +84,8 @@ JSON_RPC_REFUSAL: Schema = {
 
 SESSIONS = (
     Operation(
-        "startSession", "POST", "/v1/sessions", "start", action="session.start", recorded_request=("agent_id",),
+        "startSession", "POST", "/v1/sessions", "start", "sessions.start_routes:start_session",
+        action="session.start", recorded_request=("agent_id",),
         recorded_answer=("session_id", "agent_id", "visibility"), takes=("Idempotency-Key",), codes=STARTS,
         client="start",
         mcp=McpOffer(
@@ -104,10 +105,9 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "forkSession", "POST", "/v1/sessions/{session_id}/fork", "start", action="session.fork",
-        recorded_answer=("forked_from.session_id", "session_id", "agent_id", "visibility"),
-        takes=("Idempotency-Key",), codes=STARTS,
-        client="fork",
+        "forkSession", "POST", "/v1/sessions/{session_id}/fork", "start", "sessions.start_routes:fork_session",
+        action="session.fork", recorded_answer=("forked_from.session_id", "session_id", "agent_id", "visibility"),
+        takes=("Idempotency-Key",), codes=STARTS, client="fork",
         summary="Fork a session",
         about="Creates a new session of yours that goes on from the end of a turn, with a copy of the "
             "conversation, the plan and the notes. It does not take over approvals, open calls, questions and "
@@ -121,7 +121,7 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "listSessions", "GET", "/v1/sessions", "status",
+        "listSessions", "GET", "/v1/sessions", "status", "sessions.routes:list_sessions",
         client="sessions", client_form="by hand",
         summary="List sessions, newest first",
         about="Sessions that are `idle`, at work or `waiting_for_user` are found directly by their state. With any "
@@ -139,8 +139,8 @@ SESSIONS = (
         answers=(searched_page("Session", says="Sessions that you may see."),),
     ),
     Operation(
-        "pollSession", "GET", "/v1/sessions/{session_id}", "status", rated="poll", takes=("If-None-Match",),
-        client="session", client_form="by hand",
+        "pollSession", "GET", "/v1/sessions/{session_id}", "status", "sessions.routes:poll_session",
+        rated="poll", takes=("If-None-Match",), client="session", client_form="by hand",
         mcp=McpOffer(
             "watch_session", "Watch a session",
             "The session as it is now, and its events since the cursor `after`. With `wait` the answer comes as soon "
@@ -171,8 +171,8 @@ SESSIONS = (
         ),
     ),
     Operation(
-        "streamEvents", "GET", "/v1/sessions/{session_id}/events", "status", rated="poll",
-        takes=("Last-Event-ID",),
+        "streamEvents", "GET", "/v1/sessions/{session_id}/events", "status", "sessions.routes:stream_events",
+        rated="poll", takes=("Last-Event-ID",),
         summary="Read the same events as server-sent events",
         about="An event's id is the cursor after it, so a client that reconnects with `Last-Event-ID` "
             "misses nothing. `retry:` says after how many milliseconds to reconnect.",
@@ -185,21 +185,21 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "listMessages", "GET", "/v1/sessions/{session_id}/messages", "status",
+        "listMessages", "GET", "/v1/sessions/{session_id}/messages", "status", "sessions.routes:list_messages",
         client="messages",
         summary="Read the conversation",
         answers=(page("Message", says="Messages, oldest first."),),
     ),
     Operation(
-        "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", codes=("PLAN_NOT_FOUND",),
-        client="plan",
+        "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", "sessions.routes:read_plan",
+        codes=("PLAN_NOT_FOUND",), client="plan",
         summary="Read the plan and its versions",
         about="The ETag names the version. Steps change their status within a version.",
         answers=(data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
     ),
     Operation(
-        "editPlan", "PATCH", "/v1/sessions/{session_id}/plan", "intervene", action="plan.edit",
-        recorded_answer=("version",), takes=("Idempotency-Key",), needs=("If-Match",),
+        "editPlan", "PATCH", "/v1/sessions/{session_id}/plan", "intervene", "sessions.control_routes:edit_plan",
+        action="plan.edit", recorded_answer=("version",), takes=("Idempotency-Key",), needs=("If-Match",),
         codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
         client="edit_plan", client_form="by hand",
         summary="Edit the plan",
@@ -215,7 +215,7 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status",
+        "readText", "GET", "/v1/sessions/{session_id}/texts/{text_id}", "status", "sessions.routes:read_text",
         client="text_part",
         summary="Read a long text, part by part",
         about="A message has only the beginning of a long result; this route has the whole text. Send `next_offset` "
@@ -229,18 +229,18 @@ SESSIONS = (
     ),
     Operation(
         "readScratchpad", "GET", "/v1/sessions/{session_id}/scratchpad", "status",
-        client="scratchpad",
+        "sessions.routes:read_scratchpad", client="scratchpad",
         summary="Read the agent's notes",
         answers=(data("Scratchpad", says="The notes as they are."),),
     ),
     Operation(
-        "listSteps", "GET", "/v1/sessions/{session_id}/steps", "status",
+        "listSteps", "GET", "/v1/sessions/{session_id}/steps", "status", "sessions.routes:list_steps",
         client="steps",
         summary="Read the step log: every model call, tool call and decision, with its cost",
         answers=(page("Step", says="Rows of the step log, oldest first."),),
     ),
     Operation(
-        "readTrace", "GET", "/v1/sessions/{session_id}/trace", "status",
+        "readTrace", "GET", "/v1/sessions/{session_id}/trace", "status", "sessions.routes:read_trace",
         client="trace",
         summary="Read the reasoning: thoughts, actions, inputs and observations",
         parameters={
@@ -259,7 +259,7 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status",
+        "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status", "usage.routes:read_receipt",
         client="receipt",
         mcp=McpOffer(
             "session_receipt", "What a session has cost",
@@ -270,10 +270,10 @@ SESSIONS = (
         answers=(data("Receipt", says="The receipt."),),
     ),
     Operation(
-        "changeLimits", "PATCH", "/v1/sessions/{session_id}", "intervene", action="session.limits",
+        "changeLimits", "PATCH", "/v1/sessions/{session_id}", "intervene", "sessions.control_routes:change_limits",
+        action="session.limits",
         recorded_answer=("limits.max_steps", "budget.token_budget", "budget.cost_budget_usd", "limits.review_every"),
-        takes=("Idempotency-Key",),
-        client="limit",
+        takes=("Idempotency-Key",), client="limit",
         summary="Raise or lower limits",
         about="The new limits apply to the present run and to later ones; `limits` of the answer shows them. "
             "A field that is absent or null does not change its limit; a limit cannot be removed. A limit above the "
@@ -283,9 +283,8 @@ SESSIONS = (
         answers=(CONTROLLED,),
     ),
     Operation(
-        "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", action="session.message",
-        takes=("Idempotency-Key",), codes=STARTS,
-        client="say",
+        "postMessage", "POST", "/v1/sessions/{session_id}/messages", "start", "sessions.start_routes:post_message",
+        action="session.message", takes=("Idempotency-Key",), codes=STARTS, client="say",
         mcp=McpOffer(
             "say", "Say something to a session",
             "A message to the agent. It answers an open question of the agent if there is one. Otherwise the agent "
@@ -297,26 +296,25 @@ SESSIONS = (
         answers=(CONTROLLED,),
     ),
     Operation(
-        "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", rated="never",
-        action="session.pause", takes=("Idempotency-Key",),
-        client="pause",
+        "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", "sessions.control_routes:pause_session",
+        rated="never", action="session.pause", takes=("Idempotency-Key",), client="pause",
         summary="Pause the session",
         about="Nothing new begins until the session is resumed. Work that has begun is finished, and its results are "
             "kept. Pausing a paused session changes nothing.",
         answers=(CONTROLLED,),
     ),
     Operation(
-        "resumeSession", "POST", "/v1/sessions/{session_id}/resume", "intervene", action="session.resume",
-        takes=("Idempotency-Key",),
-        client="resume",
+        "resumeSession", "POST", "/v1/sessions/{session_id}/resume", "intervene",
+        "sessions.control_routes:resume_session", action="session.resume",
+        takes=("Idempotency-Key",), client="resume",
         summary="Resume the session",
         about="Ends a pause or an open review. A session that waits for its next try makes it at once.",
         answers=(CONTROLLED,),
     ),
     Operation(
-        "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene", private="admin",
-        rated="never", action="session.cancel", takes=("Idempotency-Key",),
-        client="cancel",
+        "cancelSession", "POST", "/v1/sessions/{session_id}/cancel", "intervene",
+        "sessions.control_routes:cancel_session", private="admin",
+        rated="never", action="session.cancel", takes=("Idempotency-Key",), client="cancel",
         mcp=McpOffer(
             "cancel_session", "Cancel a session",
             "Ends the session's run. No further call is started; `in_flight` names the calls that had begun and may "
@@ -332,9 +330,8 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "deleteSession", "DELETE", "/v1/sessions/{session_id}", "intervene", private="admin", rated="never",
-        action="session.delete", codes=("CONFLICT",),
-        client="delete",
+        "deleteSession", "DELETE", "/v1/sessions/{session_id}", "intervene", "sessions.control_routes:delete_session",
+        private="admin", rated="never", action="session.delete", codes=("CONFLICT",), client="delete",
         summary="Delete the session",
         about="Cancels the session if it runs, then erases everything that was stored for it.",
         answers=(NOTHING,),
@@ -343,7 +340,7 @@ SESSIONS = (
 
 INTERVENTIONS = (
     Operation(
-        "listInterventions", "GET", "/v1/interventions", "status",
+        "listInterventions", "GET", "/v1/interventions", "status", "people.listing_routes:list_interventions",
         client="interventions", client_form="by hand",
         mcp=McpOffer(
             "list_waiting", "List what waits for a person",
@@ -358,7 +355,7 @@ INTERVENTIONS = (
     ),
     Operation(
         "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
-        private="decider",
+        "people.listing_routes:list_interventions_of_session", private="decider",
         client="interventions", client_form="by hand",
         summary="List what waits for people in a session, and what was decided",
         parameters={"state": "Only questions in this state."},
@@ -366,15 +363,13 @@ INTERVENTIONS = (
     ),
     Operation(
         "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
-        private="decider",
-        client="intervention",
+        "people.listing_routes:read_intervention", private="decider", client="intervention",
         summary="Read one question",
         answers=(data("Intervention", says="The question, and its decision if there is one."),),
     ),
     Operation(
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
-        private="decider",
-        client="call_input",
+        "people.listing_routes:read_call_input", private="decider", client="call_input",
         mcp=McpOffer(
             "read_input", "Read the whole input of a call",
             "The whole input of the call that a question is about, if the question shows only its beginning.",
@@ -385,11 +380,10 @@ INTERVENTIONS = (
     ),
     Operation(
         "resolveIntervention", "POST", "/v1/sessions/{session_id}/interventions/{intervention_id}/resolve",
-        "intervene", private="decider", rated="never", action="intervention.resolve",
-        recorded_request=("option",),
+        "intervene", "people.routes:resolve_intervention",
+        private="decider", rated="never", action="intervention.resolve", recorded_request=("option",),
         recorded_answer=("type", "tool_call.name", "input.token_budget", "input.cost_budget_usd"),
-        takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",),
-        client="decide",
+        takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",), client="decide",
         mcp=McpOffer(
             "decide", "Decide a question",
             "Decides a question that waits for a person, once and in the name of the person whose token this is: "
@@ -409,8 +403,7 @@ INTERVENTIONS = (
 
 FILES = (
     Operation(
-        "listFiles", "GET", "/v1/files", "admin",
-        client="files.list", client_form="by hand",
+        "listFiles", "GET", "/v1/files", "admin", "files.routes:list_files", client="files.list", client_form="by hand",
         summary="List files",
         about="A page of deleted files looks at 5,000 versions. It may be short or empty and still have a "
             "`next_cursor`.",
@@ -425,8 +418,8 @@ FILES = (
         ),),
     ),
     Operation(
-        "readFile", "GET", "/v1/files/{path+}", "admin", codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"),
-        client="files.read", client_form="by hand",
+        "readFile", "GET", "/v1/files/{path+}", "admin", "files.routes:read_file",
+        codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"), client="files.read", client_form="by hand",
         summary="Read a file, or list its versions",
         parameters={
             "versions": "`1`: a list of its versions instead of its bytes.",
@@ -441,7 +434,8 @@ FILES = (
         ),),
     ),
     Operation(
-        "writeFile", "PUT", "/v1/files/{path+}", "admin", action="file.write", recorded_answer=("bytes",),
+        "writeFile", "PUT", "/v1/files/{path+}", "admin", "files.routes:write_file",
+        action="file.write", recorded_answer=("bytes",),
         takes=("If-Match", "If-None-Match"), codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
         client="files.write", client_form="by hand",
         summary="Write a file",
@@ -455,10 +449,10 @@ FILES = (
         ),
     ),
     Operation(
-        "restoreFile", "POST", "/v1/files/{path+}", "admin", action="file.restore",
+        "restoreFile", "POST", "/v1/files/{path+}", "admin", "files.routes:restore_file",
+        action="file.restore",
         recorded_request=("restore",), recorded_answer=("bytes",), takes=("If-Match", "If-None-Match"),
-        codes=("NOT_FOUND", "PRECONDITION_FAILED"),
-        client="files.restore", client_form="by hand",
+        codes=("NOT_FOUND", "PRECONDITION_FAILED"), client="files.restore", client_form="by hand",
         summary="Restore an earlier version of a file",
         about="With `If-Match` and the `etag` of the current version, or with `If-None-Match: *` for a deleted file, "
             "the answer is 412 if somebody has changed it since.",
@@ -466,8 +460,8 @@ FILES = (
         answers=(data("WrittenFile", says="The version was written again, as the newest one."),),
     ),
     Operation(
-        "deleteFile", "DELETE", "/v1/files/{path+}", "admin", action="file.delete", codes=("NOT_FOUND",),
-        client="files.delete", client_form="by hand",
+        "deleteFile", "DELETE", "/v1/files/{path+}", "admin", "files.routes:delete_file",
+        action="file.delete", codes=("NOT_FOUND",), client="files.delete", client_form="by hand",
         summary="Delete a file",
         about="Earlier versions are kept for 30 days.",
         answers=(NOTHING,),
@@ -476,26 +470,27 @@ FILES = (
 
 AGENTS = (
     Operation(
-        "listAgents", "GET", "/v1/agents", "admin",
-        client="agents.list",
+        "listAgents", "GET", "/v1/agents", "admin", "agents.routes:list_agents", client="agents.list",
         summary="List agents",
         answers=(page("Agent", says="Agents by id."),),
     ),
     Operation(
-        "createAgent", "POST", "/v1/agents", "admin", role="admin", action="agent.create",
+        "createAgent", "POST", "/v1/agents", "admin", "agents.routes:create_agent",
+        role="admin", action="agent.create",
         recorded_request=("agent_id",), recorded_answer=("agent_id", "version"), takes=("Idempotency-Key",),
         client="agents.create", client_form="definition",
         summary="Define an agent",
         answers=(data("Agent", says="The agent.", status=201, headers=("Location",)),),
     ),
     Operation(
-        "readAgent", "GET", "/v1/agents/{agent_id}", "admin", codes=("NOT_FOUND",),
-        client="agents.get",
+        "readAgent", "GET", "/v1/agents/{agent_id}", "admin", "agents.routes:read_agent",
+        codes=("NOT_FOUND",), client="agents.get",
         summary="Read an agent",
         answers=(data("Agent", says="The agent.", headers=("ETag",)),),
     ),
     Operation(
-        "replaceAgent", "PUT", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.replace",
+        "replaceAgent", "PUT", "/v1/agents/{agent_id}", "admin", "agents.routes:replace_agent",
+        role="admin", action="agent.replace",
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.replace", client_form="definition",
         summary="Replace an agent's definition",
@@ -504,8 +499,8 @@ AGENTS = (
         answers=(data("Agent", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
-        "deleteAgent", "DELETE", "/v1/agents/{agent_id}", "admin", role="admin", action="agent.delete",
-        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        "deleteAgent", "DELETE", "/v1/agents/{agent_id}", "admin", "agents.routes:delete_agent",
+        role="admin", action="agent.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.delete",
         summary="Delete an agent",
         about="Its memories are kept. An agent that is created later with the same id has them.",
@@ -515,13 +510,13 @@ AGENTS = (
 
 TOOLS = (
     Operation(
-        "listTools", "GET", "/v1/tools", "admin",
-        client="tools.list",
+        "listTools", "GET", "/v1/tools", "admin", "tools.routes:list_tools", client="tools.list",
         summary="List tools",
         answers=(page("Tool", says="All tools on one page, built-in ones first."),),
     ),
     Operation(
-        "createTool", "POST", "/v1/tools", "admin", role="admin", action="tool.create",
+        "createTool", "POST", "/v1/tools", "admin", "tools.routes:create_tool",
+        role="admin", action="tool.create",
         recorded_request=("name",), recorded_answer=("version",), takes=("Idempotency-Key",),
         client="tools.create", client_form="definition",
         summary="Add a tool",
@@ -532,22 +527,22 @@ TOOLS = (
         answers=(data("Tool", says="The tool.", status=201, headers=("Location",)),),
     ),
     Operation(
-        "readTool", "GET", "/v1/tools/{name}", "admin", codes=("NOT_FOUND",),
-        client="tools.get",
+        "readTool", "GET", "/v1/tools/{name}", "admin", "tools.routes:read_tool",
+        codes=("NOT_FOUND",), client="tools.get",
         summary="Read a tool",
         answers=(data("Tool", says="The tool. A built-in one has no ETag.", sometimes=("ETag",)),),
     ),
     Operation(
-        "replaceTool", "PUT", "/v1/tools/{name}", "admin", role="admin", action="tool.replace",
+        "replaceTool", "PUT", "/v1/tools/{name}", "admin", "tools.routes:replace_tool",
+        role="admin", action="tool.replace",
         recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="tools.replace", client_form="definition",
         summary="Replace a tool's definition",
         answers=(data("Tool", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
-        "deleteTool", "DELETE", "/v1/tools/{name}", "admin", role="admin", action="tool.delete",
-        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
-        client="tools.delete",
+        "deleteTool", "DELETE", "/v1/tools/{name}", "admin", "tools.routes:delete_tool",
+        role="admin", action="tool.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="tools.delete",
         summary="Delete a tool",
         about="If agents name the tool, the answer is 409, and `details.agents` lists them. With `force=true` it is "
             "deleted, and they go on without it.",
@@ -555,9 +550,9 @@ TOOLS = (
         answers=(NOTHING,),
     ),
     Operation(
-        "callTool", "POST", "/v1/tools/{name}/call", "admin", role="admin", action="tool.call",
-        recorded_answer=("effect_id", "outcome"), takes=("Idempotency-Key",), codes=("NOT_FOUND",),
-        client="tools.call",
+        "callTool", "POST", "/v1/tools/{name}/call", "admin", "tools.routes:call_tool",
+        role="admin", action="tool.call",
+        recorded_answer=("effect_id", "outcome"), takes=("Idempotency-Key",), codes=("NOT_FOUND",), client="tools.call",
         summary="Try a tool",
         about="Calls the tool outside a session for at most 20 seconds, with the same checks as in a session. "
             "A tool of high stakes needs `confirm: true` (else 409), and one with an "
@@ -570,20 +565,20 @@ TOOLS = (
         ),),
     ),
     Operation(
-        "listMcpServers", "GET", "/v1/mcp-servers", "admin", role="admin",
-        client="mcp_servers.list",
+        "listMcpServers", "GET", "/v1/mcp-servers", "admin", "tools.mcp.routes:list_mcp_servers",
+        role="admin", client="mcp_servers.list",
         summary="List the MCP servers",
         answers=(page("McpServer", says="All servers on one page, with their confirmed tools."),),
     ),
     Operation(
-        "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", role="admin", codes=("NOT_FOUND",),
-        client="mcp_servers.get",
+        "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", "tools.mcp.routes:read_mcp_server",
+        role="admin", codes=("NOT_FOUND",), client="mcp_servers.get",
         summary="Read an MCP server",
         answers=(data("McpServer", says="The server and its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
-        "writeMcpServer", "PUT", "/v1/mcp-servers/{name}", "admin", role="admin", action="mcp_server.write",
-        takes=("If-Match",), codes=("CONFLICT",),
+        "writeMcpServer", "PUT", "/v1/mcp-servers/{name}", "admin", "tools.mcp.routes:write_mcp_server",
+        role="admin", action="mcp_server.write", takes=("If-Match",), codes=("CONFLICT",),
         client="mcp_servers.write", client_form="definition",
         summary="Name an MCP server, or replace its definition",
         about="The answer is also 409 if you confirm a tool and the server does not answer.",
@@ -593,8 +588,8 @@ TOOLS = (
         ),
     ),
     Operation(
-        "deleteMcpServer", "DELETE", "/v1/mcp-servers/{name}", "admin", role="admin",
-        action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        "deleteMcpServer", "DELETE", "/v1/mcp-servers/{name}", "admin", "tools.mcp.routes:delete_mcp_server",
+        role="admin", action="mcp_server.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.delete",
         summary="Delete an MCP server and its tools",
         about="If agents name one of its tools, the answer is 409, and `details.agents` lists them. With "
@@ -603,9 +598,8 @@ TOOLS = (
         answers=(NOTHING,),
     ),
     Operation(
-        "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", role="admin",
-        codes=("NOT_FOUND", "CONFLICT"),
-        client="mcp_servers.refresh",
+        "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", "tools.mcp.routes:refresh_mcp_server",
+        role="admin", codes=("NOT_FOUND", "CONFLICT"), client="mcp_servers.refresh",
         summary="Ask an MCP server how it describes its tools now",
         about="The answer is 409 if the server does not answer, or not as an MCP server does.",
         answers=(
@@ -616,23 +610,22 @@ TOOLS = (
         ),
     ),
     Operation(
-        "confirmMcpTools", "POST", "/v1/mcp-servers/{name}/confirm", "admin", role="admin",
-        action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        "confirmMcpTools", "POST", "/v1/mcp-servers/{name}/confirm", "admin", "tools.mcp.routes:confirm_mcp_tools",
+        role="admin", action="mcp_server.confirm", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="mcp_servers.confirm",
         summary="Let agents have tools of an MCP server",
         about="The answer is 400 if the server's description of a tool no longer fits the pin.",
         answers=(data("McpServer", says="The server with its confirmed tools.", headers=("ETag",)),),
     ),
     Operation(
-        "listToolSecrets", "GET", "/v1/tool-secrets", "admin", role="admin",
-        client="tool_secrets.list",
+        "listToolSecrets", "GET", "/v1/tool-secrets", "admin", "tools.secret_routes:list_tool_secrets",
+        role="admin", client="tool_secrets.list",
         summary="List the secrets that tools' headers refer to",
         answers=(page("ToolSecret", says="All secrets on one page. Nobody can read their values."),),
     ),
     Operation(
-        "setToolSecret", "PUT", "/v1/tool-secrets/{name}", "admin", role="admin", action="tool_secret.write",
-        codes=("CONFLICT",),
-        client="tool_secrets.write",
+        "setToolSecret", "PUT", "/v1/tool-secrets/{name}", "admin", "tools.secret_routes:set_tool_secret",
+        role="admin", action="tool_secret.write", codes=("CONFLICT",), client="tool_secrets.write",
         summary="Set a secret",
         answers=(
             data("ToolSecret", says="The secret has a new value."),
@@ -640,9 +633,8 @@ TOOLS = (
         ),
     ),
     Operation(
-        "deleteToolSecret", "DELETE", "/v1/tool-secrets/{name}", "admin", role="admin",
-        action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"),
-        client="tool_secrets.delete",
+        "deleteToolSecret", "DELETE", "/v1/tool-secrets/{name}", "admin", "tools.secret_routes:delete_tool_secret",
+        role="admin", action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"), client="tool_secrets.delete",
         summary="Delete a secret",
         about="The answer is 409 if a tool refers to the secret.",
         answers=(NOTHING,),
@@ -651,14 +643,14 @@ TOOLS = (
 
 NOTIFICATIONS = (
     Operation(
-        "readNotifications", "GET", "/v1/notifications", "admin", role="admin", codes=("NOT_FOUND",),
-        client="notifications.read",
+        "readNotifications", "GET", "/v1/notifications", "admin", "notifications.routes:read_notifications",
+        role="admin", codes=("NOT_FOUND",), client="notifications.read",
         summary="Read where notifications of questions and ended sessions are sent",
         answers=(data("Notifications", says="The webhook without its secret, which nobody can read."),),
     ),
     Operation(
-        "setNotifications", "PUT", "/v1/notifications", "admin", role="admin", action="notifications.write",
-        client="notifications.write",
+        "setNotifications", "PUT", "/v1/notifications", "admin", "notifications.routes:set_notifications",
+        role="admin", action="notifications.write", client="notifications.write",
         summary="Set the URL for notifications and the secret that signs them",
         about="The operator must allow the URL's host; otherwise the answer is 400. Notifications to "
             "sessions' own webhooks are signed with the same secret.",
@@ -668,9 +660,8 @@ NOTIFICATIONS = (
         ),
     ),
     Operation(
-        "deleteNotifications", "DELETE", "/v1/notifications", "admin", role="admin",
-        action="notifications.delete", codes=("NOT_FOUND",),
-        client="notifications.delete",
+        "deleteNotifications", "DELETE", "/v1/notifications", "admin", "notifications.routes:delete_notifications",
+        role="admin", action="notifications.delete", codes=("NOT_FOUND",), client="notifications.delete",
         summary="Delete the URL and the secret",
         about="Sessions with their own webhook then send no notifications either.",
         answers=(NOTHING,),
@@ -679,37 +670,34 @@ NOTIFICATIONS = (
 
 MEMORIES = (
     Operation(
-        "listMemories", "GET", "/v1/memories", "admin",
-        client="memories.list",
+        "listMemories", "GET", "/v1/memories", "admin", "memories.routes:list_memories", client="memories.list",
         summary="List memories, newest first",
         parameters={"agent_id": "Only memories of this agent.", "kind": "Only memories of this kind."},
         answers=(page("Memory", says="Memories that you may see."),),
     ),
     Operation(
-        "createMemory", "POST", "/v1/memories", "admin", action="memory.create", recorded_request=("agent_id",),
-        recorded_answer=("memory_id",), takes=("Idempotency-Key",),
-        client="memories.create",
+        "createMemory", "POST", "/v1/memories", "admin", "memories.routes:create_memory",
+        action="memory.create", recorded_request=("agent_id",),
+        recorded_answer=("memory_id",), takes=("Idempotency-Key",), client="memories.create",
         summary="Write a memory",
         about="A memory that a person writes is used in all sessions of the agent.",
         answers=(data("Memory", says="The memory.", status=201, headers=("Location",)),),
     ),
     Operation(
-        "readMemory", "GET", "/v1/memories/{memory_id}", "admin", codes=("NOT_FOUND",),
-        client="memories.get",
+        "readMemory", "GET", "/v1/memories/{memory_id}", "admin", "memories.routes:read_memory",
+        codes=("NOT_FOUND",), client="memories.get",
         summary="Read a memory",
         answers=(data("Memory", says="The memory.", headers=("ETag",)),),
     ),
     Operation(
-        "replaceMemory", "PUT", "/v1/memories/{memory_id}", "admin", action="memory.replace",
-        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
-        client="memories.replace",
+        "replaceMemory", "PUT", "/v1/memories/{memory_id}", "admin", "memories.routes:replace_memory",
+        action="memory.replace", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="memories.replace",
         summary="Replace a memory",
         answers=(data("Memory", says=REPLACED, headers=("ETag",)),),
     ),
     Operation(
-        "deleteMemory", "DELETE", "/v1/memories/{memory_id}", "admin", action="memory.delete",
-        takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
-        client="memories.delete",
+        "deleteMemory", "DELETE", "/v1/memories/{memory_id}", "admin", "memories.routes:delete_memory",
+        action="memory.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="memories.delete",
         summary="Delete a memory",
         answers=(NOTHING,),
     ),
@@ -717,21 +705,21 @@ MEMORIES = (
 
 PROMPTS = (
     Operation(
-        "listPrompts", "GET", "/v1/admin/prompts", "admin", role="admin",
-        client="prompts.list",
+        "listPrompts", "GET", "/v1/admin/prompts", "admin", "prompts.routes:list_prompts",
+        role="admin", client="prompts.list",
         summary="List the managed prompts",
         answers=(page("Prompt", says="The versions in force."),),
     ),
     Operation(
-        "readPrompt", "GET", "/v1/admin/prompts/{name}", "admin", role="admin", codes=("NOT_FOUND",),
-        client="prompts.get",
+        "readPrompt", "GET", "/v1/admin/prompts/{name}", "admin", "prompts.routes:read_prompt",
+        role="admin", codes=("NOT_FOUND",), client="prompts.get",
         summary="Read a prompt",
         answers=(data("PromptInForce", says="The version in force.", headers=("ETag",)),),
     ),
     Operation(
-        "writePrompt", "PUT", "/v1/admin/prompts/{name}", "admin", role="admin", action="prompt.write",
-        recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
-        client="prompts.write",
+        "writePrompt", "PUT", "/v1/admin/prompts/{name}", "admin", "prompts.routes:write_prompt",
+        role="admin", action="prompt.write",
+        recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="prompts.write",
         summary="Write a new version of a prompt",
         about="The text is in force at once for all agents of the tenant, so read the present text first and "
             "change only what you mean to change. An earlier version can be restored. The example is the "
@@ -745,14 +733,15 @@ PROMPTS = (
         ),),
     ),
     Operation(
-        "listPromptVersions", "GET", "/v1/admin/prompts/{name}/versions", "admin", role="admin",
-        codes=("NOT_FOUND",),
-        client="prompts.versions",
+        "listPromptVersions", "GET", "/v1/admin/prompts/{name}/versions", "admin",
+        "prompts.routes:list_prompt_versions", role="admin",
+        codes=("NOT_FOUND",), client="prompts.versions",
         summary="List the versions of a prompt",
         answers=(page("Prompt", says="Newest first."),),
     ),
     Operation(
-        "restorePrompt", "POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin", role="admin",
+        "restorePrompt", "POST", "/v1/admin/prompts/{name}/versions/{version}/restore", "admin",
+        "prompts.routes:restore_prompt", role="admin",
         action="prompt.restore", recorded_answer=("version",), takes=("Idempotency-Key", "If-Match"),
         codes=("NOT_FOUND",),
         client="prompts.restore",
@@ -766,7 +755,8 @@ PROMPTS = (
 
 MCP = (
     Operation(
-        "askOverMcp", "POST", "/mcp", "mcp", rated="within",
+        "askOverMcp", "POST", "/mcp", "mcp", "mcp_server.routes:ask_over_mcp",
+        rated="within",
         summary="Sessions for clients of the Model Context Protocol",
         about="There are tools to start, watch, steer and cancel sessions, and a tool for each agent. Each call of a "
             "tool is a request to a route of this document, with that route's checks and limits. Errors of the "
@@ -796,25 +786,28 @@ MCP = (
 
 DEPLOYMENT = (
     Operation(
-        "readMe", "GET", "/v1/me", "status",
+        "readMe", "GET", "/v1/me", "status", "api.routes:read_me",
         client="me",
         summary="Read who you are: tenant, subject and roles",
         answers=(data("Me", says="What the token says."),),
     ),
     Operation(
-        "listModels", "GET", "/v1/models", "step", role="admin",
+        "listModels", "GET", "/v1/models", "step", "models.routes:list_models",
+        role="admin",
         client="models",
         summary="List the models with their prices, who uses them, and whether there is a key",
         answers=(data("ConfiguredModels", says="The configured models."),),
     ),
     Operation(
-        "checkModelKeys", "POST", "/v1/models/check", "step", role="admin",
+        "checkModelKeys", "POST", "/v1/models/check", "step", "models.routes:check_model_keys",
+        role="admin",
         client="check_models",
         summary="Ask every provider whether its key works",
         answers=(data("CheckedKeys", says="The providers' answers. Nothing is changed."),),
     ),
     Operation(
-        "listAuditRecords", "GET", "/v1/audit", "admin", role="admin",
+        "listAuditRecords", "GET", "/v1/audit", "admin", "api.routes:list_audit_records",
+        role="admin",
         client="audit",
         summary="Read who did what, newest first",
         parameters={
@@ -828,7 +821,8 @@ DEPLOYMENT = (
         answers=(page("AuditRecord", says="Records of the tenant, deleted sessions included."),),
     ),
     Operation(
-        "readDeployment", "GET", "/v1/admin/health", "admin", role="admin",
+        "readDeployment", "GET", "/v1/admin/health", "admin", "api.routes:read_deployment",
+        role="admin",
         client="health",
         summary="Read the release, the tenant's limits, and when recovery last ran",
         answers=(
@@ -836,7 +830,7 @@ DEPLOYMENT = (
         ),
     ),
     Operation(
-        "readUsage", "GET", "/v1/usage", "status",
+        "readUsage", "GET", "/v1/usage", "status", "usage.routes:read_usage",
         client="usage", client_form="by hand",
         summary="Read what the tenant has used, in sums",
         about="Admins see the whole tenant. Others see their own usage, `by` day or user. A commit is "
@@ -852,17 +846,20 @@ DEPLOYMENT = (
         ),
     ),
     Operation(
-        "openConsole", "GET", "/console", "console", role=None,
+        "openConsole", "GET", "/console", "console", "console.routes:open_console",
+        role=None,
         summary="The page for people",
         answers=(AnswerSpec(302, "empty", says="The page begins at `/console/inbox`.", headers=("Location",)),),
     ),
     Operation(
-        "readPageSignIn", "GET", "/console/sign-in.json", "console", role=None,
+        "readPageSignIn", "GET", "/console/sign-in.json", "console", "console.routes:read_page_sign_in",
+        role=None,
         summary="Where the page for people signs them in",
         answers=(data("PageSignIn", says="The same for everybody."),),
     ),
     Operation(
-        "readConsole", "GET", "/console/{place+}", "console", role=None, takes=("If-None-Match",),
+        "readConsole", "GET", "/console/{place+}", "console", "console.routes:read_console",
+        role=None, takes=("If-None-Match",),
         summary="The page for people, at one of its addresses",
         parameters={
             "place": "`inbox`, `sessions`, `sessions/{session_id}` … The page itself knows its addresses.",
@@ -877,29 +874,34 @@ DEPLOYMENT = (
         ),
     ),
     Operation(
-        "readProtectedResource", "GET", "/.well-known/oauth-protected-resource", "fallback", role=None,
+        "readProtectedResource", "GET", "/.well-known/oauth-protected-resource", "fallback",
+        "api.fallback:read_protected_resource", role=None,
         codes=("NOT_FOUND",),
         summary="Who issues the API's tokens",
         answers=(AnswerSpec(200, "raw", says="Metadata of the API (RFC 9728).", raw=METADATA),),
     ),
     Operation(
-        "readProtectedMcp", "GET", "/.well-known/oauth-protected-resource/mcp", "fallback", role=None,
+        "readProtectedMcp", "GET", "/.well-known/oauth-protected-resource/mcp", "fallback",
+        "api.fallback:read_protected_mcp", role=None,
         codes=("NOT_FOUND",),
         summary="Who issues the tokens that `/mcp` takes",
         answers=(AnswerSpec(200, "raw", says="Metadata of `/mcp` (RFC 9728).", raw=METADATA),),
     ),
     Operation(
-        "readHealth", "GET", "/healthz", "fallback", role=None,
+        "readHealth", "GET", "/healthz", "fallback", "api.fallback:read_health",
+        role=None,
         summary="Whether the API answers",
         answers=(data("Health", says="The API answers."),),
     ),
     Operation(
-        "readDocument", "GET", "/v1/openapi.json", "fallback", role=None,
+        "readDocument", "GET", "/v1/openapi.json", "fallback", "api.fallback:read_document",
+        role=None,
         summary="This document",
         answers=(AnswerSpec(200, "raw", says="OpenAPI 3.1.", raw={"application/json": {"type": "object"}}),),
     ),
     Operation(
-        "readPage", "GET", "/v1/docs", "fallback", role=None,
+        "readPage", "GET", "/v1/docs", "fallback", "api.fallback:read_page",
+        role=None,
         summary="This document as a page to read and to try",
         answers=(AnswerSpec(
             200, "raw",
@@ -908,7 +910,8 @@ DEPLOYMENT = (
         ),),
     ),
     Operation(
-        "readPageFile", "GET", "/v1/docs/{file}", "fallback", role=None, codes=("NOT_FOUND",),
+        "readPageFile", "GET", "/v1/docs/{file}", "fallback", "api.fallback:read_page_file",
+        role=None, codes=("NOT_FOUND",),
         summary="A file that the page loads",
         parameters={"file": "The file's name."},
         answers=(
@@ -938,6 +941,8 @@ OPERATIONS: tuple[Operation, ...] = tuple(row for rows in BY_TAG.values() for ro
 ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start", "status", "intervene")})
 """Function -> the functions whose handlers it contains and calls in the same process (ADR 94)."""
 CATCH_ALL: Function = "fallback"
+MOVED: Mapping[str, str] = MappingProxyType({"/console/": "/console"})
+"""Paths that are no route, and where what they mean is. The gateway's routes end with no slash."""
 DEFAULT_KEY = "$default"
 """The gateway's name for the route of requests that no other route fits."""
 OPEN_KEYS = (DEFAULT_KEY, *(str(row) for row in OPERATIONS if row.role is None))

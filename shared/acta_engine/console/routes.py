@@ -10,11 +10,11 @@ Level 3, and RFC 9110 on `ETag`, `If-None-Match` and `Accept-Encoding`.
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import NO_BODY, Response, success, takes_gzip
-from acta_engine.settings import Settings
 
 PAGE, HASHES = "page.html.gz", "hashes.json"
 REVALIDATED = "no-cache"
@@ -76,30 +76,27 @@ def _policy(script: str, style: str, connects: Sequence[str]) -> str:
 FIRST = "/console/inbox"
 
 
-def build(settings: Settings, made: Path) -> Api:
-    """`made`: the folder with the built page."""
-    api = Api("console", settings)
-    page = ConsolePage(made, settings.console_connects.split())
+def open_console(api: Api) -> Response:
+    return Response(302, "", "", {"Location": FIRST})
 
-    @api.on("openConsole")
-    def begin() -> Response:
-        return Response(302, "", "", {"Location": FIRST})
 
-    @api.on("readPageSignIn")
-    def sign_in() -> Response:
-        return success(
-            {
-                "issuer": settings.console_issuer,
-                "client_id": settings.console_client,
-                "scope": settings.console_scopes,
-                "takes": settings.console_takes,
-                "environment": settings.env,
-            }
-        )
+def read_page_sign_in(api: Api) -> Response:
+    return success(
+        {
+            "issuer": api.settings.console_issuer,
+            "client_id": api.settings.console_client,
+            "scope": api.settings.console_scopes,
+            "takes": api.settings.console_takes,
+            "environment": api.settings.env,
+        }
+    )
 
-    @api.on("readConsole")
-    def show() -> Response:
-        """Whatever place: the page itself knows which there are."""
-        return page.answer(api.request.headers)
 
-    return api
+def read_console(api: Api) -> Response:
+    """Whatever place: the page itself knows which there are."""
+    return _page(api.app.made, api.settings.console_connects).answer(api.request.headers)
+
+
+@cache
+def _page(made: Path, connects: str) -> ConsolePage:
+    return ConsolePage(made, connects.split())

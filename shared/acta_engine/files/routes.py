@@ -9,7 +9,6 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import of_new_or_known
 from acta_engine.api.listing_cursor import MAX_FILES, ListingCursor, listing_cursor
-from acta_engine.app import App
 from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
 from acta_engine.untrusted.path import PathRefused, check_new_path, check_path
@@ -34,117 +33,124 @@ CHANGED = (
 )
 
 
-def add_files(api: Api, deps: App) -> None:
-    """`~/…` are the caller's own files, whatever their roles."""
-    max_bytes = deps.settings.max_file_bytes
+def _own(api: Api) -> FileStore:
+    return api.app.files.seen_by(api.caller.user)
 
-    def own() -> FileStore:
-        return deps.files.seen_by(api.caller.user)
 
-    def put(path: str, data: bytes) -> bool:
-        """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
-        tenant, headers = api.caller.tenant, api.request.headers
-        wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
-        try:
-            if wanted is None:
-                return own().write(tenant, path, data)
-            if wanted == "*":
-                own().create(tenant, path, data)
-            else:
-                own().replace(tenant, path, data, wanted)
-        except FileExists:
-            raise PreconditionFailed(NOT_NEW) from None
-        except FileChanged:
-            raise PreconditionFailed(CHANGED) from None
-        return wanted == "*"
+def _put(api: Api, path: str, data: bytes) -> bool:
+    """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
+    tenant, headers = api.caller.tenant, api.request.headers
+    wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
+    try:
+        if wanted is None:
+            return _own(api).write(tenant, path, data)
+        if wanted == "*":
+            _own(api).create(tenant, path, data)
+        else:
+            _own(api).replace(tenant, path, data, wanted)
+    except FileExists:
+        raise PreconditionFailed(NOT_NEW) from None
+    except FileChanged:
+        raise PreconditionFailed(CHANGED) from None
+    return wanted == "*"
 
-    @api.on("listFiles")
-    def list_files(
-        prefix: str = "",
-        limit: Annotated[int, Field(ge=1, le=MAX_FILES)] = 100,
-        cursor: ListingCursor = None,
-        deleted: Literal["", "1"] = "",
-    ) -> Response:
-        """`deleted`: those that were, and not what there is."""
-        _check_prefix(prefix)
-        if deleted:
-            return _deleted(prefix, limit, cursor)
-        with listing_cursor():
-            found = own().list(api.caller.tenant, prefix, limit, cursor)
-        items: list[records.FileView] = [
-            {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
-            for file in found.files
-        ]
-        return page(items, found.cursor)
 
-    def _deleted(prefix: str, limit: int, cursor: str | None) -> Response:
-        with listing_cursor():
-            found = own().deleted(api.caller.tenant, prefix, limit, cursor)
-        items: list[records.DeletedFileView] = [
-            {"path": file.path, "deleted_at": instant(file.deleted_at)} for file in found.files
-        ]
-        return page(items, found.cursor)
+def list_files(
+    api: Api,
+    prefix: str = "",
+    limit: Annotated[int, Field(ge=1, le=MAX_FILES)] = 100,
+    cursor: ListingCursor = None,
+    deleted: Literal["", "1"] = "",
+) -> Response:
+    """`deleted`: those that were, and not what there is."""
+    _check_prefix(prefix)
+    if deleted:
+        return _deleted(api, prefix, limit, cursor)
+    with listing_cursor():
+        found = _own(api).list(api.caller.tenant, prefix, limit, cursor)
+    items: list[records.FileView] = [
+        {"path": file.path, "bytes": file.bytes, "modified_at": instant(file.modified_at)}
+        for file in found.files
+    ]
+    return page(items, found.cursor)
 
-    @api.on("readFile")
-    def read_file(
-        versions: Literal["", "1"] = "",
-        version: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None,
-    ) -> Response:
-        """`version`: the id of an earlier one, whose bytes are read."""
-        tenant, path = api.caller.tenant, api.request.file_path
-        if versions:
-            return _versions()
-        try:
-            data = own().read(tenant, path) if version is None else own().read_version(tenant, path, version)
-        except FileMissing:
-            raise (_missing() if version is None else NotFound(NO_VERSION)) from None
-        if len(data) > max_bytes:
-            raise PayloadTooLarge(f"The file has {len(data):,} bytes; at most {max_bytes:,} are sent.")
-        return Response(200, content_type_of(data), data)
 
-    def _versions() -> Response:
-        found = own().versions(api.caller.tenant, api.request.file_path)
-        if not found:
-            raise _missing()
-        items: list[records.FileVersionView] = [
-            {
-                "version_id": one.version_id,
-                "bytes": one.bytes,
-                "modified_at": instant(one.modified_at),
-                "current": one.is_current,
-                "deletion": one.is_deletion,
-                "etag": one.etag or None,
-            }
-            for one in found
-        ]
-        return page(items, None)
+def _deleted(api: Api, prefix: str, limit: int, cursor: str | None) -> Response:
+    with listing_cursor():
+        found = _own(api).deleted(api.caller.tenant, prefix, limit, cursor)
+    items: list[records.DeletedFileView] = [
+        {"path": file.path, "deleted_at": instant(file.deleted_at)} for file in found.files
+    ]
+    return page(items, found.cursor)
 
-    @api.on("restoreFile")
-    def restore_file(restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
-        """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
-        path = api.request.file_path
-        try:
-            data = own().read_version(api.caller.tenant, path, restore)
-        except FileMissing:
-            raise NotFound(NO_VERSION) from None
-        put(path, data)
-        return success(written(path, len(data)))
 
-    @api.on("writeFile")
-    def write_file() -> Response:
-        path, data = check_new_path(api.request.file_path), api.request.body
-        if len(data) > max_bytes:
-            raise PayloadTooLarge(f"A file may have {max_bytes:,} bytes; this one has {len(data):,}.")
-        is_new = put(path, data)
-        return success(written(path, len(data)), 201 if is_new else 200)
+def read_file(
+    api: Api,
+    versions: Literal["", "1"] = "",
+    version: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None,
+) -> Response:
+    """`version`: the id of an earlier one, whose bytes are read."""
+    tenant, path = api.caller.tenant, api.request.file_path
+    if versions:
+        return _versions(api)
+    try:
+        data = (
+            _own(api).read(tenant, path) if version is None else _own(api).read_version(tenant, path, version)
+        )
+    except FileMissing:
+        raise (_missing() if version is None else NotFound(NO_VERSION)) from None
+    if len(data) > api.app.settings.max_file_bytes:
+        raise PayloadTooLarge(
+            f"The file has {len(data):,} bytes; at most {api.app.settings.max_file_bytes:,} are sent."
+        )
+    return Response(200, content_type_of(data), data)
 
-    @api.on("deleteFile")
-    def delete_file() -> Response:
-        try:
-            own().delete(api.caller.tenant, api.request.file_path)
-        except FileMissing:
-            raise _missing() from None
-        return no_content()
+
+def _versions(api: Api) -> Response:
+    found = _own(api).versions(api.caller.tenant, api.request.file_path)
+    if not found:
+        raise _missing()
+    items: list[records.FileVersionView] = [
+        {
+            "version_id": one.version_id,
+            "bytes": one.bytes,
+            "modified_at": instant(one.modified_at),
+            "current": one.is_current,
+            "deletion": one.is_deletion,
+            "etag": one.etag or None,
+        }
+        for one in found
+    ]
+    return page(items, None)
+
+
+def restore_file(api: Api, restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
+    """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
+    path = api.request.file_path
+    try:
+        data = _own(api).read_version(api.caller.tenant, path, restore)
+    except FileMissing:
+        raise NotFound(NO_VERSION) from None
+    _put(api, path, data)
+    return success(written(path, len(data)))
+
+
+def write_file(api: Api) -> Response:
+    path, data = check_new_path(api.request.file_path), api.request.body
+    if len(data) > api.app.settings.max_file_bytes:
+        raise PayloadTooLarge(
+            f"A file may have {api.app.settings.max_file_bytes:,} bytes; this one has {len(data):,}."
+        )
+    is_new = _put(api, path, data)
+    return success(written(path, len(data)), 201 if is_new else 200)
+
+
+def delete_file(api: Api) -> Response:
+    try:
+        _own(api).delete(api.caller.tenant, api.request.file_path)
+    except FileMissing:
+        raise _missing() from None
+    return no_content()
 
 
 def written(path: str, size: int) -> "records.WrittenFileView":

@@ -1,5 +1,6 @@
 """Long-term memories: `/v1/memories` (docs/design/files.md 11). Members read and write those of their tenant."""
 
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -12,7 +13,6 @@ from acta_engine.api.idempotency import Json, idempotency_key, record_of, stored
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.listing_cursor import MAX_LONG_PAGE, ListingCursor, listing_cursor
 from acta_engine.api.resource import Resource
-from acta_engine.app import App
 from acta_engine.clock import MEMORY
 from acta_engine.errors import Conflict, ValidationFailed
 from acta_engine.memories.answers import memory_view
@@ -71,20 +71,20 @@ class CreateMemory(MemoryBody):
     """Whose sessions are reminded of it."""
 
 
-def add_memories(api: Api, deps: App) -> None:
-    store, agents, clock = deps.memories, deps.definitions, deps.clock
+def _find(api: Api, tenant: str, memory_id: str) -> Memory | None:
+    """None also where it is for another user: only admins see those, and none of a private session's."""
+    memory = api.app.memories.get(tenant, memory_id)
+    return memory if memory is not None and memory.is_seen_by(api.caller.user, admin=_is_admin(api)) else None
 
-    def find(tenant: str, memory_id: str) -> Memory | None:
-        """None also where it is for another user: only admins see those, and none of a private session's."""
-        memory = store.get(tenant, memory_id)
-        return memory if memory is not None and memory.is_seen_by(api.caller.user, admin=is_admin()) else None
 
-    def is_admin() -> bool:
-        return "admin" in api.caller.roles
+def _is_admin(api: Api) -> bool:
+    return "admin" in api.caller.roles
 
-    memories = Resource[Memory](
+
+def _memories(api: Api) -> Resource[Memory]:
+    return Resource[Memory](
         api,
-        find=find,
+        find=partial(_find, api),
         view=memory_view,
         tag=lambda memory: etag(int(memory.updated_at.timestamp() * 1_000_000)),
         stale=(MemoryChanged,),
@@ -92,94 +92,99 @@ def add_memories(api: Api, deps: App) -> None:
         changed="The memory was changed meanwhile. Read it again and decide anew.",
     )
 
-    def check_may_write(agent: AgentDefinition | None) -> None:
-        """A memory is words for the agent's sessions. Raises StartRoleMissing."""
-        require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
 
-    @api.on("listMemories")
-    def list_memories(
-        agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
-        kind: MemoryKind | None = None,
-        limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 50,
-        cursor: ListingCursor = None,
-    ) -> Response:
-        with listing_cursor():
-            found = store.list(
-                api.caller.tenant,
-                agent_id=agent_id,
-                kind=kind,
-                user=api.caller.user,
-                admin=is_admin(),
-                limit=limit,
-                cursor=cursor,
+def _check_may_write(api: Api, agent: AgentDefinition | None) -> None:
+    """A memory is words for the agent's sessions. Raises StartRoleMissing."""
+    require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
+
+
+def list_memories(
+    api: Api,
+    agent_id: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
+    kind: MemoryKind | None = None,
+    limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 50,
+    cursor: ListingCursor = None,
+) -> Response:
+    with listing_cursor():
+        found = api.app.memories.list(
+            api.caller.tenant,
+            agent_id=agent_id,
+            kind=kind,
+            user=api.caller.user,
+            admin=_is_admin(api),
+            limit=limit,
+            cursor=cursor,
+        )
+    return page([memory_view(memory) for memory in found.memories], found.cursor)
+
+
+def create_memory(api: Api, body: CreateMemory) -> Response:
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    agent = api.app.definitions.agent(tenant, body.agent_id)
+    if agent is None:
+        raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+    _check_may_write(api, agent)
+    memory = Memory(
+        memory_id=api.app.clock.new_id(MEMORY),
+        agent_id=body.agent_id,
+        kind=body.kind,
+        text=body.text.strip(),
+        tags=_tags(body),
+        source=Source(user=api.caller.user),
+        created_at=now,
+        updated_at=now,
+        origin="person",
+    )
+
+    key = idempotency_key(api.request, 201)
+    # The record of the key may outlive the memory, so it holds nothing of what was said. A repeat says the same
+    # again, else it is refused.
+    said = {"text": memory.text, "tags": list(memory.tags)}
+
+    def create() -> Json:
+        view = memory_view(memory)
+        try:
+            api.app.memories.add(
+                tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now)
             )
-        return page([memory_view(memory) for memory in found.memories], found.cursor)
+        except MemoryFull:
+            raise Conflict(
+                f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."
+            ) from None
+        return view
 
-    @api.on("createMemory")
-    def create_memory(body: CreateMemory) -> Response:
-        tenant, now = api.caller.tenant, clock.now()
-        agent = agents.agent(tenant, body.agent_id)
-        if agent is None:
-            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-        check_may_write(agent)
-        memory = Memory(
-            memory_id=clock.new_id(MEMORY),
-            agent_id=body.agent_id,
-            kind=body.kind,
-            text=body.text.strip(),
-            tags=_tags(body),
-            source=Source(user=api.caller.user),
-            created_at=now,
-            updated_at=now,
-            origin="person",
-        )
+    view = api.app.idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
+    return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
-        key = idempotency_key(api.request, 201)
-        # The record of the key may outlive the memory, so it holds nothing of what was said. A repeat says the same
-        # again, else it is refused.
-        said = {"text": memory.text, "tags": list(memory.tags)}
 
-        def create() -> Json:
-            view = memory_view(memory)
-            try:
-                store.add(
-                    tenant, memory, record_of(key, {k: v for k, v in view.items() if k not in said}, now)
-                )
-            except MemoryFull:
-                raise Conflict(
-                    f"The agent has {MAX_PER_AGENT} memories and no summary that could make room. Delete some."
-                ) from None
-            return view
+def read_memory(api: Api, memory_id: str) -> Response:
+    memories = _memories(api)
+    return memories.answer(memories.get(memory_id))
 
-        view = deps.idempotency.answer(key, create, repeat=lambda record: {**said, **stored_answer(record)})
-        return success(view, 201, {"Location": f"/v1/memories/{view['memory_id']}"})
 
-    @api.on("readMemory")
-    def read_memory(memory_id: str) -> Response:
-        return memories.answer(memories.get(memory_id))
+def replace_memory(api: Api, memory_id: str, body: PutMemory) -> Response:
+    """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
+    stays as it is, unless the body says `shared`.
+    """
+    memories = _memories(api)
+    old = memories.get_as_read(memory_id)
+    _check_may_write(api, api.app.definitions.agent(api.caller.tenant, old.agent_id))
+    new = old.model_copy(
+        update={
+            "kind": body.kind,
+            "text": body.text.strip(),
+            "tags": _tags(body),
+            "source": Source(session_id=old.source.session_id, user=api.caller.user),
+            "updated_at": api.app.clock.now(),
+            **({"origin": "person", "only_for": None, "private": False} if body.shared else {}),
+        }
+    )
+    return memories.replaced(api.app.memories.update, old, new)
 
-    @api.on("replaceMemory")
-    def replace_memory(memory_id: str, body: PutMemory) -> Response:
-        """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
-        stays as it is, unless the body says `shared`.
-        """
-        old = memories.get_as_read(memory_id)
-        check_may_write(agents.agent(api.caller.tenant, old.agent_id))
-        new = old.model_copy(
-            update={
-                "kind": body.kind,
-                "text": body.text.strip(),
-                "tags": _tags(body),
-                "source": Source(session_id=old.source.session_id, user=api.caller.user),
-                "updated_at": clock.now(),
-                **({"origin": "person", "only_for": None, "private": False} if body.shared else {}),
-            }
-        )
-        return memories.replaced(store.update, old, new)
 
-    @api.on("deleteMemory")
-    def delete_memory(memory_id: str) -> Response:
-        return memories.deleted(store.delete, memories.get_as_read(memory_id))
+def delete_memory(api: Api, memory_id: str) -> Response:
+    memories = _memories(api)
+    return memories.deleted(api.app.memories.delete, memories.get_as_read(memory_id))
 
 
 def _tags(body: MemoryBody) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ offline    no network: the rule-based stand-in
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Provider:
     name: str
     """What agents, settings and the log call it. The key's secret in AWS is `acta/<env>/<name>`."""

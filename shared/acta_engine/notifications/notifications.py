@@ -30,7 +30,7 @@ from acta_engine.store.keys import TENANT, part_text
 from acta_engine.telemetry import Telemetry
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Notifications:
     """Answers the events of the function `notify`: records of the table's stream, or of its own queue."""
 

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.json_body import RequestBody
-from acta_engine.app import App
 from acta_engine.egress.address import AddressRefused
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.notifications.answers import notifications_view
@@ -37,49 +36,44 @@ class PutNotifications(RequestBody):
     or `whsec_` and the base64 of 16 bytes or more. Absent: as before."""
 
 
-def add_notifications(api: Api, deps: App) -> None:
-    receivers, secrets = deps.receivers, deps.receiver_secrets
-    hosts = deps.receiver_hosts
+def read_notifications(api: Api) -> Response:
+    receiver = api.app.receivers.get(api.caller.tenant)
+    if receiver is None:
+        raise NotFound(NONE)
+    return success(notifications_view(receiver))
 
-    @api.on("readNotifications")
-    def read_notifications() -> Response:
-        receiver = receivers.get(api.caller.tenant)
-        if receiver is None:
-            raise NotFound(NONE)
-        return success(notifications_view(receiver))
 
-    @api.on("setNotifications")
-    def set_notifications(body: PutNotifications) -> Response:
-        """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
-        secret that the admin does not know, and what was not delivered comes again.
-        """
-        try:
-            if body.url is not None:
-                hosts.check(body.url)
-        except AddressRefused as refused:
-            raise FieldsInvalid({"url": [refused.explained]}) from None
-        tenant, now = api.caller.tenant, deps.clock.now()
-        old = receivers.get(tenant)
-        if old is None and body.secret is None:
-            raise FieldsInvalid({"secret": ["The first time a secret is needed."]})
-        receiver = TenantReceiver(
-            tenant=tenant,
-            url=body.url,
-            created_at=now if old is None else old.created_at,
-            updated_at=now,
-            updated_by=api.caller.user,
-        )
-        receivers.put(receiver)
-        if body.secret is not None:
-            secrets.put(tenant, RECEIVERS_SECRET, body.secret)
-        return success(notifications_view(receiver), 201 if old is None else 200)
+def set_notifications(api: Api, body: PutNotifications) -> Response:
+    """The secret is stored last. A request that fails in between is repeated; until then nothing is signed with a
+    secret that the admin does not know, and what was not delivered comes again.
+    """
+    try:
+        if body.url is not None:
+            api.app.receiver_hosts.check(body.url)
+    except AddressRefused as refused:
+        raise FieldsInvalid({"url": [refused.explained]}) from None
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    old = api.app.receivers.get(tenant)
+    if old is None and body.secret is None:
+        raise FieldsInvalid({"secret": ["The first time a secret is needed."]})
+    receiver = TenantReceiver(
+        tenant=tenant,
+        url=body.url,
+        created_at=now if old is None else old.created_at,
+        updated_at=now,
+        updated_by=api.caller.user,
+    )
+    api.app.receivers.put(receiver)
+    if body.secret is not None:
+        api.app.receiver_secrets.put(tenant, RECEIVERS_SECRET, body.secret)
+    return success(notifications_view(receiver), 201 if old is None else 200)
 
-    @api.on("deleteNotifications")
-    def delete_notifications() -> Response:
-        """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
-        tenant = api.caller.tenant
-        if receivers.get(tenant) is None:
-            raise NotFound(NONE)
-        secrets.delete(tenant, RECEIVERS_SECRET)
-        receivers.delete(tenant)
-        return no_content()
+
+def delete_notifications(api: Api) -> Response:
+    """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
+    tenant = api.caller.tenant
+    if api.app.receivers.get(tenant) is None:
+        raise NotFound(NONE)
+    api.app.receiver_secrets.delete(tenant, RECEIVERS_SECRET)
+    api.app.receivers.delete(tenant)
+    return no_content()

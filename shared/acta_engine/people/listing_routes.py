@@ -7,7 +7,6 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
-from acta_engine.app import App
 from acta_engine.errors import InterventionNotFound, SessionNotFound
 from acta_engine.log.store import InterventionPage, SessionIndex, SessionLog
 from acta_engine.people.answers import intervention_view
@@ -24,54 +23,61 @@ State = Literal[InterventionState, "all"]
 Limit = Annotated[int, Field(ge=1, le=MAX_PAGE)]
 
 
-def add_interventions(api: Api, deps: App) -> None:
-    log, index = deps.log, deps.session_index
+def _bounded(api: Api, found: InterventionPage) -> Page:
+    tenant = api.caller.tenant
 
-    def bounded(found: InterventionPage) -> Page:
-        tenant = api.caller.tenant
+    def cursor_after(one: Intervention) -> str:
+        return api.app.session_index.cursor_after_intervention(tenant, one.intervention_id)
 
-        def cursor_after(one: Intervention) -> str:
-            return index.cursor_after_intervention(tenant, one.intervention_id)
+    return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
 
-        return page_of_items(found.items, intervention_view, cursor_after, found.cursor)
 
-    @api.on("listInterventions")
-    def interventions(state: State = "all", limit: Limit = 50, cursor: ListingCursor = None) -> Response:
-        """Of all states, unless the caller asks for one; `all` says the same."""
-        wanted = None if state == "all" else state
-        with listing_cursor():
-            found = index.interventions(api.caller.tenant, state=wanted, limit=limit, cursor=cursor)
-        return searched_page(bounded(found), index)
-
-    @api.on("listInterventionsOfSession")
-    def of_session(
-        session_id: str, state: State = "pending", limit: Limit = 50, cursor: ListingCursor = None
-    ) -> Response:
-        """Pending ones, unless the caller asks for another `state`, or for `all`."""
-        tenant = api.caller.tenant
-        with listing_cursor():
-            found = interventions_of(log, index, tenant, session_id, state=state, limit=limit, cursor=cursor)
-        return searched_page(bounded(found), index)
-
-    @api.on("readIntervention")
-    def one_of_session(session_id: str, intervention_id: str) -> Response:
-        return success(
-            intervention_view(intervention_of(log, index, api.caller.tenant, session_id, intervention_id))
+def list_interventions(
+    api: Api, state: State = "all", limit: Limit = 50, cursor: ListingCursor = None
+) -> Response:
+    """Of all states, unless the caller asks for one; `all` says the same."""
+    wanted = None if state == "all" else state
+    with listing_cursor():
+        found = api.app.session_index.interventions(
+            api.caller.tenant, state=wanted, limit=limit, cursor=cursor
         )
+    return searched_page(_bounded(api, found), api.app.session_index)
 
-    @api.on("readCallInput")
-    def input_of_one(session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
-        """The whole input of the call that is decided on. `call_id`: which call of a review."""
-        tenant = api.caller.tenant
-        found = intervention_of(log, index, tenant, session_id, intervention_id)
-        whole = full_call_input(log, deps.blobs, tenant, found, call_id)
-        shown: shapes.CallInputView = {
-            "name": whole.name,
-            "input": whole.input,
-            "input_text": canonical_json(whole.input),
-            "input_hash": whole.input_hash,
-        }
-        return success(shown)
+
+def list_interventions_of_session(
+    api: Api, session_id: str, state: State = "pending", limit: Limit = 50, cursor: ListingCursor = None
+) -> Response:
+    """Pending ones, unless the caller asks for another `state`, or for `all`."""
+    tenant = api.caller.tenant
+    with listing_cursor():
+        found = interventions_of(
+            api.app.log, api.app.session_index, tenant, session_id, state=state, limit=limit, cursor=cursor
+        )
+    return searched_page(_bounded(api, found), api.app.session_index)
+
+
+def read_intervention(api: Api, session_id: str, intervention_id: str) -> Response:
+    return success(
+        intervention_view(
+            intervention_of(
+                api.app.log, api.app.session_index, api.caller.tenant, session_id, intervention_id
+            )
+        )
+    )
+
+
+def read_call_input(api: Api, session_id: str, intervention_id: str, call_id: str | None = None) -> Response:
+    """The whole input of the call that is decided on. `call_id`: which call of a review."""
+    tenant = api.caller.tenant
+    found = intervention_of(api.app.log, api.app.session_index, tenant, session_id, intervention_id)
+    whole = full_call_input(api.app.log, api.app.blobs, tenant, found, call_id)
+    shown: shapes.CallInputView = {
+        "name": whole.name,
+        "input": whole.input,
+        "input_text": canonical_json(whole.input),
+        "input_hash": whole.input_hash,
+    }
+    return success(shown)
 
 
 def interventions_of(

@@ -27,7 +27,7 @@ of its open questions) or `admin`. `shared/acta_engine/api/operations.py` says i
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Viewer:
     """Who makes a request, and on a route of which reach. `admitted`: ids of private sessions that a decider was let
     into for a question of theirs; this request goes on with them, also once the question is decided.

@@ -9,6 +9,7 @@ executions only one can commit. A run also moves to its next generation where it
 `shared/acta_engine/turn/engine.py`). Where executions are lost again and again, the session waits first.
 """
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
@@ -256,6 +257,16 @@ def decide_to_go_on(change: Change) -> None:
     """Somebody has decided that the session goes on: its patience with what has failed begins again."""
     if change.head.outage is not None:
         change.set(outage=change.head.outage.decided(change.now))
+
+
+def wake_again(repository: SessionRepository, workflow: Workflow, tenant: str, session_id: str) -> bool:
+    """For a repeated request: the worker that answered first may have died after its commit and before it woke the
+    engine. False: the session was deleted meanwhile.
+    """
+    with suppress(SessionNotFound):
+        wake_engine(repository, workflow, repository.newest(tenant, session_id))
+        return True
+    return False
 
 
 def wake_engine(repository: SessionRepository, workflow: Workflow, session: Session) -> None:

@@ -111,7 +111,7 @@ RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
 )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Recovery:
     """Answers each event of the function `recover`."""
 

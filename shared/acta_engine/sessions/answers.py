@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
@@ -20,7 +20,9 @@ from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.recovery.outage import DELAY_REASONS, Delay, explained
 from acta_engine.turn.budget import tokens_left, tokens_used
 from acta_engine.turn.final_answer import in_words, running_for_people
-from acta_engine.usage.answers import CostView
+
+if TYPE_CHECKING:
+    from acta_engine.usage.aws_estimate import SessionCosts
 
 
 class RunView(TypedDict):
@@ -245,6 +247,15 @@ class PartialView(TypedDict):
     at: Instant
 
 
+class CostView(TypedDict):
+    """The sums of the session's receipt, in US dollars. null: a price is not known."""
+
+    models_usd: float | None
+    estimated_aws_usd: float | None
+    total_usd: float | None
+    """The estimate of AWS's part included."""
+
+
 class SnapshotView(TypedDict):
     """The session as it is, and what has happened since the cursor."""
 
@@ -435,6 +446,15 @@ def _queue(delay: Delay | None) -> QueueView | None:
     if delay is None or delay.position is None:
         return None
     return {"since": instant(delay.since), "position": delay.position}
+
+
+def cost_view(receipt: SessionCosts) -> CostView:
+    """The sums alone, in the snapshot."""
+    return {
+        "models_usd": receipt.models_usd,
+        "estimated_aws_usd": receipt.aws.usd,
+        "total_usd": receipt.total_usd,
+    }
 
 
 def partial_view(partial: beside.PartialReply, head: Head) -> PartialView:

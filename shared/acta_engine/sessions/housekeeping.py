@@ -17,7 +17,7 @@ from acta_engine.settings import Settings
 from acta_engine.telemetry import Telemetry
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Housekeeping:
     settings: Settings
     repository: SessionRepository

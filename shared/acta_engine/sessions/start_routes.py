@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
 from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
-from acta_engine.api.idempotency import answer_from_commit, idempotency_key, requester_of
+from acta_engine.api.idempotency import answer_from_commit, requester_of
 from acta_engine.app import App
 from acta_engine.audit.recorder import DecisionDetails
 from acta_engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
@@ -23,7 +24,8 @@ from acta_engine.sessions.bodies import (
     StartSession,
     refuse_longer,
 )
-from acta_engine.sessions.start import NewSession, post_message, start
+from acta_engine.sessions.start import NewSession, start
+from acta_engine.sessions.start import post_message as say
 from acta_engine.settings import Settings
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.visible import visible
@@ -31,85 +33,78 @@ from acta_engine.untrusted.visible import visible
 Json = Mapping[str, Any]
 
 
-def build(deps: App) -> Api:
-    return add_routes(Api("start", deps.settings, audit=deps.audit, limiter=deps.limiter), deps)
+def start_session(api: Api, body: StartSession) -> Response:
+    refuse_longer("content", body.content, api.app.settings.max_message_chars)
+    requester, new = requester_of(api.request), _asked_session(api, body, body.content, DEFAULT_AGENT)
+
+    def act() -> Json:
+        return session_view(start(api.app.repository, api.app.workflow, requester, new))
+
+    view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api))
+    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
 
-def add_routes(api: Api, deps: App) -> Api:
-    api.is_repeat = lambda request: idempotency.has(idempotency_key(request, 202))
-    repository, workflow = deps.repository, deps.workflow
-    # Each start needs these, too. They are made here so that the cold start loads them and no request does.
-    definitions, idempotency = deps.definitions, deps.idempotency
+def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
+    # Few start a session so, and a cold start does not import it.
+    from acta_engine.sessions.fork import fork, parent_at
 
-    @api.on("startSession")
-    def start_session(body: StartSession) -> Response:
-        refuse_longer("content", body.content, deps.settings.max_message_chars)
-        requester, new = requester_of(api.request), new_session(body, body.content, DEFAULT_AGENT)
+    refuse_longer("content", body.content, api.app.settings.max_message_chars)
+    requester = requester_of(api.request)
 
-        def act() -> Json:
-            return session_view(start(repository, workflow, requester, new))
+    def act() -> Json:
+        parent = parent_at(api.app.repository, requester, session_id, body.at)
+        new = _as_its_parent(_asked_session(api, body, body.content, parent.head.agent_id), body, parent.head)
+        return fork_view(fork(api.app.repository, api.app.workflow, requester, parent, new))
 
-        view = idempotency.answer(requester.key, act, repeat)
-        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+    view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
-    @api.on("forkSession")
-    def fork_session(session_id: str, body: ForkSession) -> Response:
-        # Few start a session so, and a cold start does not import it.
-        from acta_engine.sessions.fork import fork, parent_at
 
-        refuse_longer("content", body.content, deps.settings.max_message_chars)
-        requester = requester_of(api.request)
+def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
+    refuse_longer("content", body.content, api.app.settings.max_message_chars)
+    requester, decided = requester_of(api.request), DecisionDetails()
 
-        def act() -> Json:
-            parent = parent_at(repository, requester, session_id, body.at)
-            new = _as_its_parent(new_session(body, body.content, parent.head.agent_id), body, parent.head)
-            return fork_view(fork(repository, workflow, requester, parent, new))
+    def act() -> Json:
+        said, caps = body.content, api.app.settings.caps
+        head = say(
+            api.app.repository,
+            api.app.workflow,
+            api.app.definitions,
+            requester,
+            session_id,
+            said,
+            caps,
+            decided.by,
+        )
+        return session_view(head)
 
-        def again(record: IdempotencyRecord) -> Json:
-            return repeat(record, fork_view)
+    answer = success(api.app.idempotency.answer(requester.key, act, partial(_repeat, api)), 202)
+    return answer._replace(recorded=decided)
 
-        view = idempotency.answer(requester.key, act, again)
-        return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
-    @api.on("postMessage")
-    def say(session_id: str, body: PostMessage) -> Response:
-        refuse_longer("content", body.content, deps.settings.max_message_chars)
-        requester, decided = requester_of(api.request), DecisionDetails()
+def _asked_session(api: Api, body: SessionFields, said: str | None, agent_id: str) -> NewSession:
+    """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
+    known = api.app.definitions.snapshot(api.caller.tenant)
+    agent = known.agent(body.agent_id or agent_id)
+    if agent is None:
+        raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+    require_start_role(agent.start_roles, api.caller.roles)
+    _check_output_schema(body.output_schema)
+    _check_receiver(body.notify_url, api.app, api.caller.tenant)
+    is_admin = "admin" in api.caller.roles
+    new = _new_session(body, said, agent, api.app.settings, is_admin)
+    _check_prompts(new.settings.prompts, known, is_admin)
+    return new
 
-        def act() -> Json:
-            said, caps = body.content, deps.settings.caps
-            head = post_message(
-                repository, workflow, definitions, requester, session_id, said, caps, decided.by
-            )
-            return session_view(head)
 
-        answer = success(idempotency.answer(requester.key, act, repeat), 202)
-        return answer._replace(recorded=decided)
+def _repeat(api: Api, record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
+    """The worker that answered first may have died after its commit and before it started the engine."""
+    from acta_engine.recovery.recover import recover
 
-    def new_session(body: SessionFields, said: str | None, agent_id: str) -> NewSession:
-        """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
-        known = definitions.snapshot(api.caller.tenant)
-        agent = known.agent(body.agent_id or agent_id)
-        if agent is None:
-            raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-        require_start_role(agent.start_roles, api.caller.roles)
-        _check_output_schema(body.output_schema)
-        _check_receiver(body.notify_url, deps, api.caller.tenant)
-        is_admin = "admin" in api.caller.roles
-        new = _new_session(body, said, agent, deps.settings, is_admin)
-        _check_prompts(new.settings.prompts, known, is_admin)
-        return new
-
-    def repeat(record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
-        """The worker that answered first may have died after its commit and before it started the engine."""
-        from acta_engine.recovery.recover import recover
-
-        with suppress(SessionNotFound):  # deleted meanwhile
-            # An earlier try may have died before it could start or wake the engine.
-            recover(repository, workflow, record.tenant, record.answer["session_id"])
-        return answer_from_commit(deps.log, record, view)
-
-    return api
+    with suppress(SessionNotFound):  # deleted meanwhile
+        # An earlier try may have died before it could start or wake the engine.
+        recover(api.app.repository, api.app.workflow, record.tenant, record.answer["session_id"])
+    return answer_from_commit(api.app.log, record, view)
 
 
 def _check_output_schema(schema: Json | None) -> None:

@@ -2,6 +2,7 @@
 own."""
 
 from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
@@ -17,7 +18,6 @@ from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
-from acta_engine.app import App
 from acta_engine.clock import EFFECT
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
@@ -169,149 +169,145 @@ class CallTool(RequestBody):
     """A tool of high stakes is to run: 409 without it."""
 
 
-def registered(deps: App, tenant: str) -> dict[str, ToolSpec]:
-    """What an agent of the tenant may be given, by name: first the built-in tools, then the environment's, then the
-    tenant's and those of its MCP servers.
-    """
-    first = offered(deps.settings.offered_tools, deps.own_tools(tenant))
-    added = with_servers(deps.tool_definitions.all(tenant), deps.server_definitions.all(tenant))
-    own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
-    return {**first, **own}
+def _view(api: Api, tool: ToolSpec) -> Json:
+    """With the role that holds, and what the definition says where an operator says something else."""
+    holds = with_approver(tool, api.app.settings.tool_approvers, api.caller.tenant)
+    if holds == tool or not isinstance(tool, ToolDefinition):
+        return tool_view(holds)
+    return {**tool_view(holds), "as_defined": who_approves_view(tool)}
 
 
-def add_tools(api: Api, deps: App) -> None:
-    store, clock, own_tools = deps.tool_definitions, deps.clock, deps.own_tools
-
-    def view(tool: ToolSpec) -> Json:
-        """With the role that holds, and what the definition says where an operator says something else."""
-        holds = with_approver(tool, deps.settings.tool_approvers, api.caller.tenant)
-        if holds == tool or not isinstance(tool, ToolDefinition):
-            return tool_view(holds)
-        return {**tool_view(holds), "as_defined": who_approves_view(tool)}
-
-    tools = Resource[ToolDefinition](
+def _tools(api: Api) -> Resource[ToolDefinition]:
+    return Resource[ToolDefinition](
         api,
-        find=store.get,
-        view=view,
+        find=api.app.tool_definitions.get,
+        view=partial(_view, api),
         tag=version_tag,
         missing="There is no tool of this name.",
         changed="The tool was changed meanwhile. Read it again and decide anew.",
     )
 
-    @api.on("listTools")
-    def list_tools() -> Response:
-        """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
-        return page([view(spec) for spec in registered(deps, api.caller.tenant).values()], None)
 
-    @api.on("readTool")
-    def read_tool(name: str) -> Response:
-        first = offered(deps.settings.offered_tools, own_tools(api.caller.tenant))
-        if name in first:
-            return success(view(first[name]))
-        if SEPARATOR in name:
-            of_server = with_servers((), deps.server_definitions.all(api.caller.tenant)).get(name)
-            if of_server is not None and store.get(api.caller.tenant, name) is None:
-                return success(view(of_server))
-        return tools.answer(tools.get(name))
+def list_tools(api: Api) -> Response:
+    """All on one page: a tenant has at most `MAX_TENANT_TOOLS`."""
+    tenant = api.caller.tenant
+    first = offered(api.app.settings.offered_tools, api.app.own_tools(tenant))
+    added = with_servers(api.app.tool_definitions.all(tenant), api.app.server_definitions.all(tenant))
+    own = [tool for name, tool in added.items() if name not in {*builtins(), *first}]
+    return page([_view(api, spec) for spec in (*first.values(), *own)], None)
 
-    @api.on("createTool")
-    def create_tool(body: CreateTool) -> Response:
-        tenant, now = api.caller.tenant, clock.now()
-        applied = applied_after(body, None)
-        tool = _definition(
-            body,
-            tenant,
-            deps.settings,
-            name=body.name,
-            applied=applied,
-            version=1,
-            created_at=now,
-            updated_at=now,
-        )
 
-        key = idempotency_key(api.request, 201)
+def read_tool(api: Api, name: str) -> Response:
+    tools = _tools(api)
+    first = offered(api.app.settings.offered_tools, api.app.own_tools(api.caller.tenant))
+    if name in first:
+        return success(_view(api, first[name]))
+    if SEPARATOR in name:
+        of_server = with_servers((), api.app.server_definitions.all(api.caller.tenant)).get(name)
+        if of_server is not None and api.app.tool_definitions.get(api.caller.tenant, name) is None:
+            return success(_view(api, of_server))
+    return tools.answer(tools.get(name))
 
-        def create() -> Json:
-            made = view(tool)
-            _check_secrets(tool, tenant, deps.secret_names)
-            own = store.all(tenant)
-            if tool.name in {*builtins(), *own_tools(tenant)} or any(tool.name == each.name for each in own):
-                raise _taken()
-            if len(own) >= MAX_TENANT_TOOLS:
-                raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
-            try:
-                store.create(tenant, tool, record_of(key, made, now))
-            except DefinitionExists:
-                raise _taken() from None
-            return made
 
-        answer = deps.idempotency.answer(key, create)
-        return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
+def create_tool(api: Api, body: CreateTool) -> Response:
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    applied = applied_after(body, None)
+    tool = _definition(
+        body,
+        tenant,
+        api.app.settings,
+        name=body.name,
+        applied=applied,
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
 
-    @api.on("replaceTool")
-    def replace_tool(name: str, body: PutTool) -> Response:
-        _refuse_built_in(name)
-        if body.name not in (None, name):
-            raise FieldsInvalid(
-                {"name": ["A tool keeps its name. Leave it out, or give the one in the path."]}
-            )
-        tenant = api.caller.tenant
-        if name in own_tools(tenant):
-            raise _of_the_environment()
-        old = tools.get_as_read(name, body.version)
-        applied = applied_after(body, old.applied)
-        new = _definition(
-            body, tenant, deps.settings, name=name, applied=applied,
-            version=old.version + 1, created_at=old.created_at, updated_at=clock.now(),
-        )  # fmt: skip
-        _check_secrets(new, tenant, deps.secret_names)
-        return tools.replaced(store.replace, old, new)
+    key = idempotency_key(api.request, 201)
 
-    @api.on("deleteTool")
-    def delete_tool(
-        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
-    ) -> Response:
-        """Agents that name the tool keep its name, which means nothing until there is a tool of that name again. So
-        it takes `force` to delete it.
-        """
-        _refuse_built_in(name)
-        tenant = api.caller.tenant
-        if name in own_tools(tenant) and store.get(tenant, name) is None:
-            raise _of_the_environment()
-        old = tools.get_as_read(name, version)
-        if not force:
-            check_not_named((name,), deps.definitions, tenant)
-        return tools.deleted(store.delete, old)
+    def create() -> Json:
+        made = _view(api, tool)
+        _check_secrets(tool, tenant, api.app.secret_names)
+        own = api.app.tool_definitions.all(tenant)
+        if tool.name in {*builtins(), *api.app.own_tools(tenant)} or any(
+            tool.name == each.name for each in own
+        ):
+            raise _taken()
+        if len(own) >= MAX_TENANT_TOOLS:
+            raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
+        try:
+            api.app.tool_definitions.create(tenant, tool, record_of(key, made, now))
+        except DefinitionExists:
+            raise _taken() from None
+        return made
 
-    @api.on("callTool")
-    def call_tool(name: str, body: CallTool) -> Response:
-        """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
-        key, effect_id = idempotency_key(api.request, 200), clock.new_id(EFFECT)
-        caller = api.caller
-        record = record_of(key, {"effect_id": effect_id}, clock.now())
-        given = {
-            "name": name,
-            "input": body.input,
-            "confirm": body.confirm,
-            "effect_id": effect_id,
-            "roles": sorted(caller.roles),
-        }
+    answer = api.app.idempotency.answer(key, create)
+    return success(answer, 201, {"Location": f"/v1/tools/{answer['name']}"})
 
-        def call() -> Json:
+
+def replace_tool(api: Api, name: str, body: PutTool) -> Response:
+    tools = _tools(api)
+    _refuse_built_in(name)
+    if body.name not in (None, name):
+        raise FieldsInvalid({"name": ["A tool keeps its name. Leave it out, or give the one in the path."]})
+    tenant = api.caller.tenant
+    if name in api.app.own_tools(tenant):
+        raise _of_the_environment()
+    old = tools.get_as_read(name, body.version)
+    applied = applied_after(body, old.applied)
+    new = _definition(
+        body, tenant, api.app.settings, name=name, applied=applied,
+        version=old.version + 1, created_at=old.created_at, updated_at=api.app.clock.now(),
+    )  # fmt: skip
+    _check_secrets(new, tenant, api.app.secret_names)
+    return tools.replaced(api.app.tool_definitions.replace, old, new)
+
+
+def delete_tool(
+    api: Api, name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+) -> Response:
+    """Agents that name the tool keep its name, which means nothing until there is a tool of that name again. So
+    it takes `force` to delete it.
+    """
+    tools = _tools(api)
+    _refuse_built_in(name)
+    tenant = api.caller.tenant
+    if name in api.app.own_tools(tenant) and api.app.tool_definitions.get(tenant, name) is None:
+        raise _of_the_environment()
+    old = tools.get_as_read(name, version)
+    if not force:
+        check_not_named((name,), api.app.definitions, tenant)
+    return tools.deleted(api.app.tool_definitions.delete, old)
+
+
+def call_tool(api: Api, name: str, body: CallTool) -> Response:
+    """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
+    key, effect_id = idempotency_key(api.request, 200), api.app.clock.new_id(EFFECT)
+    caller = api.caller
+    record = record_of(key, {"effect_id": effect_id}, api.app.clock.now())
+    given = {
+        "name": name,
+        "input": body.input,
+        "confirm": body.confirm,
+        "effect_id": effect_id,
+        "roles": sorted(caller.roles),
+    }
+
+    def call() -> Json:
+        if record is not None:
+            api.app.tool_definitions.take_key(record)
+        started = api.app.clock.now()
+        try:
+            trial = api.app.tool_function.ask("try_tool", caller.tenant, caller.user, given)
+        except AnswerLost as lost:
+            trial = Trial("unknown", milliseconds(started, api.app.clock.now()), message=str(lost))._asdict()
+        except (CallerError, TransientError):  # nothing was done
             if record is not None:
-                store.take_key(record)
-            started = clock.now()
-            try:
-                trial = deps.tool_function.ask("try_tool", caller.tenant, caller.user, given)
-            except AnswerLost as lost:
-                trial = Trial("unknown", milliseconds(started, clock.now()), message=str(lost))._asdict()
-            except (CallerError, TransientError):  # nothing was done
-                if record is not None:
-                    store.leave_key(record)
-                raise
-            return trial_view(name, effect_id, trial)
+                api.app.tool_definitions.leave_key(record)
+            raise
+        return trial_view(name, effect_id, trial)
 
-        return success(deps.idempotency.answer(key, call, _made_already))
+    return success(api.app.idempotency.answer(key, call, _made_already))
 
 
 def _made_already(record: IdempotencyRecord) -> Json:

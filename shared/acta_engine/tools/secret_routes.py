@@ -11,7 +11,6 @@ from acta_engine.agents.store import DefinitionChanged, NamedDefinitions
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.json_body import RequestBody
-from acta_engine.app import App
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
@@ -49,66 +48,67 @@ class PutToolSecret(RequestBody):
     """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
 
 
-def add_tool_secrets(api: Api, deps: App) -> None:
-    names, values, clock = deps.secret_names, deps.secret_values, deps.clock
-    tools: NamedDefinitions[Any] = deps.tool_definitions
-    servers: NamedDefinitions[Any] = deps.server_definitions
+def list_tool_secrets(api: Api) -> Response:
+    """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""
+    return page([tool_secret_view(each) for each in api.app.secret_names.all(api.caller.tenant)], None)
 
-    @api.on("listToolSecrets")
-    def list_secrets() -> Response:
-        """All on one page: a tenant has at most `MAX_TOOL_SECRETS`."""
-        return page([tool_secret_view(each) for each in names.all(api.caller.tenant)], None)
 
-    @api.on("setToolSecret")
-    def set_secret(name: Name, body: PutToolSecret) -> Response:
-        """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
-        if not is_secret_name(name):
-            raise FieldsInvalid({"name": [NAME_RULE]})
-        tenant, now = api.caller.tenant, clock.now()
-        known = {each.name: each for each in names.all(tenant)}
-        old = known.get(name)
-        if old is None and len(known) >= MAX_TOOL_SECRETS:
-            raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
-        created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
-        hosts = former if body.hosts is None else tuple(body.hosts)
-        secret = ToolSecret(
-            name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
-        )
-        _check_hosts(secret, (*users(tools, tenant, name), *users(servers, tenant, name)))
-        # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
-        names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
-        # before, for calls that were asked for until now; after, for those asked for until the new value was there
-        write_anew(tenant, name)
-        values.put(tenant, name, body.value)
-        secret = secret.model_copy(update={"updated_at": clock.now()})
-        names.put(tenant, secret)
-        write_anew(tenant, name)
-        return success(tool_secret_view(secret), 201 if old is None else 200)
+def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
+    """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
+    if not is_secret_name(name):
+        raise FieldsInvalid({"name": [NAME_RULE]})
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    known = {each.name: each for each in api.app.secret_names.all(tenant)}
+    old = known.get(name)
+    if old is None and len(known) >= MAX_TOOL_SECRETS:
+        raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
+    created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
+    hosts = former if body.hosts is None else tuple(body.hosts)
+    secret = ToolSecret(
+        name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
+    )
+    _check_hosts(
+        secret,
+        (*users(api.app.tool_definitions, tenant, name), *users(api.app.server_definitions, tenant, name)),
+    )
+    # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
+    api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
+    # before, for calls that were asked for until now; after, for those asked for until the new value was there
+    _write_anew(api, tenant, name)
+    api.app.secret_values.put(tenant, name, body.value)
+    secret = secret.model_copy(update={"updated_at": api.app.clock.now()})
+    api.app.secret_names.put(tenant, secret)
+    _write_anew(api, tenant, name)
+    return success(tool_secret_view(secret), 201 if old is None else 200)
 
-    def write_anew(tenant: str, secret: str) -> None:
-        """Those that refer to the secret: with another value they are other tools, and no call that was asked for
-        before runs with it (docs/design/people.md 16).
-        """
-        for store in (tools, servers):
-            for one in users(store, tenant, secret):
-                written = one.model_copy(update={"version": one.version + 1, "updated_at": clock.now()})
-                with suppress(DefinitionChanged):  # then somebody else has written it anew
-                    store.replace(tenant, one, written)
 
-    @api.on("deleteToolSecret")
-    def delete_secret(name: str) -> Response:
-        tenant = api.caller.tenant
-        if all(name != each.name for each in names.all(tenant)):
-            raise NotFound("There is no secret of this name.")
-        for store, kind, field in ((tools, "Tools", "tools"), (servers, "MCP servers", "mcp_servers")):
-            using = [one.name for one in users(store, tenant, name)]
-            if using:
-                named = ", ".join(using)
-                message = f"{kind} refer to this secret: {named}. Change or delete them first."
-                raise Conflict(message, {field: using})
-        values.delete(tenant, name)
-        names.delete(tenant, name)
-        return no_content()
+def _write_anew(api: Api, tenant: str, secret: str) -> None:
+    """Those that refer to the secret: with another value they are other tools, and no call that was asked for
+    before runs with it (docs/design/people.md 16).
+    """
+    for store in (api.app.tool_definitions, api.app.server_definitions):
+        for one in users(store, tenant, secret):
+            written = one.model_copy(update={"version": one.version + 1, "updated_at": api.app.clock.now()})
+            with suppress(DefinitionChanged):  # then somebody else has written it anew
+                store.replace(tenant, one, written)
+
+
+def delete_tool_secret(api: Api, name: str) -> Response:
+    tenant = api.caller.tenant
+    if all(name != each.name for each in api.app.secret_names.all(tenant)):
+        raise NotFound("There is no secret of this name.")
+    for store, kind, field in (
+        (api.app.tool_definitions, "Tools", "tools"),
+        (api.app.server_definitions, "MCP servers", "mcp_servers"),
+    ):
+        using = [one.name for one in users(store, tenant, name)]
+        if using:
+            named = ", ".join(using)
+            message = f"{kind} refer to this secret: {named}. Change or delete them first."
+            raise Conflict(message, {field: using})
+    api.app.secret_values.delete(tenant, name)
+    api.app.secret_names.delete(tenant, name)
+    return no_content()
 
 
 def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:

@@ -140,7 +140,7 @@ BEGINS_WITHIN = timedelta(seconds=20)
 """A message is begun only so long after the first one: a receiver that is slow may not use up the invocation."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TraceExport:
     """Answers the events of the function `traces`: messages that name commits."""
 

@@ -8,7 +8,7 @@ already before the next call is made. At a limit the run asks a person instead o
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.errors import (
     PoisonedSession,
@@ -21,9 +21,11 @@ from acta_engine.log.beside import ANSWERED, Attempt, AttemptStore, open_attempt
 from acta_engine.log.commit import Change, StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head
-from acta_engine.models.model import ModelReply
 from acta_engine.models.providers import NamedModel, charged_tokens, cost_usd, most_output, most_usd
 from acta_engine.usage.tally import ModelUse
+
+if TYPE_CHECKING:  # most functions show budgets and ask no model
+    from acta_engine.models.model import ModelReply
 
 MIN_OUTPUT_TOKENS = 256
 """A call that may write less than this is not made."""
@@ -204,10 +206,10 @@ def with_limits(budget: Budget, token_budget: int | None, cost_budget_usd: float
 
 
 def with_outcome(
-    attempt: Attempt, answer: ModelReply | SessionError | TransientError, now: datetime
+    attempt: Attempt, answer: "ModelReply | SessionError | TransientError", now: datetime
 ) -> Attempt:
     """The attempt with what came of it. Silence and half an answer may have to be paid for, and say no count."""
-    outcome = ANSWERED if isinstance(answer, ModelReply) else answer.code
+    outcome = answer.code if isinstance(answer, SessionError | TransientError) else ANSWERED
     billed = int(isinstance(answer, ProviderTimeout | StreamBroken))
     return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
 
@@ -294,7 +296,7 @@ def charge_lease(change: Change, tokens: int) -> None:
 
 
 def settle_call(
-    change: Change, attempts: tuple[Attempt, ...], window: float, asked: NamedModel, reply: ModelReply
+    change: Change, attempts: tuple[Attempt, ...], window: float, asked: NamedModel, reply: "ModelReply"
 ) -> None:
     """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
     vanished and charged its reservation, that is taken back. `attempts`: its own is the last. `window`: of the token
@@ -318,7 +320,11 @@ def warn(change: Change) -> None:
 
 
 def record_call(
-    change: Change, asked: NamedModel, reply: ModelReply, attempt: Attempt, taken_back: Attempt | None = None
+    change: Change,
+    asked: NamedModel,
+    reply: "ModelReply",
+    attempt: Attempt,
+    taken_back: Attempt | None = None,
 ) -> None:
     """Adds a model call to the step log, to the session's sums and to the tenant's hour, from the same numbers
     (docs/design/api.md 25).

@@ -59,7 +59,7 @@ WORTH = 10
 """Turns that would free less than this fraction (1/10) of the limit stay, or every turn would summarise."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Shortening:
     """A conversation on its way to become shorter."""
 

@@ -34,7 +34,7 @@ TurnKind = Literal["plan", "think"]
 """The engine's state, and the last part of the turn's commit key."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TurnDeps:
     """What turns need from the process. It is made once per function."""
 
@@ -66,7 +66,7 @@ class TurnDeps:
         return OutageRules(self.settings.outage_limits, self.timeouts, self.settings.roll_over_events)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Turn:
     """One turn of one session. Agent, model, prompt and tools are read once, so that all of the turn sees one version
     of them.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acta_engine.tools.runtime import ToolRuntime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepDeps:
     """What `step` needs from the process."""
 
@@ -38,7 +38,7 @@ class StepDeps:
     """Runs calls, on the repository of `turn`. It is made when it is first needed."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class StepResult:
     """What an invocation has done so far."""
 

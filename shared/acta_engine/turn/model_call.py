@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -130,7 +131,7 @@ WRITES = 4
 PAUSE_SECONDS = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelCall:
     """A request to a model, and what is known of it so far. Each step of the turn adds its part."""
 
@@ -148,8 +149,7 @@ class ModelCall:
     """None: nobody has answered yet."""
 
 
-@dataclass(frozen=True)
-class BudgetTooLow:
+class BudgetTooLow(NamedTuple):
     """The session's budget carries no call."""
 
     attempts: tuple[Attempt, ...]

@@ -9,6 +9,7 @@ in the next reply. After a second cut-off in a row the model is told to work in 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from acta_engine.clock import CALL, EFFECT, MESSAGE
 from acta_engine.errors import ModelFeedback, PlanRefused
@@ -55,8 +56,7 @@ SMALLER = (
 )
 
 
-@dataclass(frozen=True)
-class TurnReply:
+class TurnReply(NamedTuple):
     """A model's reply with the ids that it has in the log. They are issued once, however often its commit is tried."""
 
     answer: ModelReply
@@ -73,7 +73,7 @@ class TurnReply:
         return self.answer.text if self.first is None else self.first.content.loaded + self.answer.text
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ReplyOutcome:
     """What a reply's calls lead to."""
 

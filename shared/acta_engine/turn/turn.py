@@ -11,9 +11,9 @@ A turn is made once, however often it is tried. Whoever tries it again finds wha
 the reply that could not be committed, or the call that was written down before it was made.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, assert_never, get_args
+from typing import Any, Literal, NamedTuple, assert_never, get_args
 
 from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.errors import (
@@ -126,8 +126,7 @@ NOT_RUN = (
 )
 
 
-@dataclass(frozen=True)
-class TurnResult:
+class TurnResult(NamedTuple):
     decision: Decision
     """What the engine does next."""
     session: Session

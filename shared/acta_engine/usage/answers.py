@@ -164,15 +164,6 @@ TenantUsageView.__doc__ = """Sums. `from` and `to` are rounded to whole hours or
 committed before it is counted, and what came later may not be yet; null: nothing was counted so far."""
 
 
-class CostView(TypedDict):
-    """The sums of the session's receipt, in US dollars. null: a price is not known."""
-
-    models_usd: float | None
-    estimated_aws_usd: float | None
-    total_usd: float | None
-    """The estimate of AWS's part included."""
-
-
 class CountsView(TypedDict):
     """What the session has done, counted in its log."""
 
@@ -376,11 +367,6 @@ def _work(row: Amounts) -> WorkView:
         },
         "tools": {"ok": row.tools_ok, "failed": row.tools_failed},
     }
-
-
-def cost_view(receipt: aws_estimate.SessionCosts) -> CostView:
-    """The sums alone, in the snapshot."""
-    return copied(CostView, receipt, estimated_aws_usd=receipt.aws.usd)
 
 
 def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> ReceiptView:

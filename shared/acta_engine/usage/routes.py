@@ -1,5 +1,5 @@
-"""What a tenant has used: `/v1/usage` (docs/design/usage.md 3). Admins see the tenant's, everybody else their own
-(ADR 67)."""
+"""What a tenant has used, `/v1/usage`: admins see the tenant's, everybody else their own (docs/design/usage.md 3,
+ADR 67). And what one session has cost: its receipt."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -9,9 +9,9 @@ from pydantic import Field
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, success
 from acta_engine.api.listing_cursor import MAX_LONG_PAGE, Instant, ListingCursor
-from acta_engine.app import App
-from acta_engine.errors import Forbidden, ValidationFailed
-from acta_engine.usage.answers import usage_view
+from acta_engine.errors import Forbidden, SessionNotFound, ValidationFailed
+from acta_engine.usage.answers import receipt_view, usage_view
+from acta_engine.usage.aws_estimate import receipt_of
 from acta_engine.usage.report import By, ReportPeriod, report
 
 USUAL = timedelta(days=7)
@@ -19,26 +19,32 @@ OWN: tuple[By, ...] = ("day", "user")
 """What is kept of one person."""
 
 
-def add_usage(api: Api, deps: App) -> None:
-    @api.on("readUsage")
-    def of_tenant(
-        from_: Instant | None = None,
-        to: Instant | None = None,
-        by: By = "day",
-        limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 100,
-        cursor: ListingCursor = None,
-    ) -> Response:
-        caller = api.caller
-        who = None if "admin" in caller.roles else deps.audit.pseudonyms.of(caller.tenant, caller.user)
-        if who is not None and by not in OWN:
-            raise Forbidden(f"Usage by {by} is for admins.", {"role": ["admin"]})
-        found = report(deps.usage, caller.tenant, by, _span(from_, to, deps.clock.now()), who)
-        left = [name for name in found.items if cursor is None or name > cursor]
-        names = left[:limit]
-        next_cursor = names[-1] if len(left) > limit else None
-        agent_names = deps.usage.agent_names(caller.tenant, names) if by == "agent" else {}
+def read_usage(
+    api: Api,
+    from_: Instant | None = None,
+    to: Instant | None = None,
+    by: By = "day",
+    limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 100,
+    cursor: ListingCursor = None,
+) -> Response:
+    caller = api.caller
+    who = None if "admin" in caller.roles else api.app.audit.pseudonyms.of(caller.tenant, caller.user)
+    if who is not None and by not in OWN:
+        raise Forbidden(f"Usage by {by} is for admins.", {"role": ["admin"]})
+    found = report(api.app.usage, caller.tenant, by, _span(from_, to, api.app.clock.now()), who)
+    left = [name for name in found.items if cursor is None or name > cursor]
+    names = left[:limit]
+    next_cursor = names[-1] if len(left) > limit else None
+    agent_names = api.app.usage.agent_names(caller.tenant, names) if by == "agent" else {}
 
-        return success(usage_view(found, by, names, next_cursor, deps.rates, agent_names))
+    return success(usage_view(found, by, names, next_cursor, api.app.rates, agent_names))
+
+
+def read_receipt(api: Api, session_id: str) -> Response:
+    newest = api.app.log.latest(api.caller.tenant, session_id)
+    if newest is None or newest.head.deleted:
+        raise SessionNotFound("There is no such session.")
+    return success(receipt_view(newest.head, receipt_of(newest.head, api.app.rates), api.app.rates.prices))
 
 
 def _span(since: datetime | None, until: datetime | None, now: datetime) -> ReportPeriod:

@@ -26,7 +26,7 @@ from acta_engine.usage.store import UsagePartition, UsageStore
 from acta_engine.usage.usage import NOTHING, Amounts
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class UsageCount:
     """Answers the events of the function `usage`: records of the table's stream."""
 

@@ -22,10 +22,9 @@ from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.dynamodb import DynamoPartials
 from acta_engine.log.dynamodb_index import DynamoIndex
 from acta_engine.log.s3 import S3Blobs
-from acta_engine.sessions.routes import build
 from acta_engine.settings import Settings
 from acta_infra.lambdas.grants import GRANTS
-from tests.api.gateway import Answer, Gateway, claims
+from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.aws.test_tenant_credentials import ATTEMPTS, Function
 from tests.conftest import Deployed
 from tests.doubles.iam.account import Account, Role, Store
@@ -149,7 +148,8 @@ class ForAnother:
 def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Answer]:
     """The deployed function's handler, with its settings, but for the mistake: by person and path."""
     table, clock, function = worker.variables["ACTA_TABLE"], SystemClock(), worker.function
-    handler = build(
+    handler = api_of(
+        "status",
         App(
             Settings.from_environ(worker.variables),
             log=ForAnother(function.log, victim.tenant),
@@ -160,7 +160,7 @@ def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Ans
             clock=clock,
             audit=None,
             limiter=None,
-        )
+        ),
     ).handler
     return lambda person, path: Gateway(handler, claims(person.tenant, person.name)).request("GET", path)
 

@@ -101,123 +101,129 @@ class ConfirmMcpTools(RequestBody):
     """By the server's names for them."""
 
 
-def add_mcp_servers(api: Api, deps: App) -> None:
-    store = deps.server_definitions
-    servers = Resource[McpServer](
+def _servers(api: Api) -> Resource[McpServer]:
+    return Resource[McpServer](
         api,
-        find=store.get,
+        find=api.app.server_definitions.get,
         view=mcp_server_view,
         tag=version_tag,
         missing="There is no MCP server of this name.",
         changed="The MCP server was changed meanwhile. Read it again and decide anew.",
     )
 
-    def listed(server: McpServer) -> dict[str, Listed]:
-        """What the server says of its tools now, by name."""
-        auth = None if server.auth is None else server.auth.model_dump(mode="json")
-        given = {"name": server.name, "url": server.url, "auth": auth}
-        answer = deps.tool_function.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
-        if "refused" in answer:
-            raise Conflict(answer["refused"])
-        if "failed" in answer:
-            said = {"server": [answer["said"]]} if answer.get("said") else None
-            raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said)
-        return {one["tool"]: one for one in answer["tools"]}
 
-    def confirmed(
-        server: McpServer, wanted: Mapping[str, ConfirmMcpTool], known: McpServer | None
-    ) -> tuple[ConfirmedTool, ...]:
-        """`known`: what was confirmed before, of the same URL. The server is asked about what is not among it."""
-        asked: dict[str, Listed] | None = None
-        tools, wrong = [], dict[str, list[str]]()
-        for name, one in wanted.items():
-            old = None if known is None else known.confirmed(name)
-            if old is not None and (old.pin, old.confirmed_read or not one.confirmed_read) == (one.pin, True):
-                tools.append(_with_wishes(old, one))
-                continue
-            asked = listed(server) if asked is None else asked
-            problem = _problem(asked.get(name), one)
-            if problem is None:
-                tools.append(_confirmed(asked[name], one, api.caller.user, deps.clock.now()))
-            else:
-                wrong[f"tools.{name}"] = [problem]
-        if wrong:
-            raise FieldsInvalid(wrong)
-        return tuple(tools)
+def _listed(api: Api, server: McpServer) -> dict[str, Listed]:
+    """What the server says of its tools now, by name."""
+    auth = None if server.auth is None else server.auth.model_dump(mode="json")
+    given = {"name": server.name, "url": server.url, "auth": auth}
+    answer = api.app.tool_function.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
+    if "refused" in answer:
+        raise Conflict(answer["refused"])
+    if "failed" in answer:
+        said = {"server": [answer["said"]]} if answer.get("said") else None
+        raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said)
+    return {one["tool"]: one for one in answer["tools"]}
 
-    @api.on("listMcpServers")
-    def list_servers() -> Response:
-        """All on one page: a tenant has at most `MAX_SERVERS`."""
-        return page([mcp_server_view(each) for each in store.all(api.caller.tenant)], None)
 
-    @api.on("readMcpServer")
-    def read_server(name: str) -> Response:
-        return servers.answer(servers.get(name))
-
-    @api.on("writeMcpServer")
-    def write_server(
-        name: Name,
-        body: PutMcpServer,
-    ) -> Response:
-        tenant, now = api.caller.tenant, deps.clock.now()
-        old = store.get(tenant, name)
-        if old is None:
-            _check_new(name, store.all(tenant))
-            if body.version is not None or api.request.headers.get("if-match"):
-                raise servers.changed()
+def _confirmed_by(
+    api: Api, server: McpServer, wanted: Mapping[str, ConfirmMcpTool], known: McpServer | None
+) -> tuple[ConfirmedTool, ...]:
+    """`known`: what was confirmed before, of the same URL. The server is asked about what is not among it."""
+    asked: dict[str, Listed] | None = None
+    tools, wrong = [], dict[str, list[str]]()
+    for name, one in wanted.items():
+        old = None if known is None else known.confirmed(name)
+        if old is not None and (old.pin, old.confirmed_read or not one.confirmed_read) == (one.pin, True):
+            tools.append(_with_wishes(old, one))
+            continue
+        asked = _listed(api, server) if asked is None else asked
+        problem = _problem(asked.get(name), one)
+        if problem is None:
+            tools.append(_confirmed(asked[name], one, api.caller.user, api.app.clock.now()))
         else:
-            servers.check_as_read(old, body.version)
-        _check(body, name, tenant, deps)
-        new = McpServer(
-            name=name,
-            url=body.url,
-            auth=body.auth,
-            timeout_seconds=body.timeout_seconds,
-            applied=applied_after(body, None if old is None else old.applied),
-            quotation_key=deps.clock.new_id("mcp") if old is None else old.quotation_key,
-            version=1 if old is None else old.version + 1,
-            created_at=now if old is None else old.created_at,
-            updated_at=now,
-        )
-        same = old if old is not None and old.url == new.url else None
-        if body.tools is not None:
-            new = new.model_copy(update={"tools": confirmed(new, body.tools, same)})
-        elif same is not None:
-            new = new.model_copy(update={"tools": same.tools})
-        if old is not None:
-            return servers.replaced(store.replace, old, new)
-        with servers.writing():
-            store.create(tenant, new)
-        return success(mcp_server_view(new), 201)
+            wrong[f"tools.{name}"] = [problem]
+    if wrong:
+        raise FieldsInvalid(wrong)
+    return tuple(tools)
 
-    @api.on("deleteMcpServer")
-    def delete_server(
-        name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
-    ) -> Response:
-        """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
-        old = servers.get_as_read(name, version)
-        if not force:
-            offered = [tool.name for tool in specs_of(old)]
-            check_not_named(offered, deps.definitions, api.caller.tenant, as_what="tools of this server")
-        return servers.deleted(store.delete, old)
 
-    @api.on("refreshMcpServer")
-    def refresh(name: str) -> Response:
-        """Asks the server what it says now, beside what was confirmed. Nothing is stored."""
-        server = servers.get(name)
-        return success({"items": listed_view(server, listed(server))})
+def list_mcp_servers(api: Api) -> Response:
+    """All on one page: a tenant has at most `MAX_SERVERS`."""
+    return page([mcp_server_view(each) for each in api.app.server_definitions.all(api.caller.tenant)], None)
 
-    @api.on("confirmMcpTools")
-    def confirm(name: str, body: ConfirmMcpTools) -> Response:
-        old = servers.get_as_read(name)
-        new = {one.tool: one for one in confirmed(old, body.tools, old)}
-        tools = (*(one for one in old.tools if one.tool not in new), *new.values())
-        if len(tools) > MAX_SERVER_TOOLS:
-            raise Conflict(f"A server has at most {MAX_SERVER_TOOLS} confirmed tools. Leave some out.")
-        written = old.model_copy(
-            update={"tools": tools, "version": old.version + 1, "updated_at": deps.clock.now()}
-        )
-        return servers.replaced(store.replace, old, written)
+
+def read_mcp_server(api: Api, name: str) -> Response:
+    servers = _servers(api)
+    return servers.answer(servers.get(name))
+
+
+def write_mcp_server(
+    api: Api,
+    name: Name,
+    body: PutMcpServer,
+) -> Response:
+    servers = _servers(api)
+    tenant, now = api.caller.tenant, api.app.clock.now()
+    old = api.app.server_definitions.get(tenant, name)
+    if old is None:
+        _check_new(name, api.app.server_definitions.all(tenant))
+        if body.version is not None or api.request.headers.get("if-match"):
+            raise servers.changed()
+    else:
+        servers.check_as_read(old, body.version)
+    _check(body, name, tenant, api.app)
+    new = McpServer(
+        name=name,
+        url=body.url,
+        auth=body.auth,
+        timeout_seconds=body.timeout_seconds,
+        applied=applied_after(body, None if old is None else old.applied),
+        quotation_key=api.app.clock.new_id("mcp") if old is None else old.quotation_key,
+        version=1 if old is None else old.version + 1,
+        created_at=now if old is None else old.created_at,
+        updated_at=now,
+    )
+    same = old if old is not None and old.url == new.url else None
+    if body.tools is not None:
+        new = new.model_copy(update={"tools": _confirmed_by(api, new, body.tools, same)})
+    elif same is not None:
+        new = new.model_copy(update={"tools": same.tools})
+    if old is not None:
+        return servers.replaced(api.app.server_definitions.replace, old, new)
+    with servers.writing():
+        api.app.server_definitions.create(tenant, new)
+    return success(mcp_server_view(new), 201)
+
+
+def delete_mcp_server(
+    api: Api, name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+) -> Response:
+    """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
+    servers = _servers(api)
+    old = servers.get_as_read(name, version)
+    if not force:
+        offered = [tool.name for tool in specs_of(old)]
+        check_not_named(offered, api.app.definitions, api.caller.tenant, as_what="tools of this server")
+    return servers.deleted(api.app.server_definitions.delete, old)
+
+
+def refresh_mcp_server(api: Api, name: str) -> Response:
+    """Asks the server what it says now, beside what was confirmed. Nothing is stored."""
+    server = _servers(api).get(name)
+    return success({"items": listed_view(server, _listed(api, server))})
+
+
+def confirm_mcp_tools(api: Api, name: str, body: ConfirmMcpTools) -> Response:
+    servers = _servers(api)
+    old = servers.get_as_read(name)
+    new = {one.tool: one for one in _confirmed_by(api, old, body.tools, old)}
+    tools = (*(one for one in old.tools if one.tool not in new), *new.values())
+    if len(tools) > MAX_SERVER_TOOLS:
+        raise Conflict(f"A server has at most {MAX_SERVER_TOOLS} confirmed tools. Leave some out.")
+    written = old.model_copy(
+        update={"tools": tools, "version": old.version + 1, "updated_at": api.app.clock.now()}
+    )
+    return servers.replaced(api.app.server_definitions.replace, old, written)
 
 
 def _check_new(name: str, there: tuple[McpServer, ...]) -> None:
