@@ -22,7 +22,7 @@ NAME_PATTERN = r"[a-zA-Z][a-zA-Z0-9_-]{0,63}"
 PROPERTY_PATTERN = r"[a-zA-Z0-9_.-]{1,64}"
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
-MAX_TIMEOUT_SECONDS = 600
+USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
 MIN_RESULT_BYTES, MAX_RESULT_BYTES = 256, 2_097_152
 """Acta's own limits (`shared/acta_engine/tools/tool.py`); a test compares them."""
 MARK = "__acta_tool__"
@@ -74,7 +74,7 @@ def tool(
     /,
     *,
     effect: Effect | None = None,
-    timeout_seconds: int = 60,
+    timeout_seconds: int = USUAL_TOOL_SECONDS,
     name: str | None = None,
     risk: Risk | None = None,
     high_stakes: bool | None = None,
@@ -196,7 +196,7 @@ def _check_values(name: str, made: Tool) -> None:
             words = ", ".join(repr(each) for each in known if each is not None)
             raise BadTool(f"{name}: {field} is one of {words}, not {value!r}.")
     for field, number, low, high in (
-        ("timeout_seconds", made.timeout_seconds, 1, MAX_TIMEOUT_SECONDS),
+        ("timeout_seconds", made.timeout_seconds, 1, MAX_TOOL_SECONDS),
         ("result_limit_bytes", made.result_limit_bytes, MIN_RESULT_BYTES, MAX_RESULT_BYTES),
     ):
         if type(number) is not int or not low <= number <= high:

@@ -18,3 +18,9 @@ export function bytes(count: number): string {
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
+
+/** US dollars. Small amounts keep two figures that say something: `0.00123`: `$0.0012`; `12.345`: `$12.35`. */
+export function dollars(amount: number): string {
+  if (amount === 0) return "$0";
+  return amount >= 0.995 ? `$${amount.toFixed(2)}` : `$${Number(amount.toPrecision(2))}`;
+}

@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 from acta_engine.limits.tenant_limits import NO_LIMITS, TenantLimits
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_engine.tools.tool import EVERY_TENANT
+from acta_engine.tools.tool import EVERY_TENANT, MAX_TOOL_SECONDS
 from acta_engine.usage.aws_prices import AwsPrices
 from acta_infra.api.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer, IssuerParameters, OwnPool
 from acta_infra.api.issuers import Machine as Machine  # operators' own files import it from here
@@ -39,7 +39,7 @@ from acta_infra.options import (
     check_tags,
 )
 from acta_infra.retention import Retention
-from acta_infra.sizing import LOCAL_SIZES, LONGEST_TOOL, MARGIN, SIZES, FunctionName, Sizing
+from acta_infra.sizing import LOCAL_SIZES, MARGIN, SIZES, FunctionName, Sizing
 from acta_infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
 
 Architecture = Literal["arm64", "x86_64"]
@@ -387,7 +387,7 @@ class Environment:
     @property
     def longest_tool_seconds(self) -> int:
         """What a call of a tool may take."""
-        return min(LONGEST_TOOL, self.sizes["tool"].timeout - MARGIN)
+        return min(MAX_TOOL_SECONDS, self.sizes["tool"].timeout - MARGIN)
 
     @property
     def origin_hashes(self) -> str:

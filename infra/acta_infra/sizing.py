@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from acta_engine.tools.tool import MAX_TOOL_SECONDS
+
 FunctionName = Literal[
     "start",
     "status",
@@ -22,8 +24,6 @@ FunctionName = Literal[
 ]
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
-LONGEST_TOOL = 600
-"""Seconds. The longest `timeout_seconds` that a tool may have (`shared/acta_engine/tools/tool.py`)."""
 LAMBDA_TIMEOUT = 900
 """Seconds. The most that Lambda gives a function."""
 MARGIN = 60
@@ -53,7 +53,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "start": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "status": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "step": Sizing(memory=512, timeout=LAMBDA_TIMEOUT),  # it waits for models most of its time
-        "tool": Sizing(memory=512, timeout=LONGEST_TOOL + MARGIN),
+        "tool": Sizing(memory=512, timeout=MAX_TOOL_SECONDS + MARGIN),
         "intervene": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "admin": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "notify": Sizing(memory=256, timeout=30),

@@ -30,7 +30,7 @@ from acta_infra.names import (
     tool_secrets,
 )
 from acta_infra.packaging.install import target_of
-from acta_infra.packaging.tool_folders import build_folder, to_catalogue
+from acta_infra.packaging.tool_catalogue import build_folder, to_catalogue
 from acta_infra.sizing import FunctionName
 from acta_infra.stateful import SessionsStack, StatefulStack
 from acta_infra.stream import (

@@ -1,7 +1,7 @@
 """The folders of an environment's Python tools: which there are, and what the file `tool.toml` in each says.
 
 A folder stands in the environment's `tools_dir` and has `tools.py`. It becomes one Lambda, `acta-<env>-tool-<folder>`
-(docs/own-tools.md). Nothing is imported here: what the tools are, `infra/acta_infra/packaging/tool_folders.py` asks
+(docs/own-tools.md). Nothing is imported here: what the tools are, `infra/acta_infra/packaging/tool_catalogue.py` asks
 the bundle.
 """
 

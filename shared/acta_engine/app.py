@@ -566,7 +566,7 @@ class App:
         """None where nothing measures it."""
         if not self.settings.measure_load:
             return None
-        from acta_engine.limits.concurrency import LambdaConcurrency
+        from acta_engine.limits.lambda_concurrency import LambdaConcurrency
 
         return LambdaConcurrency(self.settings.status_function, self.settings.status_concurrency)
 

@@ -444,7 +444,8 @@ class Conflict(CallerError):
 
 
 class PreconditionFailed(CallerError):
-    """The object has changed since you read it: `If-Match` names an older state. Read it again, then decide."""
+    """The plan or the file has changed since you read it: `If-Match` names an older state. Read it again, then decide.
+    Of agents, tools, MCP servers, prompts and memories the answer is `CONFLICT`."""
 
     code = "PRECONDITION_FAILED"
 

@@ -330,7 +330,7 @@ class Settings:
     grant nothing. Empty map: every name is the role of that name. As JSON."""
     roles_have_no_spaces: bool = setting(False, by="templates")
     """No role of the issuer has a space in its name, so `[a b]` in a claim means two roles
-    (`shared/acta_engine/api/roles.py`)."""
+    (`shared/acta_engine/api/role_claims.py`)."""
 
     write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
     """The schema version that is written. It is the version before `CURRENT` while Lambdas that can read only that

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event
-from acta_engine.api.roles import RoleRules
+from acta_engine.api.role_claims import RoleRules
 from acta_engine.errors import CallerError, Forbidden, Unauthorized
 from tests.api.gateway import Gateway, claims
 from tests.api.samples import start_api

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS
+from acta_engine.tools.tool import MAX_TOOL_SECONDS
 from acta_infra.environments import (
     ENVIRONMENTS,
     PROD,
@@ -13,7 +13,7 @@ from acta_infra.environments import (
     select,
     usual_but,
 )
-from acta_infra.sizing import LAMBDA_TIMEOUT, LONGEST_TOOL
+from acta_infra.sizing import LAMBDA_TIMEOUT
 
 
 def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:
@@ -96,10 +96,9 @@ def test_a_retry_base_can_be_given_for_one_deployment() -> None:
 
 
 def test_in_aws_a_model_has_fourteen_minutes_and_a_tool_all_that_a_definition_may_ask_for() -> None:
-    assert LONGEST_TOOL == MAX_TIMEOUT_SECONDS
     for each in ENVIRONMENTS.values():
         if not each.is_local:
-            assert (each.longest_model_seconds, each.longest_tool_seconds) == (840, MAX_TIMEOUT_SECONDS)
+            assert (each.longest_model_seconds, each.longest_tool_seconds) == (840, MAX_TOOL_SECONDS)
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))

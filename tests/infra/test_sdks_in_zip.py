@@ -24,7 +24,7 @@ sys.path.insert(0, bundle)
 urls = json.loads(urls)
 from acta_engine.models.anthropic.client import BedrockModel
 from acta_engine.models.anthropic.client import AnthropicModel
-from acta_engine.models.configured_models import _SDKS
+from acta_engine.models.models_for_admins import _SDKS
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
 from acta_engine.log.conversation import Content, UserEntry

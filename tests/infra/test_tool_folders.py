@@ -16,7 +16,7 @@ from acta_infra.environments import ENVIRONMENTS, Environment
 from acta_infra.lambdas.function import KNOW_TOOLS
 from acta_infra.packaging.bundle import ROOT
 from acta_infra.packaging.install import InstallTarget
-from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
 from acta_infra.packaging.zip_contents import reach
 from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName

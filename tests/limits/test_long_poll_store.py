@@ -9,8 +9,8 @@ from botocore.exceptions import ClientError
 
 from acta_engine.aws.clients import make_client
 from acta_engine.errors import StoreThrottled
-from acta_engine.limits.concurrency import LambdaConcurrency
 from acta_engine.limits.dynamodb import DynamoLongPolls
+from acta_engine.limits.lambda_concurrency import LambdaConcurrency
 from acta_engine.limits.store import LIMIT_LIFE, LongPolls, LongPollStore
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.stores.backends import Aws

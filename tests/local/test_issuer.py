@@ -6,7 +6,7 @@ from pathlib import Path
 import jwt
 import pytest
 
-from acta_engine.api.roles import roles_from
+from acta_engine.api.role_claims import roles_from
 from acta_infra.local.issuer import AUDIENCE, KEY_FILE, LocalIssuer
 
 URL = "http://127.0.0.1:8080"

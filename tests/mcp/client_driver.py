@@ -60,7 +60,7 @@ class Driver:
         self.auth = None if client is None else McpServerAuth(client_credentials=client)
         self.url = url
         if version <= HANDSHAKE:  # the revision is the suite's to say, not found out
-            self.servers.eras.learn(url, "handshake")
+            self.servers.eras.learn(url, "with_handshake")
 
     def run(self) -> None:
         connection = McpConnection(server="suite", url=self.url, auth=self.auth)

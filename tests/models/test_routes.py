@@ -13,7 +13,7 @@ from acta_engine.api.app import Api
 from acta_engine.app import App
 from acta_engine.errors import AwsDenied
 from acta_engine.models.choose import SecretReader
-from acta_engine.models.configured_models import ModelListing
+from acta_engine.models.models_for_admins import ModelListing
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.settings import Settings
 from tests.api.gateway import TENANT, Gateway, claims

@@ -30,7 +30,7 @@ from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerCl
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
 from acta_engine.api.identity import Caller, ClaimNames, from_event
-from acta_engine.api.roles import RoleRules
+from acta_engine.api.role_claims import RoleRules
 from acta_engine.errors import Forbidden
 from acta_infra.api.issuers import Machine, OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM

@@ -77,7 +77,7 @@ from acta_infra.local.deploy import (
 )
 from acta_infra.local.toolchain import CDK, ROOT
 from acta_infra.names import usual_key_secret
-from acta_infra.packaging.tool_folders import build_all
+from acta_infra.packaging.tool_catalogue import build_all
 from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
 
 QUIET = ("--no-notices",)

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { parse, write } from "../../api/exact-json";
 import type { Intervention } from "../../api/shapes";
 import { type Draft, Unsent, useDraft } from "../../drafts/use-draft";
+import { dollars } from "../../parts/amounts";
 import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
 import { Area, Line, Tick } from "../../parts/field";
@@ -66,12 +67,12 @@ function Words({ name, says, isOptional, ...asked }: Asked & { name: string; say
   );
 }
 
-/** What is short is filled in with what the next call needs. The other limit stays as it is: an empty field is not sent. */
+/** What is short is filled in with what the next call needs, to the last digit. The other limit stays as it is: an empty field is not sent. */
 function Limits(asked: Asked) {
   const { context } = asked.of;
   const { token_budget_needed: tokensNeeded, cost_budget_usd_needed: dollarsNeeded } = context;
   const draft = useDraft(`${placeOf(asked.of)}/raise`, { tokens: String(tokensNeeded ?? ""), dollars: String(dollarsNeeded ?? "") });
-  const { tokens, dollars } = draft.value;
+  const { tokens, dollars: usd } = draft.value;
   const { cost_usd: spent, cost_budget_usd: most } = context;
   const number = (value: number) => value.toLocaleString("en-US");
   const inTokens = (
@@ -80,7 +81,7 @@ function Limits(asked: Asked) {
       label={tokensNeeded ? "Tokens in all" : "Tokens in all (optional)"}
       type="number"
       value={tokens}
-      write={(next) => draft.write({ tokens: next, dollars })}
+      write={(next) => draft.write({ tokens: next, dollars: usd })}
     />
   );
   const inDollars = typeof most === "number" && (
@@ -88,7 +89,7 @@ function Limits(asked: Asked) {
       key="dollars"
       label={dollarsNeeded ? "US dollars in all" : "US dollars in all (optional)"}
       type="number"
-      value={dollars}
+      value={usd}
       write={(next) => draft.write({ tokens, dollars: next })}
     />
   );
@@ -96,16 +97,16 @@ function Limits(asked: Asked) {
     <Form
       {...asked}
       draft={draft}
-      isReady={tokens !== "" || dollars !== ""}
+      isReady={tokens !== "" || usd !== ""}
       give={() => ({
         ...(tokens && { token_budget: Number(tokens) }),
-        ...(dollars && { cost_budget_usd: Number(dollars) }),
+        ...(usd && { cost_budget_usd: Number(usd) }),
       })}
     >
       <p class="hint">
         Used so far: {number(context.total_tokens ?? 0)} of {number(context.token_budget ?? 0)} tokens
-        {typeof spent === "number" && `, $${spent.toFixed(4)}`}
-        {typeof most === "number" && ` of $${most}`}. {tokensNeeded && `The next call needs ${number(tokensNeeded)} tokens in all. `}
+        {typeof spent === "number" && `, ${dollars(spent)}`}
+        {typeof most === "number" && ` of ${dollars(most)}`}. {tokensNeeded && `The next call needs ${number(tokensNeeded)} tokens in all. `}
         {dollarsNeeded && `The next call needs $${dollarsNeeded} in all.`}
       </p>
       {dollarsNeeded && !tokensNeeded ? [inDollars, inTokens] : [inTokens, inDollars]}

@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import type { Session } from "../../api/shapes";
 import type { Live } from "../../live/watch";
 import { to } from "../../navigation/places";
+import { dollars } from "../../parts/amounts";
 import { IsLive } from "../../parts/fresh";
 import { InLine } from "../../parts/in-line";
 import { isOpen, stateInWords } from "../../parts/session-state";
@@ -13,7 +14,7 @@ import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
 import type { Feed } from "./feed";
-import { why } from "./states";
+import { why } from "./why";
 import type { Conversation } from "./texts";
 
 interface Shown {
@@ -120,7 +121,7 @@ export function Progress({ session }: { session: Session }) {
         )}
       </Bar>
       <Bar name="Cost" value={usage.cost_usd ?? 0} of={budget.cost_budget_usd ?? 0}>
-        {dollars(usage.cost_usd)}
+        {usage.cost_usd === null ? "price unknown" : dollars(usage.cost_usd)}
         {budget.cost_budget_usd === null ? ", no budget set" : ` of ${dollars(budget.cost_budget_usd)}`}
       </Bar>
     </section>
@@ -140,7 +141,3 @@ function Bar({ name, value, of, children }: { name: string; value: number; of: n
 }
 
 export const number = (value: number): string => value.toLocaleString("en-US");
-
-export function dollars(value: number | null): string {
-  return value === null ? "price unknown" : `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
-}

@@ -1,8 +1,9 @@
 /** The charts of the usage. */
 
+import { dollars } from "../../parts/amounts";
 import { Chart } from "../../parts/chart";
 import { span } from "../../parts/time";
-import { bars, dollars, meanWait, percent, reason, short } from "./figures";
+import { bars, meanWait, percent, reason, short } from "./figures";
 import type { TenantUsage } from "./usage-shapes";
 
 interface Shown {

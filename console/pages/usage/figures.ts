@@ -67,12 +67,6 @@ export function short(count: number): string {
   return String(Math.round(count));
 }
 
-/** Small amounts keep two figures that say something. */
-export function dollars(amount: number): string {
-  if (amount === 0) return "$0";
-  return amount >= 0.995 ? `$${amount.toFixed(2)}` : `$${Number(amount.toPrecision(2))}`;
-}
-
 export function percent(part: number, of: number): string {
   return of > 0 ? `${Math.round((100 * part) / of)} %` : "none";
 }

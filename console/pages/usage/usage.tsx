@@ -9,8 +9,8 @@ import { Freshness } from "../../parts/fresh";
 import { Ago, span } from "../../parts/time";
 import { may, me } from "../../sign-in/tokens";
 import { CostChart, EndsChart, PlanChart, TokenChart, WaitChart } from "./charts";
-import { counted } from "../../parts/amounts";
-import { RANGES, dollars, short } from "./figures";
+import { counted, dollars } from "../../parts/amounts";
+import { RANGES, short } from "./figures";
 import type { TenantUsage, UsageItem } from "./usage-shapes";
 
 const DAY_MS = 86_400_000;

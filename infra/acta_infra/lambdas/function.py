@@ -49,7 +49,7 @@ from acta_infra.names import (
 )
 from acta_infra.packaging.bundle import ROOT, Bundler, copy_tree
 from acta_infra.packaging.install import target_of
-from acta_infra.packaging.tool_folders import CATALOGUE, HANDLER, BuiltFolder
+from acta_infra.packaging.tool_catalogue import CATALOGUE, HANDLER, BuiltFolder
 from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName, recovery_workers
 

@@ -28,6 +28,7 @@ from acta_infra.lambdas.grants import (
     LEASES,
     MEASURE,
     ON_EXECUTIONS,
+    READ_SECRETS,
     SESSIONS,
     USAGE,
 )
@@ -171,7 +172,7 @@ def _for_deployment(
         yield allow("Admission", grants.admission, resources.table.table_arn, conditions=of_lines)
         yield allow("Dispatcher", {"lambda:InvokeFunction"}, resources.recover_function_arn)
     if grants.pseudonyms and resources.audit.secret is not None:
-        yield allow("Pseudonyms", {"secretsmanager:GetSecretValue"}, resources.audit.secret.secret_arn)
+        yield allow("Pseudonyms", READ_SECRETS, resources.audit.secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS
     if grants.engine - on_executions:
         yield allow("Engine", grants.engine - on_executions, resources.state_machine_arn)
@@ -179,7 +180,7 @@ def _for_deployment(
         yield allow("Executions", on_executions, resources.execution_arns)
     if grants.secrets and resources.secrets:
         arns = [secret.secret_arn for secret in resources.secrets.values()]
-        yield allow("Keys", {"secretsmanager:GetSecretValue"}, *arns)
+        yield allow("Keys", READ_SECRETS, *arns)
     if grants.bedrock and environment.bedrock:
         # models belong to AWS, inference profiles to the account; both in any region
         models = f"arn:{stack.partition}:bedrock:*::{CLAUDE_MODELS}"

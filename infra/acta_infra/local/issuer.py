@@ -202,7 +202,7 @@ class LocalIssuer:
 
 def _claim(roles: list[Role]) -> list[Role] | str:
     """A list of one. The gateway's text of a longer one could be one name with spaces, so that is JSON
-    (`shared/acta_engine/api/roles.py`).
+    (`shared/acta_engine/api/role_claims.py`).
     """
     return roles if len(roles) == 1 else json.dumps(roles)
 

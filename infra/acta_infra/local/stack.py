@@ -33,7 +33,7 @@ from acta_infra.local.issuer import LocalIssuer, PageLinks, SignInPage
 from acta_infra.local.state_directory import LocalDeployment, RunningStack, StateDir
 from acta_infra.local.tool_watch import DeployFailed
 from acta_infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
-from acta_infra.packaging.tool_folders import build_all
+from acta_infra.packaging.tool_catalogue import build_all
 from acta_infra.tool_folders import (
     BadFolder,
     ToolFolder,

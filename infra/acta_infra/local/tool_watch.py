@@ -20,7 +20,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.errors import ActaError
 from acta_infra.names import own_tool_function
 from acta_infra.packaging.install import InstallTarget
-from acta_infra.packaging.tool_folders import BuiltFolder, build_folder
+from acta_infra.packaging.tool_catalogue import BuiltFolder, build_folder
 from acta_infra.tool_folders import MODULE, BadFolder, ToolFolder
 
 Seen = Mapping[str, tuple[int, int]]

@@ -15,7 +15,7 @@ from acta_engine.errors import StartRoleMissing
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
 from acta_engine.models.providers import ProviderName
 from acta_engine.people.policies import (
-    MAX_TIMEOUT_SECONDS,
+    MAX_ANSWER_SECONDS,
     NO_POLICIES,
     InterventionType,
     Policies,
@@ -37,7 +37,7 @@ MAX_GOAL_CHARS = 4_000
 MAX_NAME_CHARS = 100
 MAX_MODEL_CHARS = 200
 MAX_TOOLS = 100
-MAX_APPROVAL_SECONDS = MAX_TIMEOUT_SECONDS
+MAX_APPROVAL_SECONDS = MAX_ANSWER_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
 MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
@@ -169,7 +169,8 @@ class AgentDefinition(AgentSettings):
     def system(self, planning: str) -> str:
         """The system prompt. It is the same in every turn, so that the provider can cache it.
 
-        `planning`: the managed prompt that says how an agent works (`PLANNING` in `prompt.py`, or the tenant's
+        `planning`: the managed prompt that says how an agent works (`PLANNING` in
+        `shared/acta_engine/prompts/prompt.py`, or the tenant's
         version).
         """
         parts = [self.system_prompt.strip(), planning.strip()]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from acta_engine.api.operation import Role
-from acta_engine.api.roles import AS_NAMED, RoleRules, roles_from
+from acta_engine.api.role_claims import AS_NAMED, RoleRules, roles_from
 from acta_engine.errors import Forbidden, Unauthorized
 from acta_engine.settings import Settings
 

@@ -17,7 +17,7 @@ from acta_engine.api.identity import Caller
 from acta_engine.api.json_body import body_bytes, json_text
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import find
-from acta_engine.api.roles import RoleRules
+from acta_engine.api.role_claims import RoleRules
 from acta_engine.audit.record import network_of
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.settings import Settings

@@ -2,7 +2,7 @@
 
 A start is whatever begins a run or makes a session: `POST /v1/sessions`, a fork, and a message to a session that is
 idle or over. A session is open from the commit that begins its run to the one that ends it, waits for people included;
-an idle one is not.
+an idle one is not. The numbers of an environment: `USUAL_LIMITS` in `infra/acta_infra/environments.py`.
 """
 
 import math

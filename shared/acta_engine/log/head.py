@@ -335,7 +335,7 @@ class Progress(StoredModel):
     """The id of the cut-off message that the next reply is asked to continue, if there is one."""
     hint: str = ""
     """A text for the model, shown at the end of the next request only. It comes from `hint` in
-    `shared/acta_engine/turn/prompt.py`, or from a person.
+    `shared/acta_engine/turn/request.py`, or from a person.
     """
     last_reply: str = ""
     """The fingerprint of the last reply."""

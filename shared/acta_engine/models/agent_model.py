@@ -12,7 +12,7 @@ from acta_engine.models.providers import context_window
 from acta_engine.settings import Settings
 
 if TYPE_CHECKING:
-    from acta_engine.models.configured_models import ModelListing
+    from acta_engine.models.models_for_admins import ModelListing
 
 
 class AgentModels:
@@ -38,7 +38,7 @@ class AgentModels:
     @cached_property
     def configured(self) -> "ModelListing":
         """What the API tells of them. Turns do not pay for it."""
-        from acta_engine.models.configured_models import ModelListing
+        from acta_engine.models.models_for_admins import ModelListing
 
         return ModelListing(self._settings, os.environ, secret_text)
 

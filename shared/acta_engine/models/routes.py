@@ -9,7 +9,7 @@ from acta_engine.models.providers import PRICED_AT, Rates, price_of
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.models import answers as definitions
-    from acta_engine.models.configured_models import ModelListing
+    from acta_engine.models.models_for_admins import ModelListing
 
 
 def list_models(api: Api) -> Response:

@@ -5,8 +5,9 @@ content of a session is in a second place, and an intervention that was decided 
 is read as decided.
 
 The queue has changes whose notification was not delivered. Lambda gets each message again until its notification is
-delivered. The queue's visibility timeout is the time between two attempts, and its retention period limits how long
-they go on.
+delivered. The queue's visibility timeout is the time between two attempts (`NOTIFY_PAUSE` in
+`infra/acta_infra/stream.py`), and its retention period limits how long they go on (`NOTIFICATION_HOURS` in
+`infra/acta_infra/retention.py`).
 """
 
 import json

@@ -46,7 +46,7 @@ DEFAULTS: dict[InterventionType, str] = {
 NEEDS_INPUT = frozenset({"answer", "modify", "raise", "record"})
 """Options that need an input from the person who decides."""
 
-MAX_TIMEOUT_SECONDS = 2_592_000
+MAX_ANSWER_SECONDS = 2_592_000
 """30 days."""
 ROLE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 RoleName = Annotated[str, Field(pattern=ROLE_PATTERN)]
@@ -64,7 +64,7 @@ class Policy(FrozenModel):
 
     model_config = ConfigDict(strict=True)
 
-    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] | None = None
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_ANSWER_SECONDS)] | None = None
     """How long the question waits."""
     default_action: Annotated[str, Field(min_length=1, max_length=32)] | None = None
     """The option that holds when nobody decides. Never one that approves."""

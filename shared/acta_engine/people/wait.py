@@ -2,8 +2,9 @@
 people.md 30).
 
 What nobody decided in time takes its default action, and is recorded as an expiry. Which option that is and when it is
-due is set where the question is opened (`opening.py`), by the rules of
-`shared/acta_engine/people/policies.py`; what the option does: `effects.py`.
+due is set where the question is opened (`shared/acta_engine/people/opening.py`), by the rules of
+`shared/acta_engine/people/policies.py`; how many seconds that is where nobody says otherwise stands in
+`shared/acta_engine/settings.py`. What the option does: `shared/acta_engine/people/effects.py`.
 """
 
 import hashlib

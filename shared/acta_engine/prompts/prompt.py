@@ -1,7 +1,8 @@
 """Managed prompts: texts of the product that a tenant's admins may replace, version by version (docs/design/api.md).
 
 A release brings `SEEDS`, and a deployment stores them. They are version 1 for a tenant that has written no version of
-its own; its own versions are 2, 3, …. The system prompt is put together by `AgentDefinition.system` (`agent.py`).
+its own; its own versions are 2, 3, …. The system prompt is put together by `AgentDefinition.system`
+(`shared/acta_engine/agents/agent.py`).
 """
 
 from collections.abc import Mapping

@@ -38,8 +38,8 @@ The index `live` has keys only. `live` is {kind}#{shard:02d}. `live_at` is
 The index `open` has keys only, too: `op`, which begins as its tenant's partition does, and `sk`. It has the tenant's
 pending interventions, T#{tenant}#=I, and its sessions that are not over, T#{tenant}#=S#{state}.
 
-How long items with a ttl live: the `..._LIFE` constants of each room's `store.py`. A session that nobody deletes has
-none.
+How long items with a ttl live: `TOMBSTONE_LIFE` in `shared/acta_engine/log/store.py` (what a deleted session leaves),
+`KEY_LIFE` in `shared/acta_engine/log/commit.py` (K#…), `hour_ttl` below (L#…). A session that nobody deletes has none.
 
 The domain documents are stored as their complete JSON, compressed. The schema version is stored beside the bytes and is
 checked first; `schema.py` converts between versions. An unknown version raises SchemaUnknown, a damaged document

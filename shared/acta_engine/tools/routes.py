@@ -41,8 +41,9 @@ from acta_engine.tools.tool import (
     MAX_DESCRIPTION_CHARS,
     MAX_RESULT_LIMIT_BYTES,
     MAX_TENANT_TOOLS,
-    MAX_TIMEOUT_SECONDS,
+    MAX_TOOL_SECONDS,
     TOOL_NAME_PATTERN,
+    USUAL_TOOL_SECONDS,
     Effect,
     HttpConfig,
     Risk,
@@ -104,7 +105,7 @@ class PutTool(Applicable):
     """Nobody who asked for a call may approve it. Absent: where it has an `approver_role`."""
     repeatable: bool = False
     """Identical calls do not mean that a run is stuck."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_SECONDS)] = USUAL_TOOL_SECONDS
     """The most seconds that one call may take."""
     result_limit_bytes: Annotated[int, Field(ge=256, le=MAX_RESULT_LIMIT_BYTES)] = 65_536
     """The model gets the beginning of a longer result; all of it is stored."""

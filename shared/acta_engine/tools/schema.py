@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.mcp.server import McpTool
 from acta_engine.tools.tool import ToolDefinition, ToolSpec
-from acta_engine.untrusted.quoting import one_line
+from acta_engine.untrusted.quoting import clipped_name
 from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
 from acta_engine.untrusted.visible import visible
 
@@ -98,7 +98,7 @@ def compiled(pattern: str) -> Pattern:
     try:
         matcher = re2.compile(_for_re2(pattern), _options())
     except (re2.error, UnicodeEncodeError):
-        raise BadPattern(f'The pattern "{one_line(pattern, 80)}" cannot be used. {ALLOWED}') from None
+        raise BadPattern(f'The pattern "{clipped_name(pattern, 80)}" cannot be used. {ALLOWED}') from None
     return Pattern(matcher, matcher.programsize)
 
 

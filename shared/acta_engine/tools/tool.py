@@ -39,7 +39,8 @@ MAX_SCHEMA_BYTES = 16_384
 MAX_HEADERS = 10
 MAX_TENANT_TOOLS = 40
 """A tenant's own tools. Each request to a model carries all of them, and one answer of the API lists them."""
-MAX_TIMEOUT_SECONDS = 600
+USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
+"""Seconds of one call: where a definition names none, and at most."""
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 HIGH_STAKES_NAMES = frozenset({"send_email", "execute_code"})
 """Tools of these names are of high stakes whatever they say of their effect (docs/design/people.md 12)."""
@@ -93,7 +94,7 @@ class ToolSpec(FrozenModel):
     """The person who asked for a call may not approve it. None: only if the tool has an approver's role."""
     repeatable: bool = False
     """Identical calls do not mean that the run is stuck."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_SECONDS)] = USUAL_TOOL_SECONDS
     """For one call. The invocation may have less time left."""
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
     """Of a longer result the model gets the beginning, and all of it is stored."""

@@ -41,7 +41,7 @@ from acta_engine.turn.model_call import (
     reply_kept,
     request_bytes,
 )
-from acta_engine.untrusted.quoting import one_line, quoted, without_padding
+from acta_engine.untrusted.quoting import clipped_name, quoted, without_padding
 
 ELIDE_BYTES = 2_048
 """Smaller results stay: a handle is not much shorter, and reading the result again costs a turn."""
@@ -420,11 +420,12 @@ def _lines(entry: Entry, clip: int) -> list[str]:
         case ToolEntry():
             failed = "" if entry.ok else " (failed)"
             where = f" (all of it: handle {entry.whole.blob})" if entry.whole is not None else ""
-            return [f"Result of {one_line(entry.name)}{failed}{where}: {_indented(text)}"]
+            return [f"Result of {clipped_name(entry.name)}{failed}{where}: {_indented(text)}"]
         case AssistantEntry():
             said = [f"Agent: {_indented(text)}"] if text.strip() else []
             return said + [
-                f"Agent calls {one_line(call.name)} {_clipped(str(call.input), clip)}" for call in entry.calls
+                f"Agent calls {clipped_name(call.name)} {_clipped(str(call.input), clip)}"
+                for call in entry.calls
             ]
 
 

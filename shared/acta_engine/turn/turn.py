@@ -107,7 +107,6 @@ from acta_engine.turn.next_action import (
     detect_loop,
     next_action,
 )
-from acta_engine.turn.prompt import PLAN_RETRIES, hint, system_prompt, turn_request
 from acta_engine.turn.reply import (
     ReplyOutcome,
     TurnReply,
@@ -118,6 +117,7 @@ from acta_engine.turn.reply import (
     own_result,
     with_ids,
 )
+from acta_engine.turn.request import PLAN_RETRIES, hint, system_prompt, turn_request
 
 STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
 NO_PLAN = "The reply made no plan."

@@ -54,7 +54,7 @@ def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str
     not know (`unused_mark`).
     """
     count = len(text.encode()) if size is None else size
-    label = f"{kind}: {one_line(name)}"
+    label = f"{kind}: {clipped_name(name)}"
     mark = unused_mark(f"{label}\n{text}", key)
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
@@ -74,7 +74,7 @@ def unquoted(result: str) -> str:
     return body if len(body.encode()) <= int(opening[1]) else body.removesuffix("\n")
 
 
-def one_line(name: str, most: int = MAX_NAME_CHARS) -> str:
+def clipped_name(name: str, most: int = MAX_NAME_CHARS) -> str:
     """A name from outside as it stands in a line of Acta's: hidden characters escaped, of a long one the two ends."""
     shown = visible(
         name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) :]}", keep_newlines=False

@@ -105,7 +105,8 @@ def test_limits_are_those_of_the_engine() -> None:
     assert f"^{define.NAME_PATTERN}$" == product.TOOL_NAME_PATTERN
     assert define.MAX_DESCRIPTION_CHARS == product.MAX_DESCRIPTION_CHARS
     assert define.MAX_SCHEMA_BYTES == product.MAX_SCHEMA_BYTES
-    assert define.MAX_TIMEOUT_SECONDS == product.MAX_TIMEOUT_SECONDS
+    assert define.MAX_TOOL_SECONDS == product.MAX_TOOL_SECONDS
+    assert define.USUAL_TOOL_SECONDS == product.USUAL_TOOL_SECONDS
     assert define.MAX_RESULT_BYTES == product.MAX_RESULT_LIMIT_BYTES
 
 

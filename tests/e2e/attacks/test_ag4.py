@@ -16,7 +16,7 @@ import pytest
 from acta_infra.environments import select
 from acta_infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
 from acta_infra.packaging.install import InstallFailed, install, target_of
-from acta_infra.packaging.tool_folders import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
 from acta_infra.packaging.zip_contents import OURS
 from acta_infra.tool_folders import folders_in
 from tests.doubles.http_sink import Sink

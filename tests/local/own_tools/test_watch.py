@@ -12,7 +12,7 @@ import pytest
 from acta_infra.local.stack import LocalStack, StackFailed
 from acta_infra.local.tool_watch import Build, DeployFailed, ToolWatch, seen
 from acta_infra.packaging.install import InstallTarget
-from acta_infra.packaging.tool_folders import BuiltFolder, build_folder
+from acta_infra.packaging.tool_catalogue import BuiltFolder, build_folder
 from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
 
 TOOL = '''from acta import tool

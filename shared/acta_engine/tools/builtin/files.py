@@ -16,7 +16,7 @@ from acta_engine.untrusted.path import (
     check_shown_path,
     is_private,
 )
-from acta_engine.untrusted.quoting import OutsideText, one_line
+from acta_engine.untrusted.quoting import OutsideText, clipped_name
 from acta_engine.untrusted.validation_messages import similar
 from acta_engine.untrusted.visible import visible
 
@@ -67,7 +67,7 @@ def create_file(call: BuiltinCall) -> str:
             call.files.create(tenant, path, data, write_id)
     except FileExists:
         raise ToolFailed(
-            f"there is a file {one_line(path)} already. Choose another path, or call create_file with replace "
+            f"there is a file {clipped_name(path)} already. Choose another path, or call create_file with replace "
             "true: then a person is asked before the file is replaced."
         ) from None
     return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
@@ -190,7 +190,7 @@ def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo
 def _nothing(files: FileStore, tenant: str, folder: str) -> str:
     name = folder.removesuffix("/")
     if name and any(file.path == name for file in files.list(tenant, name, 1).files):
-        raise ToolFailed(f"{one_line(name)} is a file, not a folder. Use read_file to see what is in it.")
+        raise ToolFailed(f"{clipped_name(name)} is a file, not a folder. Use read_file to see what is in it.")
     return f"No files in {_shown_folder(folder)}."
 
 
@@ -240,10 +240,12 @@ def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
     """The error that the file does not exist, with similar names of files that do: they are others' words."""
     near = similar_paths(files, tenant, path)
     if not near:
-        return ToolFailed(f"there is no file {one_line(path)}. Use list_files to see which files there are.")
+        return ToolFailed(
+            f"there is no file {clipped_name(path)}. Use list_files to see which files there are."
+        )
     lines = "\n".join(_line(name, None) for name in near)
     names = OutsideText("listing", "near names", lines, exact=True)
-    return ToolFailed(f"there is no file {one_line(path)}. These have near names:", names)
+    return ToolFailed(f"there is no file {clipped_name(path)}. These have near names:", names)
 
 
 def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
@@ -261,4 +263,4 @@ def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
 def not_text(path: str, data: bytes) -> ToolFailed:
     """The error that the file is no text, with the kind of file that its first bytes show."""
     kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
-    return ToolFailed(f"{one_line(path)} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")
+    return ToolFailed(f"{clipped_name(path)} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")

@@ -1,9 +1,9 @@
 """Requests to one MCP server, as one operation makes them: a listing, or a call; and what goes over the wire.
 
 Messages are JSON-RPC, and headers repeat some of what they say. There are two eras of the protocol (MCP 2026-07-28,
-Streamable HTTP, Versioning; 2025-11-25, transports, lifecycle). The newer one has neither a handshake nor a session:
-each request says all there is to know. It is tried first, and the refusal of an older server leads to a handshake
-("Backward compatibility"). A process remembers the era of each server.
+Streamable HTTP, Versioning; 2025-11-25, transports, lifecycle). The newer one is stateless, with neither a handshake
+nor a session: each request says all there is to know. It is tried first, and the refusal of an older server leads to a
+handshake ("Backward compatibility"). A process remembers the era of each server.
 
 A server may want to see arguments in headers, too: properties of its schema with `x-mcp-header` (2026-07-28, "Custom
 headers from tool parameters"). Event streams are those of WHATWG HTML, Server-sent events.
@@ -40,12 +40,12 @@ from acta_engine.egress.exchange import (
     exchange,
 )
 
-MODERN = "2026-07-28"
-HANDSHAKE = "2025-11-25"
+STATELESS = "2026-07-28"
+WITH_HANDSHAKE = "2025-11-25"
 """The version that is asked for where a server knows only those that begin with a handshake."""
-HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
+VERSIONS_WITH_HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Those that a server may choose instead. What is used of them here is the same."""
-Era = Literal["modern", "handshake"]
+Era = Literal["stateless", "with_handshake"]
 
 ACCEPT = "application/json, text/event-stream"
 CLIENT: Mapping[str, str] = {"name": "acta", "version": "1"}
@@ -56,8 +56,8 @@ TASKS = f"{_META}tasks"
 """The extension by which a server may work on a call by itself."""
 
 HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED = -32020, -32021, -32022
-MODERN_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED))
-"""Codes that only a server of the newer kind answers with."""
+STATELESS_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED))
+"""Codes that only a server of the stateless version answers with."""
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 
 
@@ -78,27 +78,29 @@ class RpcErrorObject(NamedTuple):
     data: Any
 
 
-def modern_request(call: RpcCall, id: int, capabilities: Mapping[str, Any]) -> tuple[dict[str, str], bytes]:
+def stateless_request(
+    call: RpcCall, id: int, capabilities: Mapping[str, Any]
+) -> tuple[dict[str, str], bytes]:
     """Headers and body in the revision 2026-07-28."""
     meta = {
         **call.params.get("_meta", {}),
-        f"{_META}protocolVersion": MODERN,
+        f"{_META}protocolVersion": STATELESS,
         f"{_META}clientInfo": CLIENT,
         f"{_META}clientCapabilities": capabilities,
     }
-    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": call.method, **call.headers}
+    headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": call.method, **call.headers}
     if call.name is not None:
         headers["Mcp-Name"] = header_text(call.name)
     return headers, _body(call.method, {**call.params, "_meta": meta}, id)
 
 
-def handshake_request(call: RpcCall, id: int) -> bytes:
+def request_with_handshake(call: RpcCall, id: int) -> bytes:
     """The body in a revision before."""
     return _body(call.method, call.params, id)
 
 
 def initialize_body(id: int) -> bytes:
-    params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+    params = {"protocolVersion": WITH_HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
     return _body("initialize", params, id)
 
 
@@ -107,7 +109,7 @@ def notification(method: str) -> bytes:
 
 
 def reply_to(request: Mapping[str, Any]) -> bytes:
-    """The answer to a request that a server of the older kind makes while it answers ours: it may ask whether we are
+    """The answer to a request that a server with a handshake makes while it answers ours: it may ask whether we are
     there, and nothing else was offered to it.
     """
     said: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
@@ -346,8 +348,8 @@ class Eras:
 
 
 class McpExchange:
-    """`deadline`: on `time.monotonic`, for all of it. `capabilities`: what servers of the newer kind are told that
-    Acta does for them. Used as a context: at its end a session of the older kind is taken leave of.
+    """`deadline`: on `time.monotonic`, for all of it. `capabilities`: what servers of the stateless version are told
+    that Acta does for them. Used as a context: at its end the session of a server with a handshake is closed.
     """
 
     def __init__(
@@ -384,7 +386,7 @@ class McpExchange:
         if self._version:
             return self._in_session(call)
         era = self._eras.of(self._url)
-        if era == "handshake":
+        if era == "with_handshake":
             try:
                 self._initialize()
             except (RpcRefused, HttpRefused):
@@ -392,37 +394,37 @@ class McpExchange:
                 raise
             return self._in_session(call)
         try:
-            result = self.modern(call)
+            result = self.stateless(call)
         except (RpcRefused, HttpRefused) as refused:
-            known = era == "modern" and call.method != LIST_TOOLS
-            if known or not _may_be_of_the_older_kind(refused):
+            known = era == "stateless" and call.method != LIST_TOOLS
+            if known or not _may_want_a_handshake(refused):
                 raise
             try:
                 self._initialize()
             except (RpcRefused, HttpRefused, NotUnderstood):
                 raise refused from None
-            self._eras.learn(self._url, "handshake")
+            self._eras.learn(self._url, "with_handshake")
             return self._in_session(call)
-        self._eras.learn(self._url, "modern")
+        self._eras.learn(self._url, "stateless")
         return result
 
-    def modern(self, call: RpcCall) -> Mapping[str, Any]:
+    def stateless(self, call: RpcCall) -> Mapping[str, Any]:
         """The result, in the newer revision and no other. Raises McpFailed."""
         try:
-            return self._modern_once(call)
+            return self._stateless_once(call)
         except RpcRefused as refused:
             # one try more where the server says that it knows this version after all
-            if refused.error.code != VERSION_UNSUPPORTED or MODERN not in _supported(refused.error):
+            if refused.error.code != VERSION_UNSUPPORTED or STATELESS not in _supported(refused.error):
                 raise
-        return self._modern_once(call)
+        return self._stateless_once(call)
 
-    def _modern_once(self, call: RpcCall) -> Mapping[str, Any]:
+    def _stateless_once(self, call: RpcCall) -> Mapping[str, Any]:
         id = _new_id()
-        return _result(*self._post(id, *modern_request(call, id, self._capabilities)))
+        return _result(*self._post(id, *stateless_request(call, id, self._capabilities)))
 
     def _in_session(self, call: RpcCall) -> Mapping[str, Any]:
         id = _new_id()
-        body = handshake_request(call, id)
+        body = request_with_handshake(call, id)
         return _result(*self._post(id, {**self._session_headers(), **call.headers}, body))
 
     def _initialize(self) -> None:
@@ -431,7 +433,7 @@ class McpExchange:
         answer, message = self._post(id, {}, initialize_body(id))
         result = _result(answer, message)
         version = result.get("protocolVersion")
-        if version not in HANDSHAKE_VERSIONS:
+        if version not in VERSIONS_WITH_HANDSHAKE:
             raise NotUnderstood("speaks a version of MCP that Acta does not know")
         session = answer.headers.get("mcp-session-id", "")
         if not session.isascii() or not session.isprintable() or len(session) > 1_000:
@@ -571,11 +573,11 @@ def json_object(text: str | bytes) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _may_be_of_the_older_kind(refused: RpcRefused | HttpRefused) -> bool:
+def _may_want_a_handshake(refused: RpcRefused | HttpRefused) -> bool:
     if isinstance(refused, RpcRefused):
         code = refused.error.code
-        older = code == VERSION_UNSUPPORTED and MODERN not in _supported(refused.error)
-        return older or code not in MODERN_ERRORS
+        older = code == VERSION_UNSUPPORTED and STATELESS not in _supported(refused.error)
+        return older or code not in STATELESS_ERRORS
     return 400 <= refused.status < 500 and refused.status not in (401, 403, 408, 429)
 
 

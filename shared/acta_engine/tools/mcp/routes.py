@@ -32,7 +32,7 @@ from acta_engine.tools.mcp.server import (
     specs_of,
 )
 from acta_engine.tools.routes import HOW_TO_SET, check_not_named
-from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS
+from acta_engine.tools.tool import MAX_TOOL_SECONDS, USUAL_TOOL_SECONDS
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
@@ -83,7 +83,7 @@ class PutMcpServer(Applicable):
     """Where it answers, streamable HTTP. https, of a host that the operator allows."""
     auth: McpAuth | None = None
     """How calls prove who they are. Absent: they do not."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_SECONDS)] = USUAL_TOOL_SECONDS
     """The most seconds that one call may take."""
     tools: ConfirmedTools | None = None
     """The tools that agents may have, by the server's names. Absent: those that are confirmed already; none where the

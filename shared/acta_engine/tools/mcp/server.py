@@ -12,7 +12,14 @@ from pydantic import ConfigDict, Field, model_validator
 from acta_engine.agents.applied import Applied
 from acta_engine.people.policies import RoleName
 from acta_engine.store.schema import FrozenModel
-from acta_engine.tools.tool import MAX_TIMEOUT_SECONDS, MAX_URL_CHARS, SecretName, ToolKind, ToolSpec
+from acta_engine.tools.tool import (
+    MAX_TOOL_SECONDS,
+    MAX_URL_CHARS,
+    USUAL_TOOL_SECONDS,
+    SecretName,
+    ToolKind,
+    ToolSpec,
+)
 from acta_engine.untrusted.quoting import quoted
 
 SERVER_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,23}$"
@@ -101,7 +108,7 @@ class McpServer(FrozenModel):
     url: Url
     auth: McpServerAuth | None = None
     """None: calls carry no credentials."""
-    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TIMEOUT_SECONDS)] = 60
+    timeout_seconds: Annotated[int, Field(ge=1, le=MAX_TOOL_SECONDS)] = USUAL_TOOL_SECONDS
     tools: Annotated[tuple[ConfirmedTool, ...], Field(max_length=MAX_SERVER_TOOLS)] = ()
     quotation_key: str
     """An id that the server does not know, for the marks around what it says."""

@@ -272,9 +272,9 @@ class McpServers:
             with used.exchange(time.monotonic() + seconds, WITH_TASKS) as exchange:
                 if context.answered is not None:
                     answers = {"inputResponses": context.answered.responses or {}}
-                    exchange.modern(task_request(UPDATE_TASK, task.task_id, answers))
+                    exchange.stateless(task_request(UPDATE_TASK, task.task_id, answers))
                 is_told = True
-                told = exchange.modern(task_request(GET_TASK, task.task_id))
+                told = exchange.stateless(task_request(GET_TASK, task.task_id))
                 listed = None  # where the list cannot be had, or has another tool by now
                 if "result" in told:
                     with suppress(ToolFailed):
@@ -304,7 +304,7 @@ class McpServers:
         used = _Used(self, context.tenant, tool.connection, tool.name)
         try:
             with used.exchange(time.monotonic() + context.deadline_seconds, WITH_TASKS) as exchange:
-                exchange.modern(task_request(CANCEL_TASK, task_id))
+                exchange.stateless(task_request(CANCEL_TASK, task_id))
         except McpFailed as failed:
             raise ToolFailed(f"{tool.name}: the server of a task {failed}.") from None
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Session } from "../../api/shapes";
 import { before, stateInWords } from "../../parts/session-state";
-import { why } from "./states";
+import { why } from "./why";
 
 const ended = (goal_met: boolean, reason: string) =>
   ({ state: "completed", state_reason: reason, result: { goal_met, reason, answer: null, data: null } }) as Session;

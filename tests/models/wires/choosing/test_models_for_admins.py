@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.configured_models import check_key
+from acta_engine.models.models_for_admins import check_key
 from acta_engine.models.providers import PROVIDERS
 from local_aws.loopback import free_port
 from tests.doubles.keyed_provider import KeyedProvider
