@@ -337,8 +337,8 @@ class SessionRepository:
             self._fold(session, commit)
 
     def attempts(self, session: Session, key: str) -> Iterator[Change]:
-        """The loop in which every commit is made. It yields a change of the newest head, stores what the body has made
-        of it under the next free number, and yields a new one when another worker has taken that number:
+        """The loop in which every commit but the first is made. It yields a change of the newest head, stores what the
+        body has made of it under the next free number, and yields a new one when another worker has taken that number:
 
             for change in repository.attempts(session, key):
                 check_run(change.head, at)
