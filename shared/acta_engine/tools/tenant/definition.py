@@ -26,6 +26,7 @@ from acta_engine.tools.tenant.parameters import (
     with_places,
 )
 from acta_engine.tools.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
+from acta_engine.untrusted.validation_messages import error_sentence
 
 NO_LITERAL = (
     "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
@@ -174,8 +175,7 @@ def _problems(error: ValidationError) -> Problems:
     problems: Problems = {}
     for each in error.errors(include_url=False, include_input=False):
         field = ".".join(["config", *(str(part) for part in each["loc"] if part != "[key]")])[:100]
-        text = "There is no such field." if each["type"] == "extra_forbidden" else f"{each['msg']}."
-        problems.setdefault(field, []).append(text)
+        problems.setdefault(field, []).append(error_sentence(each))
     return problems
 
 
