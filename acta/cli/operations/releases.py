@@ -9,7 +9,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import World
 from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import asks_at_terminal
-from acta.cli.terminal.text import cli_error, echo, note, one_line, show
+from acta.cli.terminal.text import cli_error, echo, minute, note, one_line, show
 from acta_infra.deployed.releases import (
     MovedByAnother,
     NotPossible,
@@ -110,7 +110,7 @@ def looked_at(clients: Clients) -> ReleaseHistory:
 def line_of(deployed: ReleaseHistory, release: Release) -> str:
     live = "live" if deployed.is_live(release) else "partly live" if release in deployed.live_releases else ""
     schema = f"writes schema {release.writes}, knows {release.reads}"
-    return f"{release.name}  {release.made_at[:16].replace('T', ' ')}  {schema}  {live}".rstrip()
+    return f"{release.name}  {minute(release.made_at)}  {schema}  {live}".rstrip()
 
 
 def in_json(deployed: ReleaseHistory, release: Release) -> dict[str, Any]:

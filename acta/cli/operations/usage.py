@@ -10,7 +10,7 @@ from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
-from acta.cli.terminal.text import dollars, echo, note, one_line, second, show, show_table
+from acta.cli.terminal.text import dollars, echo, minute, note, one_line, second, show, show_table
 
 Row = Mapping[str, Any]
 KEY_LABELS = {
@@ -110,8 +110,8 @@ def usage(arguments: Namespace) -> int:
         return exit_codes.OK
     show_table(COLUMNS, rows(told))
     until = told["complete_until"]
-    counted = f"counted up to {until[:16].replace('T', ' ')} UTC" if until else "nothing was counted so far"
-    note(f"{told['from'][:10]} to {told['to'][:16].replace('T', ' ')}; {counted}")
+    counted = f"counted up to {minute(until)} UTC" if until else "nothing was counted so far"
+    note(f"{told['from'][:10]} to {minute(told['to'])} UTC; {counted}")
     note("The cost is that of the models, and an estimate of what AWS asks.")
     if told["next_cursor"]:
         note("there are more rows: ask for a shorter time")
@@ -124,7 +124,7 @@ def rows(told: Row) -> Iterator[tuple[object, ...]]:
         key = str(item["key"])
         if item.get("agent_name"):  # names are for reading, ids tell agents of one name apart
             key = f"{item['agent_name']} ({key})"
-        yield row(key[:16].replace("T", " ") if told["by"] in ("hour", "day") else key, item)
+        yield row(minute(key) if told["by"] in ("hour", "day") else key, item)
     yield row("together", told["total"])
 
 

@@ -23,7 +23,7 @@ from acta.cli.terminal.session_lines import (
     plan_lines,
     state_words,
 )
-from acta.cli.terminal.text import dollars, note, one_line, second, show
+from acta.cli.terminal.text import dollars, note, one_line, second, show, time_of_day
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import has_ended
@@ -93,7 +93,7 @@ def whole_trace_lines(items: Iterable[Row], steps: Iterable[Row], decisions: Ite
 
 def step_line(step: Row) -> str:
     """As in `   3  09:30:01  2.1 s  llm  1,234 tokens in, 56 out`."""
-    parts = [f"{step.get('step_number', ''):>4} ", str(step.get("started_at", ""))[11:19]]
+    parts = [f"{step.get('step_number', ''):>4} ", time_of_day(step.get("started_at"))]
     parts.append(f"{(step.get('duration_ms') or 0) / 1_000:>6.1f} s ")
     parts.append(one_line(" ".join(str(step.get(name) or "") for name in ("kind", "name")).strip(), 60))
     if step.get("input_tokens") or step.get("output_tokens"):
@@ -112,7 +112,7 @@ def decision_line(decision: Row) -> str:
     about = str(decision.get("type", "")).replace("_", " ") + (f" of {call}" if call else "")
     by = f" by {decision['resolved_by']}" if decision.get("resolved_by") else " by nobody in time"
     said = f": {decision['comment']}" if decision.get("comment") else ""
-    at = str(decision.get("resolved_at") or "")[11:19]
+    at = time_of_day(decision.get("resolved_at"))
     return one_line(f"decided {at}  {about}: {decision.get('resolution')}{by}{said}", 300)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from acta.cli.terminal.text import dollars, encodable, one_line
+from acta.cli.terminal.text import dollars, encodable, one_line, time_of_day
 from acta.client.following import Update, is_paused
 
 Data = Mapping[str, Any]
@@ -126,7 +126,7 @@ def line_words(session: Data) -> Iterator[str]:
         count = int(queue.get("position") or 0)
         were = f"{count} session{' was' if count == 1 else 's were'} before it"
         before = were if count else "none was before it"
-        yield f"in line since {_time(queue.get('since'))}; {before} of its tenant"
+        yield f"in line since {time_of_day(queue.get('since'))} UTC; {before} of its tenant"
 
 
 def try_now_line(resume: str) -> str:
@@ -176,13 +176,8 @@ def outcome_mark(session: Data, marks: Mapping[str, str]) -> str:
 
 
 def _wait(what: Awaited, retry_at: object, code: object) -> str:
-    until = f" until {_time(retry_at)}" if retry_at else ""
+    until = f" until {time_of_day(retry_at)} UTC" if retry_at else ""
     return f"waits for {what.words}{until}" + (f" ({one_line(str(code), 60)})" if code else "")
-
-
-def _time(instant: object) -> str:
-    """The time of day in UTC, as the API and the logs have it."""
-    return f"{one_line(str(instant), 32)[11:19]} UTC"
 
 
 def begun_wait(event: Data) -> Awaited | None:

@@ -98,13 +98,18 @@ def dollars(usd: float | None) -> str:
 
 
 def minute(at: object) -> str:
-    """A time of the API's, as in `2026-11-22 09:00`; `-` where there is none."""
+    """A time of the API's, which is in UTC, as in `2026-11-22 09:00`; `-` where there is none."""
     return second(at)[:16] if at else "-"
 
 
 def second(at: object) -> str:
     """As in `2026-11-22 09:00:01`."""
-    return str(at)[:19].replace("T", " ")
+    return one_line(str(at), 32)[:19].replace("T", " ")
+
+
+def time_of_day(at: object) -> str:
+    """As in `09:00:01`; empty where there is no time."""
+    return second(at or "")[11:]
 
 
 def elapsed(seconds: float) -> str:

@@ -42,7 +42,7 @@ def test_a_row_for_each_day_and_one_for_all_of_them(
         ["together", "3", "2", "7", "2", "6", "12,345", "unknown"],
     ]
     until, about = shown.err.splitlines()
-    assert until == "2026-11-16 to 2026-11-23 00:00; counted up to 2026-11-22 09:30 UTC"
+    assert until == "2026-11-16 to 2026-11-23 00:00 UTC; counted up to 2026-11-22 09:30 UTC"
     assert "estimate" in about
     assert deployment.requests[0].path == "/v1/usage?by=day&from=2026-11-16T00%3A00%3A00Z&limit=200"
 
