@@ -1,10 +1,12 @@
 """Which functions of the account the tools of tenants reach, where an operator has named some."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from acta_engine.settings import Settings, SettingsError
+from acta_engine.tools.builtin import optional_tools
 from acta_infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
@@ -70,15 +72,24 @@ def test_a_list_that_a_function_s_variables_cannot_hold_is_refused_before_it_is_
         Settings(env="prod", table="t", bucket="b", tenant_tools=many)
 
 
+def test_a_misspelt_optional_tool_stops_the_synthesis_and_the_message_names_those_that_there_are(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        synthesised(replace(PROD, settings={"optional_tools": "get_wether"}), tmp_path)
+    assert "ACTA_OPTIONAL_TOOLS names get_wether" in str(refused.value)
+    assert str(refused.value).endswith(f"the optional tools are {', '.join(optional_tools())}")
+
+
 @pytest.mark.parametrize("name", ["dev-tool-eu", "tool", "Dev", "dev_eu", "dev-", ""])
 def test_no_environment_has_a_name_under_which_its_functions_could_be_another_one_s_tools(name: str) -> None:
     with pytest.raises(ValueError, match="no part of it is tool"):
         replace(PROD, name=name)
 
 
-def test_no_environment_in_aws_calls_the_weather_service_unless_it_says_so(each: Synthesised) -> None:
+def test_no_environment_in_aws_has_an_optional_tool_unless_it_says_so(each: Synthesised) -> None:
     told = {
         function: each.stateless.function(function)["Environment"]["Variables"].get("ACTA_OPTIONAL_TOOLS")
         for function in each.environment.functions
     }
-    assert set(told.values()) == {"get_weather" if each.environment.is_local else None}
+    assert set(told.values()) == {",".join(optional_tools()) if each.environment.is_local else None}

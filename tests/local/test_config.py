@@ -82,3 +82,8 @@ def test_a_wrong_setting_is_refused_in_one_line_that_names_it(name: str, value: 
 def test_a_misspelt_setting_is_noticed() -> None:
     environ = {"ACTA_TOKEN_BUGDET": "1", "ACTA_TOKEN": "t", "ACTA_ENV": "x", "ACTA_MODEL": "m"}
     assert LocalConfig.from_environ(environ).unknown == ("ACTA_TOKEN_BUGDET",)
+
+
+def test_an_optional_tool_that_there_is_not_is_refused_before_anything_starts() -> None:
+    with pytest.raises(SettingsError, match="ACTA_OPTIONAL_TOOLS names get_wether; "):
+        LocalConfig.from_environ({"ACTA_OPTIONAL_TOOLS": "get_wether"})

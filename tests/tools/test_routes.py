@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools.builtin import builtins
+from acta_engine.tools.builtin import builtins, optional_tools
 from acta_engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from tests.api.deployment import AdminApi
 
@@ -33,7 +33,7 @@ FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-test-tool-ref
 
 
 SETTINGS = Settings(
-    env="test", table="t", bucket="b", optional_tools="get_weather", http_tool_hosts="pay.example.com",
+    env="test", table="t", bucket="b", optional_tools=",".join(optional_tools()), http_tool_hosts="pay.example.com",
     tenant_tools={"acme": ("acta-test-tool-refund",), "*": ("acta-test-tool-weigh",)},
 )  # fmt: skip
 
@@ -293,6 +293,11 @@ def test_a_tool_that_cannot_be_meant_is_refused_by_its_field(
     assert len(api.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
 
 
+def test_a_missing_field_of_the_config_is_named_in_the_words_of_every_other_field(api: AdminApi) -> None:
+    answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, "config": {"method": "GET"}})
+    assert answer.error["details"] == {"config.url": ["This field is required."]}
+
+
 @pytest.mark.parametrize(
     "more",
     [{"default_action": "approve"}, {"interventions": {"approval_required": {"default_action": "approve"}}}],
@@ -332,14 +337,15 @@ def test_replacing_a_tool_is_no_way_to_another_tenant_s_function(api: AdminApi) 
     assert (answer.status, list(answer.error["details"])) == (400, ["config.function"])
 
 
-def test_the_weather_is_a_tool_only_where_the_deployment_lets_it_out() -> None:
+def test_an_optional_tool_is_there_only_where_the_deployment_names_it() -> None:
     api = AdminApi(SETTINGS.but(optional_tools=""))
     listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
-    assert listed == [name for name in builtins() if name != "get_weather"]
-    assert api.admin.request("GET", "/v1/tools/get_weather").status == 404
-    body = {"name": "Clerk", "goal": "Go", "tools": ["get_weather"]}
-    assert "tools" in str(api.admin.request("POST", "/v1/agents", json_body=body).error["details"])
-    assert api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": "get_weather"}).status == 409
+    assert listed == [name for name in builtins() if name not in optional_tools()]
+    for name in optional_tools():
+        assert api.admin.request("GET", f"/v1/tools/{name}").status == 404
+        body = {"name": "Clerk", "goal": "Go", "tools": [name]}
+        assert "tools" in str(api.admin.request("POST", "/v1/agents", json_body=body).error["details"])
+        assert api.admin.request("POST", "/v1/tools", json_body={**TOOL, "name": name}).status == 409
 
 
 def test_an_agent_says_which_of_its_tools_are_not_there_any_more(api: AdminApi) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from acta_engine.agents.store import DefinitionChanged, DefinitionExists
 from acta_engine.log.store import KeyTaken
-from acta_engine.tools.builtin import builtins
+from acta_engine.tools.builtin import builtins, optional_tools
 from acta_engine.tools.registry import TenantRegistry
 from acta_engine.tools.tool import (
     MAX_SCHEMA_BYTES,
@@ -116,7 +116,7 @@ def test_as_many_and_as_large_as_may_be_are_all_read(stores: Stores, tenant: str
 
 def test_a_warm_worker_sees_every_change_at_its_next_look(stores: Stores, tenant: str) -> None:
     turns, admin = stores.definitions, stores.other_tools
-    registry = TenantRegistry(turns.last_snapshot, optional=("get_weather",))
+    registry = TenantRegistry(turns.last_snapshot, optional=optional_tools())
     assert turns.snapshot(tenant).tools() == ()
 
     first = make_tool(stores, "scale")
@@ -135,10 +135,10 @@ def test_a_warm_worker_sees_every_change_at_its_next_look(stores: Stores, tenant
 
 
 def test_a_tool_that_is_not_offered_is_no_tool_and_its_name_stays_taken(stores: Stores, tenant: str) -> None:
-    stores.tools.create(tenant, make_tool(stores, "get_weather"))
+    for name in optional_tools():
+        stores.tools.create(tenant, make_tool(stores, name))
     specs = TenantRegistry(stores.definitions.snapshot).specs(tenant, "default")
-    assert specs.get("get_weather") is None
-    assert list(specs) == [name for name in builtins() if name != "get_weather"]
+    assert list(specs) == [name for name in builtins() if name not in optional_tools()]
 
 
 def test_a_key_is_taken_once_and_may_be_left_again(stores: Stores, tenant: str) -> None:

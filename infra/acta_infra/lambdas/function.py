@@ -29,6 +29,7 @@ from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.recovery.store import SHARE
 from acta_engine.settings import Settings
 from acta_engine.store.schema import CURRENT
+from acta_engine.tools.builtin import check_optional
 from acta_engine.usage.aws_prices import AwsPrices
 from acta_infra.api.issuers import OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
@@ -144,7 +145,7 @@ class ActaFunction(Construct):
         }
         values = {field: value for field, value in given.items() if value not in EMPTY}
         values = {**_granted_to(name, values), **self._of_grants(name, values)}
-        Settings(**values)
+        check_optional(Settings(**values).offered_tools)
         return {Settings.fields[field].variable: _text(value) for field, value in values.items()}
 
     def _of_grants(self, name: FunctionName, overrides: Mapping[str, object]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from acta_engine.models.providers import OFFLINE, PROVIDERS, WITH_KEY
 from acta_engine.notifications.receiver import signing_key
 from acta_engine.settings import PREFIX, Settings, SettingsError
+from acta_engine.tools.builtin import check_optional
 from acta_infra.local.issuer import AUDIENCE
 from acta_infra.names import function_name
 from acta_infra.sizing import FunctionName
@@ -117,6 +118,7 @@ class LocalConfig:
         names = [field.variable for field in Settings.fields.values() if field.by == "person"]
         given = {name: environ[name] for name in names if environ.get(name)}
         settings = Settings.from_environ({**REQUIRED, **given})
+        check_optional(settings.offered_tools)
         secrets = [NOTIFY_SECRET] if NOTIFY_URL in given else []  # each goes with a URL
         secrets += [TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else []
         present = [name for name in PROVIDER_VARIABLES if environ.get(name)]

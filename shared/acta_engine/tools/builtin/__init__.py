@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
+from acta_engine.settings import SettingsError
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 
 
@@ -21,6 +22,20 @@ def builtins() -> Mapping[str, BuiltinTool]:
     )
     modules = [import_module(f"{__package__}.{name}") for name in beside]
     return MappingProxyType({tool.name: tool for module in modules for tool in module.TOOLS})
+
+
+def optional_tools() -> tuple[str, ...]:
+    """The names of those that not every deployment offers."""
+    return tuple(name for name, tool in builtins().items() if tool.optional)
+
+
+def check_optional(names: Collection[str]) -> None:
+    """Raises SettingsError for a name that no optional tool has. Only what deploys asks, so no cold start pays."""
+    unknown = sorted(set(names) - set(optional_tools())) if names else []
+    if unknown:
+        raise SettingsError(
+            f"ACTA_OPTIONAL_TOOLS names {', '.join(unknown)}; the optional tools are {', '.join(optional_tools())}"
+        )
 
 
 def offered(optional: Collection[str], own: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
