@@ -10,8 +10,8 @@ from acta_engine.errors import StoreUnavailable, ToolFailed
 from acta_engine.files.store import FilePage
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.builtin import builtins
-from acta_engine.tools.builtin.results import failure_text
 from acta_engine.tools.port import BuiltinReach, CallContext
+from acta_engine.tools.result_text import failure_text
 from acta_engine.tools.runtime import Tools
 from acta_engine.untrusted.quoting import OutsideText, quoted
 

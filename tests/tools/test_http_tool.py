@@ -20,8 +20,8 @@ from acta_engine.errors import (
     TransientError,
 )
 from acta_engine.settings import Settings
-from acta_engine.tools.builtin.results import failure_text
 from acta_engine.tools.port import CallContext
+from acta_engine.tools.result_text import failure_text
 from acta_engine.tools.secret_reader import SecretUnusable
 from acta_engine.tools.tenant.credentials import Known, Secrets
 from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool

@@ -17,8 +17,8 @@ from botocore.exceptions import (
 
 from acta_engine.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from acta_engine.settings import Settings
-from acta_engine.tools.builtin.results import failure_text
 from acta_engine.tools.port import CallContext
+from acta_engine.tools.result_text import failure_text
 from acta_engine.tools.tenant.functions import MAX_BYTES, FunctionGuard, LambdaTool
 from acta_engine.tools.tool import Effect, LambdaConfig, ToolDefinition
 from acta_engine.untrusted.quoting import OutsideText

@@ -11,8 +11,9 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import ToolFailed
 from acta_engine.log.conversation import Content
 from acta_engine.log.repository import SessionRepository
-from acta_engine.tools.builtin.results import ResultText, failure_text, read_result, result_text
+from acta_engine.tools.builtin.results import read_result
 from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext
+from acta_engine.tools.result_text import ResultText, failure_text, result_text
 from acta_engine.untrusted.quoting import OutsideText, quoted
 from tests.stores.documents import make_head
 

@@ -26,9 +26,9 @@ from acta_engine.people.opening import (
 )
 from acta_engine.people.policies import Policies
 from acta_engine.recovery.outage import OutageLimits
-from acta_engine.tools.builtin.results import failure_text, result_text
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
+from acta_engine.tools.result_text import failure_text, result_text
 from acta_engine.tools.tool import BuiltinTool, ToolKind, ToolSpec
 from acta_engine.turn.engine import check_run
 from acta_engine.untrusted.path import PathRefused

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import ToolFailed, ToolUnanswered
-from acta_engine.tools.builtin.results import failure_text
+from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text

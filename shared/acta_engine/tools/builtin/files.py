@@ -263,4 +263,4 @@ def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
 def not_text(path: str, data: bytes) -> ToolFailed:
     """The error that the file is no text, with the kind of file that its first bytes show."""
     kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
-    return ToolFailed(f"{clipped_name(path)} is {kind} ({len(data)} bytes). read_file reads UTF-8 text only.")
+    return ToolFailed(f"{clipped_name(path)} is {kind} ({len(data)} bytes), and only UTF-8 text can be read.")

@@ -1,84 +1,11 @@
-"""What the model gets of a tool's result (docs/design/tools.md 19), and the tool `read_result`, which reads on in it.
+"""The tool `read_result`, which reads on in a large result (docs/design/tools.md 19)."""
 
-Text from outside is quoted as data, and of a large result the model gets the beginning and a handle. `result_text` is
-the one place where a result becomes text for a model, so no tool has to think of either.
-"""
-
-from collections.abc import Callable
-from typing import NamedTuple
-
-from acta_engine.errors import ModelFeedback, ToolFailed
+from acta_engine.errors import ToolFailed
 from acta_engine.log.beside import BlobMissing
-from acta_engine.log.conversation import Content
 from acta_engine.tools.port import BuiltinCall
+from acta_engine.tools.result_text import boundary, cut, more
 from acta_engine.tools.tool import BuiltinTool, fields, text
-from acta_engine.untrusted.quoting import OutsideText, quoted
-
-
-class ResultText(NamedTuple):
-    """`whole`: where all of the result is stored, if `text` has only its beginning."""
-
-    text: str
-    whole: Content | None = None
-
-
-def result_text(
-    said: str | OutsideText, limit: int, keep: Callable[[Content], Content], key: str
-) -> ResultText:
-    """`limit`: bytes of the result that the model gets (`ToolSpec.result_limit_bytes`); `keep`: stores a text and
-    returns its pointer; `key`: an id that the text's author does not know.
-    """
-    outside = said if isinstance(said, OutsideText) else None
-    text = outside.cleaned if outside is not None else str(said)
-    content, whole, notes = Content.of(text), None, []
-    if content.bytes > limit:
-        whole = keep(content)
-        text = cut(text.encode(), 0, limit)
-        notes = [more(len(text.encode()), content.bytes, whole.blob)]
-    if outside is not None:
-        text = quoted(outside.kind, outside.name, text, size=content.bytes, key=key)
-        notes += [outside.note] if outside.note else []
-    return ResultText("\n".join([text, *notes]), whole)
-
-
-def failure_text(failure: ModelFeedback, key: str) -> str:
-    """What the model gets of a call that failed. What the failure repeats from outside is quoted as data."""
-    outside = failure.outside if isinstance(failure, ToolFailed) else None
-    if outside is None:
-        return f"Error: {failure}"
-    quotation = quoted(outside.kind, outside.name, outside.cleaned, size=outside.size, key=key)
-    return f"Error: {failure}\n{quotation}"
-
-
-def cut(data: bytes, offset: int, limit: int) -> str:
-    """At most `limit` bytes from `offset` on, in whole characters. At least one character, so that paging moves on."""
-    begin = boundary(data, offset)
-    end = min(begin + limit, len(data))
-    while end > begin and end < len(data) and _is_inside(data[end]):
-        end -= 1
-    if end == begin:
-        end = boundary(data, begin + 1)
-    return data[begin:end].decode()
-
-
-def boundary(data: bytes, offset: int) -> int:
-    """Where the first character begins that does not begin before `offset`."""
-    while offset < len(data) and _is_inside(data[offset]):
-        offset += 1
-    return offset
-
-
-def more(shown: int, of: int, handle: str | None) -> str:
-    """What a model is told after a part of a text: how it gets the next one."""
-    return (
-        f"[{shown} of {of} bytes so far; for more call read_result with handle {handle} and offset {shown}]"
-    )
-
-
-def _is_inside(byte: int) -> bool:
-    """Whether the byte continues a UTF-8 character."""
-    return byte & 0xC0 == 0x80
-
+from acta_engine.untrusted.quoting import OutsideText
 
 PAGE_BYTES = 8_192
 MAX_PAGE_BYTES = 16_384
