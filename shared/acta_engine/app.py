@@ -345,7 +345,7 @@ class App:
 
     def _check_answer(self, schema: str, text: str) -> CheckedAnswer:
         """Few sessions have a schema."""
-        from acta_engine.turn.answer_check import check_answer
+        from acta_engine.turn.schema_check import check_answer
 
         return check_answer(schema, text)
 
@@ -433,7 +433,7 @@ class App:
 
     @cached_property
     def python_tools(self) -> Any:
-        from acta_engine.files.credentials import FileCredentials
+        from acta_engine.files.tool_credentials import FileCredentials
         from acta_engine.tools.tenant.functions import PythonTools
 
         chosen = self.settings
@@ -620,7 +620,7 @@ class App:
 
         traces, queue = None, self.settings.traces_queue_url
         if queue:
-            from acta_engine.traces.aws import TraceQueue
+            from acta_engine.traces.queue import TraceQueue
 
             traces = TraceQueue(queue)
         return UsageCount(self.usage, self.audit.pseudonyms, traces, self.telemetry)
@@ -628,9 +628,9 @@ class App:
     @cached_property
     def trace_export(self) -> TraceExport:
         from acta_engine.egress.address import FOR_TRACES, AddressGuard
-        from acta_engine.traces.aws import DynamoTracedCommits, TraceQueue
         from acta_engine.traces.export import TraceExport
         from acta_engine.traces.otlp import OtlpReceiver, addressed, headers_of
+        from acta_engine.traces.queue import DynamoTracedCommits, TraceQueue
 
         chosen = addressed(self.settings)
         guard = AddressGuard(chosen, lists=FOR_TRACES)

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from acta.tools.call import File, FileRefused
 from acta.tools.files import S3Files
 from acta_engine.aws.clients import make_client
-from acta_engine.files.credentials import FileCredentials
+from acta_engine.files.tool_credentials import FileCredentials
 from acta_engine.store.keys import tenant_prefix
 from acta_engine.tools.tool import FileAccess
 from acta_engine.untrusted.path import private_folder

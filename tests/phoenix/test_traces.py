@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acta_engine.store.keys import key_part
-from acta_engine.traces.aws import TraceQueue
+from acta_engine.traces.queue import TraceQueue
 from acta_engine.traces.spans import CommitName
 from acta_engine.usage.store import UsagePartition
 from tests.e2e.conftest import Admit

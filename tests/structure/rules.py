@@ -19,8 +19,8 @@ SERVICE = re.compile(
     r"(aws|egress)\b"
     r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
     r"|store\.objects$"
-    r"|(notifications\.(sqs|webhooks)|traces\.otlp|audit\.trail|files\.credentials"
-    r"|tools\.secret_reader|limits\.concurrency)$"
+    r"|(notifications\.(sqs|webhooks)|traces\.(otlp|queue)|audit\.trail|files\.tool_credentials"
+    r"|tools\.secret_reader)$"
     r"|models\.(anthropic|openai)\b"
     r")"
 )

@@ -6,8 +6,8 @@ from pathlib import Path
 from acta_engine.recovery.recover import recover
 from acta_engine.store.keys import tenant_pk
 from acta_engine.telemetry import Telemetry
-from acta_engine.traces.aws import DynamoTracedCommits
 from acta_engine.traces.export import ExportCount, export
+from acta_engine.traces.queue import DynamoTracedCommits
 from acta_engine.traces.spans import CommitName, RunName, Span
 from acta_engine.usage.dynamodb import DynamoUsage
 from acta_engine.usage.usage_count import UsageCount

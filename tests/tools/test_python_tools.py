@@ -10,7 +10,7 @@ import pytest
 from acta.testing.memory.clock import FakeClock
 from acta_engine.aws.clients import Service
 from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from acta_engine.files.credentials import FileCredentials, private_files_policy, shared_files_policy
+from acta_engine.files.tool_credentials import FileCredentials, private_files_policy, shared_files_policy
 from acta_engine.store.keys import FILES, MAX_PART_BYTES, tenant_prefix
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import TenantRegistry

@@ -12,8 +12,8 @@ from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
 from acta_engine.store.keys import key_part
 from acta_engine.telemetry import Telemetry
-from acta_engine.traces.aws import MAX_BYTES, TraceQueue
 from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
+from acta_engine.traces.queue import MAX_BYTES, TraceQueue
 from acta_engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit
 from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage_count import UsageCount

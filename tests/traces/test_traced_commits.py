@@ -8,7 +8,7 @@ from acta.testing.memory.clock import FakeClock
 from acta_engine.errors import SchemaUnknown
 from acta_engine.store.keys import key_part
 from acta_engine.store.schema import NEXT
-from acta_engine.traces.aws import DynamoTracedCommits
+from acta_engine.traces.queue import DynamoTracedCommits
 from acta_engine.traces.spans import CommitName
 from acta_engine.usage.store import UsagePartition
 from tests.stores.backends import SPOILED, Aws, aws_stores

@@ -6,9 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
-from acta_engine.turn.answer_check import check_answer
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+from acta_engine.turn.schema_check import check_answer
 from acta_engine.untrusted.schema_chains import MAX_CHAIN
 
 
