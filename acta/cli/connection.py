@@ -1,5 +1,5 @@
-"""The options --env, --api-url, --token, --insecure, --state: which deployment is called, and how to name it again. And
-how a person names a session of it.
+"""The options --env, --api-url, --token, --insecure and --state: which deployment is called, how to name it in another
+command, and how a person names a session of it.
 """
 
 import os
@@ -27,8 +27,8 @@ def connect(arguments: Namespace, *, role: str = "member") -> Client:
 def deployment_of(
     arguments: Namespace, environ: Mapping[str, str] = os.environ, *, role: str = "member"
 ) -> Deployment:
-    """The one that --env was signed in to, else of --api-url and --token, else of the environment, else the local stack
-    of --state.
+    """The deployment of --env if it is given, else of --api-url and --token, else of the environment variables, else
+    the local stack of --state.
 
     `role`: what the command needs; a token for the local stack is made with it. Raises CliError or ClientError.
     """
@@ -48,10 +48,10 @@ def deployment_of(
 
 
 def deployment_signed_in_to(arguments: Namespace) -> Deployment:
-    """With --token: that one is sent instead of the sign-in's."""
+    """If --token is given, it is sent instead of the sign-in's token."""
     if arguments.api_url or arguments.state:
         raise CliError("--env names the deployment: leave --api-url and --state out")
-    # imported only now: most commands of a local stack need none of it
+    # imported only now: most commands for a local stack do not need it
     from acta.client.sign_in.stored_tokens import signed_in
 
     signed = signed_in(arguments.env)
@@ -62,7 +62,7 @@ def deployment_signed_in_to(arguments: Namespace) -> Deployment:
 class Invocation:
     """How to call `acta` again from the same place, for the same deployment.
 
-    `options`: those that name the deployment, as the person gave them; of a token only its place, never the token.
+    `options`: those that name the deployment, as the person gave them; a token is replaced by the word TOKEN.
     """
 
     program: str = "acta"
@@ -70,7 +70,7 @@ class Invocation:
 
     @classmethod
     def from_arguments(cls, arguments: Namespace, called: str | None = None) -> "Invocation":
-        """`called`: the path the program was started by (default: of this process)."""
+        """`called`: the path by which the program was started (default: that of this process)."""
         options: list[str] = []
         for name in ("env", "api_url", "state"):
             value = getattr(arguments, name, None)
@@ -83,12 +83,12 @@ class Invocation:
         return cls(program_name(sys.argv[0] if called is None else called), tuple(options))
 
     def line(self, *words: str) -> str:
-        """The command of these words, quoted for a shell and safe to print."""
+        """The command with these words, quoted for a shell and safe to print."""
         return visible(shlex.join([self.program, *words, *self.options]), keep_newlines=False)
 
 
 def program_name(called: str) -> str:
-    """`acta` where a shell finds this very program by that name, else the path it was called by."""
+    """`acta` if a shell finds this very program by that name, else the path by which it was called."""
     if Path(called).name != "acta":
         return "acta"
     found = shutil.which("acta")
@@ -102,13 +102,13 @@ LAST = "last"
 PREFIX = "ses_"
 FULL = re.compile(r"ses_[0-9A-Z]{26}")
 MOST_LOOKED_AT = 500
-"""How many of the newest sessions an id's beginning is compared with."""
+"""How many of the newest sessions are looked through for an id that was given in part."""
 
 
 def session_named(client: Client, text: str) -> str:
-    """The whole id. `last`: of the newest session that you may see. Raises CliError where several or none fit.
+    """A session's whole id. `last` is the newest that you may see. Raises CliError if several sessions fit, or none.
 
-    An id's beginning may be given without `ses_`.
+    The beginning of an id may be given without `ses_`.
     """
     if FULL.fullmatch(text):
         return text

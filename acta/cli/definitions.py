@@ -20,7 +20,7 @@ from acta.client.errors import ConflictError, NotFoundError
 Row = Mapping[str, Any]
 READ_BY_ADMINS = ("prompts", "mcp_servers")
 TOLD = ("applied", "created_at", "updated_at", "warnings")
-"""Fields of answers that no body takes: what `get` showed can be put again as it is."""
+"""Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name"}
 COLUMNS: Mapping[str, Columns] = {
     "agents": {
@@ -64,7 +64,7 @@ COLUMNS: Mapping[str, Columns] = {
 
 
 def calls_of(arguments: Namespace, *, reads: bool = False) -> Any:
-    """The client's calls about `arguments.kind`. Anybody may read most kinds; admins write them."""
+    """The client's calls for `arguments.kind`. Most kinds may be read by anybody and written by admins only."""
     kind = arguments.kind
     anybody = kind in ("files", "memories") or (reads and kind not in READ_BY_ADMINS)
     return getattr(connect(arguments, role="member" if anybody else "admin"), kind)
@@ -77,14 +77,14 @@ def list_all(arguments: Namespace) -> int:
 
 
 def show_one(arguments: Namespace) -> int:
-    """As JSON: on a terminal to be read, elsewhere to be changed and put again."""
+    """Prints JSON: on a terminal in a form to read, elsewhere in a form to change and put again."""
     found = calls_of(arguments, reads=True).get(arguments.name)
     return show(found, [exact_json(found)], as_json=arguments.json)
 
 
 def put(arguments: Namespace) -> int:
-    """Makes it, or replaces it where it is there. What `get` showed can be put again: the tools of an MCP server are
-    then those that were confirmed, which stay.
+    """Creates it, or replaces it if it exists. What `get` showed can be put again: an MCP server then keeps the tools
+    that were confirmed.
     """
     kind, source = arguments.kind, arguments.source
     if Path(source).suffix in (".yaml", ".yml"):
@@ -119,8 +119,8 @@ def exists(calls: Any, identity: str) -> bool:
 
 
 def remove(arguments: Namespace) -> int:
-    """Also a file, a secret or the webhook, of which a tenant has one. What agents may name, a tool or an MCP server
-    with its tools, is refused where they do, unless --force is given.
+    """Deletes a definition, and also a file, a secret or the webhook (a tenant has only one). A tool, or an MCP server
+    with its tools, is not deleted while agents name it, unless --force is given.
     """
     named = [arguments.name] if "name" in arguments else []
     forced = {"force": arguments.force} if "force" in arguments else {}
@@ -188,7 +188,7 @@ def tell_written(prompt: Row, *, as_json: bool) -> int:
 
 
 def json_object(source: str) -> dict[str, Any]:
-    """Of a file, or of standard input where it is `-`. Raises CliError."""
+    """Reads the object from a file, or from standard input if `source` is `-`. Raises CliError."""
     try:
         value = json.loads(text_of(source))
     except ValueError as error:
@@ -222,7 +222,7 @@ def show_webhook(arguments: Namespace) -> int:
 
 
 def put_webhook(arguments: Namespace) -> int:
-    """A secret is asked for where there is none yet."""
+    """Asks for a secret if there is none yet."""
     client = connect(arguments, role="admin")
     is_new = False
     try:

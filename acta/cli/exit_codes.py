@@ -24,7 +24,7 @@ INTERRUPTED: Final = 130
 class CliError(Exception):
     """The command cannot do what was asked. The message is what a person reads: what is wrong and what to do.
 
-    What it quotes is escaped for a terminal already. `code`: for scripts.
+    What the message quotes is already escaped for a terminal. `code`: for scripts.
     """
 
     def __init__(self, message: str, code: str = "REFUSED") -> None:
@@ -33,13 +33,13 @@ class CliError(Exception):
 
 
 def as_json(code: str, message: str, details: Mapping[str, Any]) -> str:
-    """An error as the API tells it. ASCII alone, so that nothing in it moves a cursor."""
+    """An error in the API's form. It is pure ASCII, so that nothing in it moves a cursor."""
     told = {"code": code, "message": message, **({"details": dict(details)} if details else {})}
     return json.dumps({"success": False, "error": told})
 
 
 def of_session(session: Mapping[str, Any]) -> int:
-    """The exit code for a session by the state it ended in; 0 for one that has not ended."""
+    """The exit code for the state in which a session ended; 0 if it has not ended."""
     state = session.get("state")
     if state == "completed":
         return OK if (session.get("result") or {}).get("goal_met") else GOAL_NOT_MET
@@ -49,7 +49,7 @@ def of_session(session: Mapping[str, Any]) -> int:
 
 
 def of_followed_session(session: Mapping[str, Any]) -> int:
-    """The exit code for a session that was followed. One that waits for a person was left because of `--no-wait`."""
+    """The exit code for a session that was followed. If it waits for a person, `--no-wait` ended the following."""
     if needs_a_person(session):
         return WAITING
     return of_session(session)

@@ -14,7 +14,7 @@ from acta.cli.terminal.text import second, show, show_bytes, visible
 from acta.client.api import Client
 
 MOST_FILES = 1_000
-"""In a directory that is put at once: who names another one by mistake has not uploaded a disk."""
+"""The most files of a directory in one upload: somebody who names the wrong directory must not upload a whole disk."""
 
 
 def list_files(arguments: Namespace) -> int:
@@ -56,9 +56,9 @@ def put(arguments: Namespace) -> int:
 
 
 def put_directory(client: Client, folder: str, below: str = "", *, new: bool = False) -> list[str]:
-    """The paths of its files in the storage, where they are now, `below` in front. Hidden files stay where they are.
+    """Uploads a directory, without hidden files. Returns the paths in the storage, which begin with `below`.
 
-    Raises CliError, before anything is sent, where there are none or too many of them.
+    Raises CliError, before anything is sent, if there are no files or too many.
     """
     top = Path(folder)
     found = sorted(path for path in top.rglob("*") if path.is_file() and not is_hidden(path.relative_to(top)))
@@ -92,7 +92,7 @@ def versions(arguments: Namespace) -> int:
 
 
 def version_line(item: Mapping[str, Any]) -> str:
-    """When, how large or that it was deleted then, its id, and whether it is the one that is there now."""
+    """The time of the version, its size or that it is a deletion, its id, and whether it is the present one."""
     at = second(item["modified_at"])
     size = "deleted" if item["deletion"] else item["bytes"]
     now = "  now" if item["current"] else ""

@@ -1,4 +1,4 @@
-"""Tokens of the local stack's development issuer: `acta token`, and the one for a command without a token."""
+"""Tokens of the local stack's development issuer: for `acta token`, and for a command that was given no token."""
 
 import re
 from argparse import Namespace
@@ -42,7 +42,7 @@ def check_person(tenant: str, user: str, roles: Sequence[str]) -> None:
 
 
 def link_of_local_stack(state_dir: str | None, tenant: str, user: str, roles: Sequence[str] = ()) -> str:
-    """To the page of the stack that serves `state_dir`, as that person (without roles: an admin). Raises CliError."""
+    """A link to the page of this stack, signed in as that person (without roles: an admin). Raises CliError."""
     check_person(tenant, user, roles)
     state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
     with cli_error(NoStack):
@@ -51,7 +51,7 @@ def link_of_local_stack(state_dir: str | None, tenant: str, user: str, roles: Se
 
 
 def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:
-    """The URL of the local stack, which is its issuer's, too, and the command line's client there. Raises CliError."""
+    """The URL of the local stack, which is also its issuer's, and the command line's client there. Raises CliError."""
     with cli_error(NoStack, words="{}, or give --url, --issuer and --client-id"):
         return StateDir(Path(state_dir or DEFAULT_STATE_DIR)).running().api_url, CLIENT_ID
 
@@ -59,9 +59,9 @@ def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:
 def deployment_of_local_stack(
     state_dir: str | None, token: str | None = None, role: str = "member"
 ) -> Deployment:
-    """The stack that serves `state_dir` (None: the default one), with `token`, else with a new one of `role`.
+    """The stack that serves `state_dir` (None: the default one), with `token`, else with a new token for `role`.
 
-    Raises CliError where none serves it.
+    Raises CliError if no stack serves the directory.
     """
     state = StateDir(Path(state_dir or DEFAULT_STATE_DIR))
     with cli_error(NoStack, words="{}, or give --api-url and --token"):

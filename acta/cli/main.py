@@ -48,7 +48,7 @@ ACTA = Group(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`argv`: the words after `acta` (default: of this process). The exit code."""
+    """Runs the command and returns the exit code. `argv`: the words after `acta` (default: of this process)."""
     words = sys.argv[1:] if argv is None else argv
     try:
         arguments = parse(ACTA, argv)
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> str:
-    """`shown`: the message, escaped for a terminal."""
+    """`shown`: the error's message, escaped for a terminal."""
     if not getattr(arguments, "json", False):
         return f"acta: {shown}"
     if isinstance(error, ApiError):
@@ -86,11 +86,11 @@ def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> 
 
 
 COMPLETE = "_ACTA_COMPLETE"
-"""click answers a shell's question where this is set."""
+"""If this variable is set, click answers a shell's question about completion."""
 
 
 def completion(arguments: Namespace) -> int:
-    """`acta completion`: a shell's script that asks `acta` itself which words fit."""
+    """`acta completion`: prints a script with which a shell asks `acta` itself for the words that fit."""
     of_shell = get_completion_class(arguments.shell)
     assert of_shell is not None, "the choices are those that click knows"
     print(of_shell(click.Command("acta"), {}, "acta", COMPLETE).source())

@@ -1,7 +1,7 @@
 """Who you are at a deployment in AWS, and who else may use it: `acta login` and `acta logout`; `acta console`, its page
 in a browser; `acta users`, who may sign in to Acta's own pool, with an operator's AWS credentials.
 
-Where an environment is, and how people sign in to it, is told by options, by the last sign-in, or by its stack.
+The address of an environment and its sign-in come from options, from the last sign-in, or from its stack.
 """
 
 import json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acta_infra.deployed.users import Users
 
 LOCAL = "local"
-"""The stack that `acta up` serves here. It is where it is now, not where it was at the last sign-in."""
+"""The stack that `acta up` serves here. Its address is looked up each time, not kept from the last sign-in."""
 Outputs = Mapping[str, str]
 ID_TOKEN, ACCESS_TOKEN = "id_token", "access_token"
 
@@ -44,7 +44,7 @@ class SignInTarget:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Of `acta login`, for somebody without AWS credentials."""
+        """The options of `acta login` for somebody without AWS credentials."""
         named: tuple[str, ...] = ("--url", self.api_url, "--issuer", self.application.issuer)
         named += ("--client-id", self.application.client_id)
         usual = Application(self.application.issuer, self.application.client_id)
@@ -54,7 +54,7 @@ class SignInTarget:
 
 
 def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], Outputs]) -> SignInTarget:
-    """Raises CliError and ClientError, before anybody signs in for nothing: also where it could not be kept."""
+    """Raises CliError and ClientError, also if a sign-in could not be kept here: nobody should sign in for nothing."""
     if arguments.state and arguments.env != LOCAL:
         raise CliError(f"--state is for the stack that `acta up` serves: it goes with --env {LOCAL}")
     stored = store.read(arguments.env)
@@ -87,7 +87,7 @@ def named_target(arguments: Namespace) -> SignInTarget:
 
 
 def target_from(environment: str, outputs: Outputs) -> SignInTarget:
-    """What the stack says about itself. Raises CliError where people cannot sign in to it from here."""
+    """What the stack says about signing in. Raises CliError if people cannot sign in to it from a command line."""
     if not outputs.get("Issuer"):
         raise CliError(
             f"the release that is deployed to {environment} knows no sign-in: deploy this one, or bring a token with "
@@ -108,7 +108,7 @@ def target_from(environment: str, outputs: Outputs) -> SignInTarget:
 
 
 def outputs_for_login(environment: str) -> Outputs:
-    """With the caller's AWS credentials. Raises CliError."""
+    """Reads the stack's outputs with the caller's AWS credentials. Raises CliError."""
     from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
 
     unknown = (
@@ -120,10 +120,10 @@ def outputs_for_login(environment: str) -> Outputs:
 
 
 LONGEST_SIGN_IN_SECONDS = 600.0
-"""A first sign-in may set a password and an authenticator app up."""
+"""A first sign-in may include setting a password and an authenticator app."""
 
 Opens = Callable[[str], bool]
-"""Shows an address to the person; False where it could not."""
+"""Shows an address to the person; False if that did not work."""
 
 
 def login(
@@ -158,7 +158,7 @@ def login(
 def signed_in_with_browser(
     issuer: IssuerClient, opens: Opens | None, ports: tuple[int, ...], wait_seconds: float
 ) -> TokenSet:
-    """`opens`: None: the person opens the address themselves."""
+    """`opens` None: the person opens the address themselves."""
     attempt, endpoints = AuthorizationRequest(), issuer.endpoints()
     with Receiver(attempt.state, ports) as receiver:
         address = issuer.address_to_open(endpoints, attempt, receiver.redirect_uri)
@@ -200,7 +200,7 @@ def logout(arguments: Namespace, *, http: httpx2.Client | None = None) -> int:
 
 
 def end(store: Store, environment: str, http: httpx2.Client | None) -> bool:
-    """Whether the issuer revoked it. What is kept here is gone first: no failure of the issuer's keeps it."""
+    """Whether the issuer revoked the sign-in. The tokens here are deleted first, whatever the issuer answers."""
     before = store.sign_out(environment)
     if before is None or before.tokens is None or before.tokens.refresh_token is None:
         return False
@@ -215,8 +215,8 @@ PAGE = "/console"
 
 
 def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
-    """The local stack's page opens signed in, by a link that is of use once, within a minute; in AWS people sign in on
-    the page. Raises CliError and ClientError.
+    """Opens the page. The local stack's page opens signed in, by a link that works once, within a minute; in AWS people
+    sign in on the page. Raises CliError and ClientError.
     """
     if arguments.env and arguments.env != LOCAL:
         address = f"{deployment_signed_in_to(arguments).api_url.rstrip('/')}{PAGE}"
@@ -238,11 +238,11 @@ EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
 Pool = tuple["Users", Outputs]
 """The users of an environment, and what its stack says about itself."""
 OpensPool = Callable[[str], Pool]
-"""Environment -> its users. Raises CliError."""
+"""Opens the users of an environment, given its name. Raises CliError."""
 
 
 def pool_of(environment: str) -> Pool:
-    """With the caller's AWS credentials. Raises CliError."""
+    """Opens the pool with the caller's AWS credentials. Raises CliError."""
     from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
     from acta_infra.deployed.users import Users
 

@@ -1,6 +1,6 @@
-"""`acta tools call`, `acta tools secrets`, `acta mcp`: what lies behind tools, and what they do when they are tried.
+"""`acta tools call` tries a tool, `acta tools secrets` sets what tools need, `acta mcp` is about MCP servers.
 
-A secret's value is never an argument, which other programs can see.
+A secret's value is never an argument, because other programs can see arguments.
 """
 
 import json
@@ -50,7 +50,7 @@ def call(arguments: Namespace) -> int:
 
 
 def input_of(arguments: Namespace) -> dict[str, Any]:
-    """Of the argument, of a file, or of standard input (`-`). Raises CliError."""
+    """The input from the argument, from a file, or from standard input (`-`). Raises CliError."""
     if arguments.file is not None:
         if arguments.input is not None:
             raise CliError("give the input as an argument or in --file, not both")
@@ -68,7 +68,7 @@ def input_of(arguments: Namespace) -> dict[str, Any]:
 
 
 def about(trial: Mapping[str, Any]) -> Iterator[str]:
-    """What is said beside the result."""
+    """What is said about the call, in addition to the result."""
     status = f", status {trial['status']}" if trial["status"] is not None else ""
     took = f"{trial['duration_ms']} ms{status}, effect id {trial['effect_id']}"
     if trial["truncated"]:
@@ -116,7 +116,7 @@ def refresh(arguments: Namespace) -> int:
 
 
 def confirm(arguments: Namespace) -> int:
-    """With the pins of what is shown now, so that nothing else is confirmed than what was looked at."""
+    """Sends the pins of what is shown now, so that only what was looked at is confirmed."""
     if arguments.pin is not None and len(arguments.tool) != 1:
         raise CliError("--pin is of one TOOL")
     servers = connect(arguments, role="admin").mcp_servers
@@ -158,7 +158,7 @@ def _looked_at(listed: Sequence[Mapping[str, Any]], wanted: Sequence[str]) -> li
 
 
 def _about(one: Mapping[str, Any]) -> Iterator[str]:
-    """A server's words are indented: they are not Acta's."""
+    """The server's own words are indented: they are not Acta's."""
     name = visible(one["tool"], keep_newlines=False)
     yield f"{name} ({one['state']}; says that it only reads: {_reads(one)}; pin {one['pin']})"
     for line in str(one["description"]).splitlines():

@@ -1,5 +1,5 @@
-"""`acta.Client` and `acta.AsyncClient`: every call of the API, waiting or with `await`. The calls that are written by
-hand stand here: those that do more than send one request, and those of files, which are no JSON.
+"""`acta.Client` and `acta.AsyncClient`: every call of the API, waiting or with `await`. Most calls are generated. Those
+in this file are written by hand: they send more than one request, or they are about files, which are not JSON.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SessionCalls(Calls[C]):
 
     @operation
     def session(self, session_id: str) -> Flow[shapes.Session]:
-        """As it is now."""
+        """The session as it is now."""
         answer = yield from data(HttpRequest("GET", session_path(session_id), {"after": "0", "wait": 0}))
         session: shapes.Session = answer["session"]
         return session
@@ -63,8 +63,8 @@ class SessionCalls(Calls[C]):
         goal_met: bool | None = None,
         limit: int | None = None,
     ) -> Stream[shapes.Session]:
-        """Newest first. `metadata`: a name and its value; `goal`: words at its beginning; `goal_met`: of completed
-        ones. `limit`: of a page; all pages are read as far as you iterate.
+        """Newest first. `metadata`: a name and its value. `goal`: how the goal begins. `goal_met`: only completed ones
+        that met it, or did not. `limit`: the size of a page; pages are read as far as you iterate.
         """
         return pages(
             path_of("sessions"),
@@ -86,7 +86,7 @@ class SessionCalls(Calls[C]):
         patience_seconds: float = PATIENCE_SECONDS,
         on_outage: Told | None = None,
     ) -> Stream[Update]:
-        """The session and its new events, as often as there is something new, until it ends.
+        """The session with its new events, each time that there is something new, until it ends.
 
         To go on later, keep `Update.cursor` and give it as `after`. Broken connections and restarts of the stack are
         waited out for `patience_seconds`.
@@ -97,7 +97,7 @@ class SessionCalls(Calls[C]):
     def follow(
         self, session_id: str, *, after: str = "0", patience_seconds: float = PATIENCE_SECONDS
     ) -> Stream[shapes.Event]:
-        """Every event until the session ends, each once and in order. What breaks on the way is waited out."""
+        """Every event until the session ends, each once and in order. Outages on the way are waited out."""
         return flattened(
             updates(session_id, after, patience_seconds=patience_seconds), lambda one: one.events
         )
@@ -106,7 +106,7 @@ class SessionCalls(Calls[C]):
     def wait(self, session_id: str, *, for_people: bool = False) -> Flow[shapes.Session]:
         """The session once it has ended, is idle, or needs a person: see `state` and `interventions`.
 
-        `for_people`: wait while it needs a person, too.
+        `for_people`: go on waiting while it needs a person.
         """
         stops = first(updates(session_id), lambda one: one.waits_for_a_person and not for_people)
         update = yield from stops
@@ -117,7 +117,7 @@ class SessionCalls(Calls[C]):
     def interventions(
         self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
     ) -> Stream[shapes.Intervention]:
-        """Of all sessions that you may see, or of one: its pending ones, unless `state` says another, or `all`."""
+        """Of one session, or of all that you may see: pending ones, unless `state` is another state or `all`."""
         path = path_of("interventions") if session_id is None else session_path(session_id, "interventions")
         return pages(path, state=state, limit=limit)
 
@@ -125,7 +125,7 @@ class SessionCalls(Calls[C]):
     def with_whole_inputs(self, session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[str, Any]]:
         """The intervention with the whole input of each of its tool calls: a person must see all of what they approve.
 
-        Raises UnexpectedAnswerError for an input that is not the one the decision will be bound to.
+        Raises UnexpectedAnswerError if an input is not the one to which the decision will be bound.
         """
         return whole_inputs(session_id, intervention)
 
@@ -138,8 +138,8 @@ class SessionCalls(Calls[C]):
         version: int,
         comment: str | None = None,
     ) -> Flow[shapes.Plan]:
-        """Adds, edits, skips and reorders pending steps, all or none; the agent is told. `version`: of the plan as you
-        have read it. Raises PreconditionFailedError where it is at another one.
+        """Adds, edits, skips and reorders pending steps, all or none; the agent is told. `version`: that of the plan
+        that you read. Raises PreconditionFailedError if the plan has another version by now.
         """
         body = given(operations=list(operations), comment=comment)
         headers = {"If-Match": f'"{version}"'}
@@ -147,7 +147,7 @@ class SessionCalls(Calls[C]):
 
 
 Fields = Mapping[str, Any]
-"""Of a body, as the deployment's document has them."""
+"""Fields of a body, as in the API's document of the deployment."""
 
 
 class FileCalls(Calls[C]):
@@ -159,15 +159,15 @@ class FileCalls(Calls[C]):
 
     @operation
     def read(self, path: str, version_id: str | None = None) -> Flow[bytes]:
-        """As it is, or as it was in that version."""
+        """The file's bytes, of the present version or of the one that is named."""
         return content(HttpRequest("GET", file_path(path), {"version": version_id}))
 
     @operation
     def write(
         self, path: str, content: bytes, *, new: bool = False, etag: str | None = None
     ) -> Flow[shapes.WrittenFile]:
-        """Replaces what is there. PreconditionFailed with `new` where something is, with `etag` where it is not the
-        version that has this one.
+        """Writes a file and replaces what is there. Raises PreconditionFailedError with `new` if there is a file, and
+        with `etag` if the file is not the version with this etag.
         """
         headers = {"Content-Type": "application/octet-stream", **given(**{"If-Match": etag})}
         if new:
@@ -180,17 +180,17 @@ class FileCalls(Calls[C]):
 
     @listing
     def deleted(self, prefix: str | None = None) -> Stream[shapes.DeletedFile]:
-        """Those that were deleted and not written again. `versions` and `restore` bring one back."""
+        """The files that were deleted and not written again. `versions` and `restore` bring one back."""
         return pages(path_of("files"), prefix=prefix, deleted="1")
 
     @listing
     def versions(self, path: str) -> Stream[shapes.FileVersion]:
-        """What it was, newest first, also of a deleted one."""
+        """The versions of a file, newest first, also of a deleted file."""
         return pages(file_path(path), versions="1")
 
     @operation
     def restore(self, path: str, version_id: str) -> Flow[shapes.WrittenFile]:
-        """Writes the earlier version again."""
+        """Writes an earlier version again."""
         return data(HttpRequest("POST", file_path(path), {"restore": version_id}, body={}))
 
 
@@ -207,8 +207,8 @@ class DeploymentCalls(Calls[C]):
         limit: int = 200,
         cursor: str | None = None,
     ) -> Flow[shapes.TenantUsage]:
-        """What the tenant has used, in sums; of those who are no admins their own. Times are RFC 3339. `limit`: rows of
-        the answer, which has the sum of all of them in any case.
+        """The sums of what the tenant has used; somebody who is no admin gets their own. Times are RFC 3339. `limit`:
+        rows of the answer, whose total is of all rows in any case.
         """
         query = {"by": by, "from": since, "to": until, "limit": limit, "cursor": cursor}
         return data(HttpRequest("GET", path_of("usage"), query))
@@ -237,8 +237,8 @@ class DeploymentCalls(Calls[C]):
 class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
     """Calls of the API. Those about one kind of thing are grouped, as in `client.files.read(…)`.
 
-    `idempotency_key`: a key of your own, for a program that may be started again and must not do it twice. Each call
-    has one anyway, the same for all its attempts.
+    `idempotency_key`: a key of your own, for a program that may be started again and must not do the same thing twice.
+    Without it each call gets a new key, which all its attempts share.
     """
 
     def __init__(self, caller: C) -> None:
@@ -264,9 +264,9 @@ class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
 class Client(EveryCall[SyncCaller]):
     """Calls one deployment (default: the one that ACTA_API_URL and ACTA_TOKEN name); every call raises ClientError.
 
-    A request is sent several times where no answer comes or a status says to try again. That is safe for a POST too:
-    each carries an Idempotency-Key, the same one in every attempt. `pause` waits between attempts; it takes seconds.
-    A client may be used by several threads.
+    A request is sent again if no answer comes or a status says to try again. That is safe for a POST too: each carries
+    an Idempotency-Key, the same one in every attempt. `pause` waits between attempts; it takes seconds. A client may be
+    used by several threads.
     """
 
     def __init__(
@@ -285,7 +285,7 @@ class Client(EveryCall[SyncCaller]):
 
 
 class AsyncClient(EveryCall[AsyncCaller]):
-    """`Client` for asyncio: its methods are awaited, its lists and followings are iterated over with `async for`."""
+    """`Client` for asyncio: its methods are awaited, and its lists and streams of updates are read with `async for`."""
 
     def __init__(
         self,

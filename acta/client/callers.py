@@ -1,8 +1,8 @@
-"""Carrying flows out over HTTP: `SyncCaller` waits, `AsyncCaller` awaits. Nothing else differs between them.
+"""Carries flows out over HTTP: `SyncCaller` waits, `AsyncCaller` awaits. Nothing else differs between them.
 
 A method of the client is written once, as a flow. A group of methods is a `Calls[C]`. With a `SyncCaller`, a method
-with `@operation` returns T, and one with `@listing` an iterator; with an `AsyncCaller` an awaitable of T and an
-asynchronous iterator. Type checkers see that, too.
+with `@operation` returns T and a method with `@listing` returns an iterator. With an `AsyncCaller` they return an
+awaitable of T and an asynchronous iterator. Type checkers see that, too.
 """
 
 from __future__ import annotations
@@ -121,13 +121,13 @@ def options(deployment: Deployment) -> dict[str, Any]:
         "auth": Bearer(deployment.tokens),
         "headers": {"User-Agent": "acta"},
         "timeout": httpx2.Timeout(ANSWER_TIMEOUT_SECONDS, connect=CONNECT_TIMEOUT_SECONDS),
-        # a proxy that the environment names does not reach this machine
+        # a proxy named by the environment does not reach this machine
         "trust_env": not is_loopback(deployment.api_url),
     }
 
 
 def arguments_of(request: HttpRequest, url: str) -> dict[str, Any]:
-    """Of `httpx2.Client.request`."""
+    """The arguments for `httpx2.Client.request`."""
     return {
         "method": request.method,
         "url": url + request.path,
@@ -144,11 +144,11 @@ def answer_of(response: httpx2.Response) -> HttpResponse:
 
 
 def no_answer(error: Exception, url: str) -> NoResponse:
-    """Raises InvalidDeploymentError where nothing can be sent to `url` at all."""
+    """The answer for a request that got none. Raises InvalidDeploymentError if nothing can be sent to `url` at all."""
     shown = one_line(url, 100)
     if isinstance(error, UNUSABLE):
         raise InvalidDeploymentError(f"{shown} cannot be used as the API's URL") from None
-    if isinstance(error, ApiConnectionError):  # the issuer, when the token was to be renewed
+    if isinstance(error, ApiConnectionError):  # raised by the issuer's request while the token was renewed
         return NoResponse(str(error))
     why = one_line(str(error), 100) or type(error).__name__
     if isinstance(error, httpx2.ConnectError):

@@ -1,4 +1,4 @@
-"""Which deployment is called, and with which token: a text, or a source that gets the next one by itself."""
+"""Which deployment is called, and with which token: a fixed text, or a source that renews its token itself."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ REFUSED = 401
 
 
 class TokenSource(Protocol):
-    """Both methods may take a request to the issuer; several threads may call them. They raise ClientError."""
+    """Both methods may send a request to the issuer and be called by several threads. They raise ClientError."""
 
     def token(self) -> str:
-        """One that is valid for a while."""
+        """A token that will be valid for a while."""
 
     def renewed(self, refused: str) -> str:
-        """Another one than `refused`, which the deployment did not take."""
+        """Another token than `refused`, which the deployment did not accept."""
 
 
 class FixedToken:
@@ -41,8 +41,8 @@ class FixedToken:
 
 
 class Bearer(httpx2.Auth):
-    """Puts the token into each request. One that is refused is replaced, and the request sent again, once: a token may
-    have been revoked, or this machine's clock may be wrong.
+    """Puts the token into each request. If the token is refused, it is replaced and the request is sent again, once:
+    the token may have been revoked, or this machine's clock may be wrong.
     """
 
     def __init__(self, source: TokenSource) -> None:
@@ -79,10 +79,10 @@ API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 @dataclass(frozen=True)
 class Deployment:
     """`api_url`: the address of the API, https, or http on this machine. `token`: a JSON web token that the deployment
-    accepts, or where to get one each time (`TokenSource`). `insecure`: send it over http to another machine too,
-    where everybody on the way can read it.
+    accepts, or a `TokenSource` that gives one each time. `insecure`: send the token over http to another machine, too,
+    although everybody on the way can read it.
 
-    They are checked when the value is made; raises InvalidDeploymentError.
+    The fields are checked when the value is made. Raises InvalidDeploymentError.
     """
 
     api_url: str
@@ -105,7 +105,7 @@ class Deployment:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ) -> Deployment:
-        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeploymentError, also where one of them is not set."""
+        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeploymentError, also if one of them is not set."""
         missing = [name for name in (API_URL, TOKEN) if not environ.get(name)]
         if missing:
             raise InvalidDeploymentError(f"no deployment is named: set {' and '.join(missing)}")
@@ -113,12 +113,12 @@ class Deployment:
 
 
 def is_encrypted(url: str) -> bool:
-    """Nobody on the way reads what is sent there: it is https, or this machine."""
+    """Whether nobody on the way can read what is sent there: the URL is https, or this machine."""
     return urlsplit(url).scheme == "https" or is_loopback(url)
 
 
 def is_loopback(url: str) -> bool:
-    """The URL's host is this machine: a loopback address or `localhost`."""
+    """Whether the URL's host is this machine: a loopback address or `localhost`."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -73,9 +73,9 @@ class UnexpectedAnswerError(ClientError):
 
 
 class ApiError(ClientError):
-    """`status`: the HTTP status. `code`: the error code of the body, empty where the gateway itself answered.
-    `details`: what is wrong, by field, parameter or header. `retry_after`: seconds after which the same request may
-    succeed; None where the answer does not say.
+    """`status`: the HTTP status. `code`: the error code of the body, empty if the gateway itself answered. `details`:
+    what is wrong, by field, parameter or header. `retry_after`: seconds after which the same request may succeed; None
+    if the answer does not say.
     """
 
     of_code: str = ""
@@ -173,7 +173,7 @@ class UnavailableError(ServerError):
 
 
 def class_of(status: int, code: str) -> type[ApiError]:
-    """The class of the code, else of the status."""
+    """The class for the code, or else for the status."""
     return _BY_CODE.get(code) or _BY_STATUS.get(status) or (ServerError if status >= 500 else ApiError)
 
 

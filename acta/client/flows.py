@@ -37,8 +37,8 @@ MAX_ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.25
 MAX_PAUSE_SECONDS = 10.0
 MAX_RETRY_AFTER_SECONDS = 65.0
-"""What a limit asks for is waited in full up to this, a little more than the longest one of a tenant's limits. Where it
-asks for more, the error says so at once.
+"""A wait that a rate limit asks for is kept in full up to this, a little more than the longest one of a tenant's
+limits. If a limit asks for a longer wait, the error is raised at once and says how long.
 """
 
 GATEWAY_MESSAGES = {
@@ -53,7 +53,7 @@ GATEWAY_MESSAGES = {
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """`path`: from `/v1` on, quoted. A query parameter that is None is left out. `body`: JSON; `content`: a file."""
+    """`path`: from `/v1` on, quoted. Query parameters that are None are left out. `body`: JSON; `content`: a file."""
 
     method: str
     path: str
@@ -69,7 +69,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """`headers`: by their names in small letters."""
+    """`headers`: by their names in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -92,17 +92,17 @@ class Item(Generic[T]):
 
 
 Flow: TypeAlias = Generator[HttpRequest | Pause, Any, T]
-"""Returns T. Raises ClientError."""
+"""A flow that returns T. Raises ClientError."""
 Stream: TypeAlias = Generator[HttpRequest | Pause | Item[T], Any, None]
-"""Its items are T. Raises ClientError."""
+"""A flow whose items are T. Raises ClientError."""
 
 
 def answered(request: HttpRequest) -> Flow[HttpResponse]:
-    """The answer of a request that succeeded, after up to `MAX_ATTEMPTS` of them.
+    """The answer of a request that succeeded, after at most `MAX_ATTEMPTS` attempts.
 
-    That is safe for a POST or PATCH too: each carries an Idempotency-Key, the same one in every attempt. On its way to
-    the API a part `..` would take the part before it away, so `/v1/files/../agents` is never sent. A DELETE that may
-    have been done before its answer was lost is done where the next attempt finds nothing: that is answered with 204.
+    Repeating is safe for a POST or PATCH too: each carries an Idempotency-Key, the same in every attempt. A path with a
+    part `..` is never sent, because on its way to the API that part removes the one before it: `/v1/files/../agents`.
+    If an earlier attempt of a DELETE may have succeeded and the next one finds nothing, the answer is 204.
     """
     if not {".", ".."}.isdisjoint(request.path.split("/")):
         raise InvalidPathError("a name cannot have a part that is . or ..: give the path from the top")
@@ -131,7 +131,7 @@ def answered(request: HttpRequest) -> Flow[HttpResponse]:
 
 
 def data(request: HttpRequest) -> Flow[Any]:
-    """The `data` of the answer's envelope; None of one without a body (204)."""
+    """The `data` of the answer's envelope; None if the answer has no body (204)."""
     answer = yield from answered(request)
     return None if answer.status == 204 else data_of(answer)
 
@@ -143,7 +143,7 @@ def content(request: HttpRequest) -> Flow[bytes]:
 
 
 def pages(path: str, **query: Any) -> Stream[Any]:
-    """The items of every page of a list, a page fetched when it is needed."""
+    """The items of every page of a list; a page is fetched when its items are needed."""
     cursor: str | None = None
     while True:
         page = yield from data(HttpRequest("GET", path, {"cursor": cursor, **query}))
@@ -155,7 +155,7 @@ def pages(path: str, **query: Any) -> Stream[Any]:
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """A body of those that are not None, in the types that JSON has."""
+    """A body with those fields that are not None, in the types that JSON has."""
     return {name: _plain(value) for name, value in fields.items() if value is not None}
 
 
@@ -166,12 +166,12 @@ def _plain(value: Any) -> Any:
 
 
 def key(idempotency_key: str | None) -> dict[str, str]:
-    """The headers of a request that a program has named itself."""
+    """The header for an idempotency key that the program chose itself; none without a key."""
     return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
 
 
 def first(stream: Stream[T], wanted: Callable[[T], bool]) -> Flow[T | None]:
-    """The first item that is wanted, else the last one; None where there is none."""
+    """The first item that is wanted, else the last item; None if there are no items."""
     last: T | None = None
     outcome: Any = None
     while True:
@@ -188,7 +188,7 @@ def first(stream: Stream[T], wanted: Callable[[T], bool]) -> Flow[T | None]:
 
 
 def flattened(stream: Stream[T], parts: Callable[[T], Iterable[S]]) -> Stream[S]:
-    """The parts of every item."""
+    """The parts of every item, as one stream."""
     outcome: Any = None
     while True:
         try:
@@ -204,7 +204,7 @@ def flattened(stream: Stream[T], parts: Callable[[T], Iterable[S]]) -> Stream[S]
 
 
 def may_pass(error: ApiError) -> bool:
-    """Sending the same again may help, and soon."""
+    """Whether the same request, sent again soon, may succeed."""
     too_late = isinstance(error, RateLimitError) and (error.retry_after or 0) > MAX_RETRY_AFTER_SECONDS
     return (
         error.status in RETRIED_STATUSES and not too_late and not isinstance(error, TooManyOpenSessionsError)
@@ -212,7 +212,7 @@ def may_pass(error: ApiError) -> bool:
 
 
 def pause_after(error: ApiError, attempt: int) -> float:
-    """Seconds: those the server asks for, of an outage `MAX_PAUSE_SECONDS` at most."""
+    """Seconds to wait: those that the server asks for, but at most `MAX_PAUSE_SECONDS` in an outage."""
     if error.retry_after is None:
         return backoff(attempt)
     return (
@@ -226,7 +226,7 @@ def backoff(attempt: int) -> float:
 
 
 def retry_after(answer: HttpResponse) -> float | None:
-    """Seconds the server asks to wait; None where it does not say."""
+    """Seconds that the server asks to wait; None if it does not say."""
     text = answer.headers.get("retry-after", "")
     return float(text) if text.isascii() and text.isdigit() else None
 
@@ -240,7 +240,7 @@ def data_of(answer: HttpResponse) -> Any:
 
 
 def error_of(answer: HttpResponse) -> ApiError:
-    """From the error of Acta's envelope; from the status alone where the gateway itself answered."""
+    """The error in Acta's envelope; if the gateway itself answered, one that follows from the status alone."""
     status = answer.status
     try:
         error = json.loads(answer.content)["error"]
@@ -279,5 +279,5 @@ def file_path(name: str) -> str:
 
 
 def path_of(*parts: str) -> str:
-    """`/v1/` and the parts."""
+    """`/v1/` followed by the parts."""
     return "/".join(["/v1", *(quote(part, safe="") for part in parts)])

@@ -1,8 +1,8 @@
-"""A session as a client sees it: whether it has ended, which interventions are open and what they are about; and its
-state and its events by polling, until it ends.
+"""A session as a client sees it: whether it has ended, which interventions are open and what they are about. Its state
+and its events are polled until it ends.
 
-Following outlives what it follows with: connections that break, a stack that is stopped and started again, a service
-that is overloaded. It goes on at the cursor of the last answer, so that no event is missed and none comes twice.
+Following goes on through broken connections, restarts of the stack and overloaded services. It continues at the cursor
+of the last answer, so that no event is missed and none comes twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ENDED_STATES = ("completed", "failed", "cancelled")
 ID_PREFIX = "int_"
-"""How an intervention's id begins; a session's begins differently."""
+"""How the id of an intervention begins; that of a session begins differently."""
 
 
 def open_interventions(session: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def open_interventions(session: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def needs_a_person(session: Mapping[str, Any]) -> bool:
-    """It has not ended, and a person paused it or is asked."""
+    """Whether the session has not ended, and a person paused it or is asked something."""
     return not has_ended(session) and (is_paused(session) or bool(open_interventions(session)))
 
 
@@ -47,7 +47,7 @@ def has_ended(session: Mapping[str, Any]) -> bool:
 
 
 def is_paused(session: Mapping[str, Any]) -> bool:
-    """A person paused it. That is no state of its own (docs/design/api.md 30)."""
+    """Whether a person paused the session. A pause is no state of its own (docs/design/api.md 30)."""
     return (session.get("state"), session.get("state_reason")) == ("waiting_for_user", "paused")
 
 
@@ -59,7 +59,7 @@ def whole_inputs(session_id: str, intervention: Mapping[str, Any]) -> Flow[dict[
     """The intervention with the whole input of each of its tool calls. Raises ClientError.
 
     A session's snapshot carries only the beginning of a large input, and a person must see all of what they approve.
-    Raises UnexpectedAnswerError for an input that is not the one the decision will be bound to.
+    Raises UnexpectedAnswerError if an input is not the one to which the decision will be bound.
     """
     path = session_path(session_id, "interventions", str(intervention.get("intervention_id")), "input")
     whole = dict(intervention)
@@ -92,16 +92,16 @@ def input_hash(input_text: str) -> str:
 LONG_POLL_SECONDS = 10
 MAX_PAUSE_MS = 60_000
 OUTAGE_PAUSES = (1.0, 2.0, 5.0)
-"""Seconds between polls that fail, each after its own attempts; the last one is repeated."""
+"""Seconds between polls that fail; each poll makes several attempts of its own. The last pause is repeated."""
 PATIENCE_SECONDS = 900.0
-"""How long polls may fail before following ends, in pauses: what the attempts themselves take comes on top."""
+"""The seconds of pauses after which following gives up; the time that the attempts take is not counted."""
 PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitError)
 
 
 @dataclass(frozen=True)
 class Update:
-    """One answer to a poll. `session`: the session as it is; `events`: those since the update before. `cursor`: the
-    place after them, to go on from later. `partial`: the end of what the model is writing, where that is told.
+    """One answer to a poll. `session`: the session as it is. `events`: those since the last update. `cursor`: the place
+    after them, from which following can go on later. `partial`: the end of what the model is writing, if that is shown.
     """
 
     session: shapes.Session
@@ -122,7 +122,7 @@ class Update:
         return open_interventions(self.session)
 
     def is_open(self, intervention_id: str) -> bool:
-        """A person can still decide this intervention."""
+        """Whether a person can still decide this intervention."""
         waiting = () if self.has_ended else self.open_interventions
         return any(one.get("intervention_id") == intervention_id for one in waiting)
 
@@ -143,13 +143,13 @@ def updates(
 ) -> Stream[Update]:
     """Every update from the cursor `after` on; "0" is the session's beginning.
 
-    Ends after the update that brings the last event of an ended or idle session. The first poll returns at once (from
-    the beginning there are always events); the server holds each later one until there is something new,
-    `LONG_POLL_SECONDS` at most. Between polls it pauses as long as the server says: no time after a poll that was to be
-    held. An outage is waited out for `patience_seconds`, but not before the first answer: then the address may be
-    wrong. So is a limit of the tenant's that the call itself has waited for in vain, and an answer that is not Acta's:
-    a proxy may have given it. No pause is longer than what is left of the patience, whatever a server asks for.
-    `on_outage` is told of each poll that failed.
+    Ends after the update that brings the last event of an ended or idle session. The first poll returns at once; the
+    server holds each later one until there is something new, at most `LONG_POLL_SECONDS`. Between polls it pauses as
+    long as the server says: not at all after a poll that was to be held. An outage is waited out for
+    `patience_seconds`, and so are a tenant's limit that outlasts the call's own attempts and an answer that is not
+    Acta's, which a proxy may have given. Before the first answer only the limit is waited out, because the address may
+    be wrong. No pause is longer than what is left of the patience, whatever a server asks for. `on_outage` is called
+    for each poll that failed.
     """
     wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
     while True:
@@ -192,13 +192,13 @@ def update_of(answer: Any) -> Update:
 
 
 Listener = Callable[[Update | None], None]
-"""Gets each update when it comes, in the feed's thread; None when no further one will come."""
+"""Called with each update in the feed's thread; with None when no further update will come."""
 
 
 class Feed:
     """Takes `updates` in a thread of its own, so that they keep coming while the reader does something else.
 
-    Iterating over it gives all of them in their order, and raises what taking them raised.
+    Iterating over a feed gives all updates in their order, and raises the error that ended them.
     """
 
     def __init__(self, updates: Iterator[Update]) -> None:
@@ -217,7 +217,7 @@ class Feed:
             yield found
 
     def subscribe(self, listener: Listener) -> None:
-        """From now on `listener`, and no earlier one, gets each update; the latest one at once, in this thread."""
+        """From now on only this `listener` gets each update. It gets the latest one at once, in the caller's thread."""
         with self.lock:
             self.listener = listener
             latest = None if self.has_ended else self.latest
@@ -228,11 +228,11 @@ class Feed:
             self.listener = None
 
     def is_open(self, intervention_id: str) -> bool:
-        """By the latest update."""
+        """Whether a person can still decide it, by the latest update."""
         return self.latest is not None and self.latest.is_open(intervention_id)
 
     def run(self) -> None:
-        """In the feed's thread."""
+        """Takes the updates; runs in the feed's thread."""
         end: BaseException | None = None
         try:
             for update in self.updates:

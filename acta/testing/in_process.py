@@ -52,14 +52,14 @@ from acta_engine.turn.running_text import RunningText
 
 MOST_STEPS = 2_000
 SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
-"""What an invocation of `step` has for models and tools."""
+"""How many seconds one invocation of `step` has for models and tools."""
 NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 
 
 class InProcess:
     """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `tools`: Python
     tools of the environment, which are called in this process. `settings`: fields of `acta_engine.settings.Settings`;
-    the process's environment is not read.
+    the environment variables of the process are not read.
     """
 
     def __init__(self, model: Model, *, tools: Mapping[str, Tool] = NO_TOOLS, **settings: Any) -> None:
@@ -71,11 +71,11 @@ class InProcess:
         self.blobs = MemoryBlobs()
         self.files = MemoryFiles(self.clock)
         self.secrets: dict[str, str] = {}
-        """Of the Python tools, by name."""
+        """The values of the Python tools' secrets, by name."""
         self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
         self.park_after: int | None = None
-        """As `park_after_seconds` of an environment. None: time passes in a wait of the world."""
+        """`park_after_seconds` of the environment. None: a wait passes by moving the clock, however long it is."""
         self.line = MemoryAdmission()
         limits = self.settings.limits_of_providers
         self.admission = Admission(self.line, self.clock, limits) if limits else None
@@ -107,12 +107,12 @@ class InProcess:
         self.resolve_deps = self.app().resolving
         self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
         self.comment: str | None = None
-        """What whoever decides says about it."""
+        """What the person who decides says about the decision."""
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
     def files_of(self, tool: Tool, event: Event) -> Files:
-        """What a call of a Python tool reaches: private files only in a private session."""
+        """The files that a call of a Python tool reaches. It reaches private files only in a private session."""
         is_private = self.head(event["session_id"]).private_to is not None
         person = event["user"] if is_private else None
         return files_for(tool, self.files, event["tenant"], person, event["effect_id"])
@@ -128,7 +128,7 @@ class InProcess:
         )
 
     def app(self, **parts: Any) -> App:
-        """What the Lambdas are put together from, on these stores. `parts`: in place of them."""
+        """What the Lambdas are put together from, on the stores of this class. `parts`: take the place of its parts."""
         given = {
             "clock": self.clock,
             "log": self.log,
@@ -168,7 +168,7 @@ class InProcess:
         return StepDeps(self.worker, self.settings.turns_per_step, lambda: tools)
 
     def step(self, kind: TurnKind, at: Position, attempt: int = 0) -> Decision:
-        """What the engine gets of one invocation of `step`."""
+        """What the engine gets from one invocation of `step`."""
         is_fused = self.settings.turns_per_step > 1
         seconds = SECONDS_OF_FUSED_TURNS if is_fused else SECONDS_OF_ONE_TURN
         return take_turns(self.steps, kind, at, attempt, seconds).decision
@@ -292,7 +292,7 @@ class InProcess:
 
 
 class _OneModel:
-    """Every agent has the model of the process."""
+    """Gives every agent the model of this process."""
 
     def __init__(self, acta: InProcess) -> None:
         self._acta = acta

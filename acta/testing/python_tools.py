@@ -35,11 +35,11 @@ TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"
 SECONDS = 60.0
 LOG = logging.getLogger("acta.testing")
-"""Has the traceback of a tool that raised; pytest shows it where the test fails."""
+"""Gets the traceback of a tool that raised; pytest shows it where the test fails."""
 
 
 class WrongResult(AssertionError):
-    """A tool returned something else than its annotation says. In a Lambda nothing is checked: the call has had its
+    """A tool returned something else than its annotation says. Only tests check this. In a Lambda the call has had its
     effect, and a failure would say that it had not.
     """
 
@@ -50,10 +50,10 @@ Tools = ModuleType | Sequence[Function | ModuleType]
 
 
 def load(beside: str | Path) -> ModuleType:
-    """The module `tools.py` of a folder of tools. `beside`: the folder, or a file in it such as a test's `__file__`.
+    """Imports `tools.py` of a folder of tools. `beside`: the folder, or a file in it such as a test's `__file__`.
 
-    Each call imports it anew, and what it imports of the folder; so tests of several folders do not get in one
-    another's way. Raises FileNotFoundError, and BadTool where the module ends the process.
+    Each call imports the module again, with what it imports from the folder, so that tests of several folders do not
+    get in one another's way. Raises FileNotFoundError, and BadTool if the module ends the process.
     """
     place = Path(beside).resolve()
     folder = place if place.is_dir() else place.parent
@@ -79,7 +79,7 @@ def load(beside: str | Path) -> ModuleType:
 
 
 def _forget_modules_in(folder: Path, but: str = "") -> None:
-    """Those that files of the folder define, tests apart: another folder may have modules of the same names."""
+    """Forgets modules that the folder's files define, except tests: another folder may have some of the same names."""
     for name, module in list(sys.modules.items()):
         file = Path(getattr(module, "__file__", None) or "")
         is_test = file.name.startswith("test_") or file.name == "conftest.py"
@@ -103,9 +103,9 @@ def call(
 ) -> Any:
     """Calls one tool as an agent would, and returns what the agent gets: a text, or JSON.
 
-    `arguments`: as JSON. `files`: the tenant's, by path; what the tool writes is in them afterwards. `secrets`: by
-    name. `seconds`: until the deadline. Raises ToolError where the arguments do not fit or the tool says so,
-    WrongResult where it returns something else than its annotation says, and whatever else the tool raises.
+    `arguments`: as JSON. `files`: the tenant's, by path; afterwards it also has what the tool wrote. `secrets`: by
+    name. `seconds`: until the deadline. Raises ToolError if the arguments do not fit or the tool raises it, WrongResult
+    if the tool returns something else than its annotation says, and whatever else the tool raises.
     """
     made = _made(function)
     if not isinstance(arguments or {}, Mapping):
@@ -134,7 +134,7 @@ def call(
 
 
 def tools_of(given: Tools) -> dict[str, Tool]:
-    """By name. Raises TypeError for a function that is no tool, and BadTool."""
+    """The tools by name. Raises TypeError for a function that is no tool, and BadTool."""
     found: dict[str, Tool] = {}
     for each in given if isinstance(given, Sequence) else (given,):
         if isinstance(each, ModuleType):
@@ -154,8 +154,8 @@ def _made(function: Function) -> Tool:
 
 
 def as_offered(tools: Mapping[str, Tool]) -> Callable[[str], Mapping[str, ToolSpec]]:
-    """What a tenant's agents may be given, for any tenant: the environment `test` has one folder of tools. Raises
-    BadTool for one that Acta cannot offer.
+    """The tools that a tenant's agents may be given, for any tenant: the environment `test` has one folder of tools.
+    Raises BadTool for a tool that Acta cannot offer.
     """
     offered: dict[str, ToolSpec] = {}
     for name, made in tools.items():
@@ -167,12 +167,12 @@ def as_offered(tools: Mapping[str, Tool]) -> Callable[[str], Mapping[str, ToolSp
 
 
 class CalledInProcess:
-    """Stands where the engine has a Lambda client: an invocation calls the function."""
+    """Takes the place of the engine's Lambda client: an invocation calls the function in this process."""
 
     def __init__(
         self, tools: Mapping[str, Tool], files: Callable[[Tool, Event], Files], secrets: Mapping[str, str]
     ) -> None:
-        """`files`: those that a call reaches."""
+        """`files`: gives the files that a call reaches."""
         self._tools = {name: checking_its_result(made) for name, made in tools.items()}
         self._files = files
         self._read_secret = _reader(secrets)
@@ -192,7 +192,7 @@ class CalledInProcess:
 
 
 def checking_its_result(made: Tool) -> Tool:
-    """Raises WrongResult when it is called and returns something else than its annotation says."""
+    """A tool that raises WrongResult if the function returns something else than its annotation says."""
     said = get_type_hints(made.function, include_extras=True).get("return", Any)
     adapter = _adapter(said)
     if adapter is None:
@@ -221,7 +221,7 @@ def checking_its_result(made: Tool) -> Tool:
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
-    """None: pydantic knows nothing about the type, so nothing is checked."""
+    """Checks values of this type. None if pydantic does not know the type, so that nothing is checked."""
     if annotation is Any:
         return None
     for config in (ConfigDict(arbitrary_types_allowed=True), None):  # models have a config of their own
@@ -237,7 +237,7 @@ def _example(made: Tool) -> str:
 
 
 def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None, effect_id: str) -> Files:
-    """What the tool was declared with."""
+    """The files that the tool's declaration lets it reach."""
     if made.files is None:
         return NoFiles()
     return ToolFiles(store, tenant, user, effect_id, writes=made.files == "write")
@@ -273,11 +273,11 @@ def _reader(secrets: Mapping[str, str]) -> Callable[[str], str]:
 
 MOST_FILES = 1_000
 MOST_BYTES = 4_194_304
-"""`max_file_bytes` of an environment that says nothing else."""
+"""`max_file_bytes` of an environment that does not set it."""
 
 
 class ToolFiles(CheckedFiles):
-    """`user`: whose private files it reaches; None: nobody's."""
+    """`user`: whose private files it reaches; None: it reaches no private files."""
 
     def __init__(
         self, store: FileStore, tenant: str, user: str | None, effect_id: str, *, writes: bool

@@ -14,10 +14,10 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
-"""What the model says, what goes wrong when it is asked, or what it says to what it is asked."""
+"""What the model says, the error that is raised when it is asked, or a function from the request to what it says."""
 
 USAGE = TokenUsage(input=100, output=20, cached_input=40)
-"""Of each reply."""
+"""The tokens of each reply."""
 SHOWN_CHARS = 200
 
 
@@ -69,7 +69,7 @@ def fails(reason: str) -> ModelReply:
 
 class ScriptedModel:
     """Answers in order. `forever`: the last reply repeats. `any_tool`: the script may use tools that the agent does not
-    have, to see what becomes of that.
+    have, to see what happens then.
     """
 
     provider = "scripted"
@@ -81,18 +81,18 @@ class ScriptedModel:
         self.requests: list[ModelRequest] = []
         """What the model was asked, oldest first."""
         self.unscripted = 0
-        """How many of the requests the script was not asked for."""
+        """How many of the requests were not answered from the script."""
         self.meanwhile: Callable[[], object] = lambda: None
-        """Happens while the model thinks."""
+        """Called while the model thinks."""
 
     @property
     def left(self) -> Sequence[Reply]:
-        """The replies that nobody has asked for yet."""
+        """The replies of the script that nobody has asked for yet."""
         return () if self._forever else tuple(self._script)
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Raises ScriptError, and the script's exceptions."""
-        self.requests.append(request._replace(fallbacks=None))  # what the model is shown
+        self.requests.append(request._replace(fallbacks=None))  # only what the model is shown
         self.meanwhile()
         if not self._script:
             raise ScriptError(
@@ -109,7 +109,7 @@ class ScriptedModel:
 
     @property
     def _number(self) -> int:
-        """Of the script's reply that is asked for, from 1."""
+        """The number of the script's reply that is asked for, counted from 1."""
         return len(self.requests) - self.unscripted
 
     def _check(self, reply: ModelReply, request: ModelRequest) -> None:
@@ -130,7 +130,7 @@ class ScriptedModel:
 
 
 def in_words(reply: Reply) -> str:
-    """A reply of a script as messages name it."""
+    """A reply of a script in the words of an error message."""
     if isinstance(reply, Exception):
         return f"the error {type(reply).__name__}"
     if not isinstance(reply, ModelReply):
@@ -149,7 +149,7 @@ def _call_in_words(call: RequestedCall) -> str:
 
 
 def _asked(request: ModelRequest) -> str:
-    """What came last before the request."""
+    """The last entry of the request, in the words of an error message."""
     match request.entries[-1] if request.entries else None:
         case ToolEntry(name=name, content=content):
             return f"It had just got the result of {name}: “{_beginning(content.text or '')}”."

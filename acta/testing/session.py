@@ -32,8 +32,8 @@ from acta_engine.untrusted.quoting import unquoted
 from acta_engine.untrusted.validation_messages import error_sentence
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
-"""Fields are those of `POST /v1/agents` and of `acta agents put`; `name` and `agent_id` may be left out. A file has
-them as JSON, or is `agents/NAME.yaml` of `acta apply`; a relative path starts where pytest was called.
+"""Fields as in `POST /v1/agents` and `acta agents put`; `name` and `agent_id` may be left out. A path names a file with
+them: JSON, or `agents/NAME.yaml` of `acta apply`. A relative path starts where pytest was called.
 """
 
 
@@ -42,7 +42,7 @@ class BadAgent(ValueError):
 
 
 def to_definition(agent: Agent | None) -> AgentDefinition:
-    """None: the built-in agent, which has every tool. Raises BadAgent."""
+    """The agent's definition. None: the built-in agent, which has every tool. Raises BadAgent."""
     if agent is None:
         return built_in()
     if isinstance(agent, AgentDefinition):
@@ -60,14 +60,14 @@ def to_definition(agent: Agent | None) -> AgentDefinition:
 
 
 def check_tools(agent: AgentDefinition, known: Collection[str]) -> None:
-    """Raises BadAgent for a tool that nobody has."""
+    """Raises BadAgent if the agent names a tool that does not exist."""
     wrong = unknown_tools([*agent.tools, *agent.high_stakes], list(known))
     if wrong:
         raise BadAgent(" ".join(wrong))
 
 
 def _fields_of(path: Path) -> dict[str, Any]:
-    """A YAML file's name is the agent's id."""
+    """The fields in a file. The name of a YAML file is the agent's id."""
     is_yaml = path.suffix == ".yaml"
     try:
         text = path.read_text(encoding="utf-8")
@@ -90,8 +90,8 @@ def _relative(path: Path) -> str:
 
 
 class ToolUse(NamedTuple):
-    """One tool call. `input`: what the tool ran with, which a person may have changed. `told`: the result as the model
-    got it, None where it has none yet. `ok` False: it is an error.
+    """One tool call. `input`: what the tool ran with; a person may have changed it. `told`: the result as the model got
+    it, None if there is none yet. `ok` False: the result is an error.
     """
 
     call_id: str
@@ -102,7 +102,7 @@ class ToolUse(NamedTuple):
 
     @property
     def result(self) -> str | None:
-        """What the tool returned: `told` without the lines that mark text from outside."""
+        """What the tool returned: `told` without the lines that mark text from outside Acta."""
         return None if self.told is None else unquoted(self.told)
 
     @property
@@ -132,13 +132,13 @@ def run(
 ) -> "InProcessSession":
     """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
 
-    `script`: what the model says, reply by reply. It need not speak of the plan: where it begins with another reply,
-    the plan has one step, the goal, and `completes` closes the steps that are open. `tools`: your Python
-    tools, functions or the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines
-    it; None: the built-in agent. `secrets`: of your tools, by name. `files`: the tenant's. The limits, `private` and
+    `script`: what the model says, reply by reply. The script may leave the plan out: if it begins with another reply,
+    the plan has one step, the goal, and `completes` closes the open steps. `tools`: your Python tools, as functions or
+    as the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines it; None: the
+    built-in agent. `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and
     `output_schema` are those of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
 
-    Raises ScriptError where the script does not fit, BadAgent and BadTool.
+    Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
     model = _PlansByItself(script, goal)
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
@@ -171,8 +171,8 @@ def run(
 
 
 class InProcessSession:
-    """What became of the goal so far. Every property says how things are now; `approve`, `answer`, `say` and the like
-    have the agent work on and return the same session.
+    """What became of the goal so far. Every property says how things are now. `approve`, `answer`, `say` and the like
+    have the agent work on, and return the same session.
     """
 
     def __init__(self, acta: InProcess, model: ScriptedModel, session_id: str) -> None:
@@ -200,13 +200,13 @@ class InProcessSession:
 
     @property
     def answer(self) -> str | None:
-        """The final answer; None: there is none."""
+        """The final answer; None if there is none."""
         result = self._head.result
         return None if result is None else result.answer
 
     @property
     def data(self) -> Any:
-        """The final answer's JSON value, where the session has an output schema."""
+        """The JSON value of the final answer, if the session has an output schema."""
         result = self._head.result
         return None if result is None else result.answer_data
 
@@ -234,7 +234,7 @@ class InProcessSession:
 
     @property
     def events(self) -> list[Event]:
-        """What anybody sees who polls."""
+        """The events that anybody gets who polls the session."""
         seen: list[Event] = []
         after, more = Cursor(), True
         while more:
@@ -245,7 +245,7 @@ class InProcessSession:
 
     @property
     def tool_calls(self) -> list[ToolUse]:
-        """In the order in which the model asked for them. Changes of the plan are none of them."""
+        """The tool calls in the order in which the model asked for them, without changes of the plan."""
         rows = list(self.acta.stored_history(self.session_id).messages(HistoryCursor()))
         found = [row.item for row in rows if row.item is not None]
         results = {one.entry.call_id: one.entry for one in found if isinstance(one.entry, ToolEntry)}
@@ -265,7 +265,7 @@ class InProcessSession:
 
     @property
     def files(self) -> dict[str, str]:
-        """The tenant's files, by path. What is no UTF-8 has `�` in it."""
+        """The tenant's files, by path. Bytes that are not UTF-8 are shown as `�`."""
         acta = self.acta
         page = acta.files.list(acta.tenant, "", MOST_FILES)
         return {
@@ -281,8 +281,8 @@ class InProcessSession:
     def approve(
         self, comment: str | None = None, *, by: str | None = None, roles: Iterable[str] = ()
     ) -> Self:
-        """Approves the call that waits. `by`: who decides; None: who started the session. `roles`: theirs beside
-        `member`.
+        """Approves the call that waits. `by`: who decides; None: the person who started the session. `roles`: those of
+        this person, in addition to `member`.
         """
         return self.decide("approve", comment=comment, by=by, roles=roles)
 
@@ -298,8 +298,8 @@ class InProcessSession:
         by: str | None = None,
         roles: Iterable[str] = (),
     ) -> Self:
-        """Decides the oldest question that waits: with an option of it, and what the option takes, such as
-        `decide("modify", {"input": {"order_id": "8"}})`. Then the agent works on.
+        """Decides the oldest question that waits, with one of its options and with the input that the option takes,
+        such as `decide("modify", {"input": {"order_id": "8"}})`. Then the agent works on.
         """
         if not self.interventions:
             raise Conflict(f"No question waits for anybody: the session is {self.state}.")
@@ -313,7 +313,7 @@ class InProcessSession:
         return self._work()
 
     def say(self, text: str) -> Self:
-        """Tells the agent something: the answer to its question, else something new. Then the agent works on."""
+        """Tells the agent something: the answer to its question if it has one. Then the agent works on."""
         self.acta.say(self.session_id, text)
         return self._work()
 
@@ -330,7 +330,7 @@ class InProcessSession:
         return self._work()
 
     def _work(self) -> Self:
-        """Until the session ends or waits. Raises ScriptError."""
+        """Works until the session ends or waits. Raises ScriptError."""
         self.acta.run()
         head = self._head
         if head.is_over and self._model.left:
@@ -344,7 +344,7 @@ class InProcessSession:
 
 
 class _PlansByItself(ScriptedModel):
-    """Says of the plan what a script leaves out: the plan itself, and at the end that its steps are done."""
+    """Adds what a script leaves out about the plan: the plan itself, and at the end that its steps are done."""
 
     def __init__(self, script: Iterable[Reply], goal: str) -> None:
         super().__init__(script)
@@ -368,8 +368,8 @@ def _may_plan(reply: Reply) -> bool:
 
 
 def _with_steps_done(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    """A plan with open steps cannot be completed: those that neither the script nor this reply has closed are marked as
-    completed first.
+    """A plan with open steps cannot be completed. So the steps that neither the script nor this reply has closed are
+    marked as completed first.
     """
     open_steps: set[int] = set()
     results = {entry.call_id: entry for entry in request.entries if isinstance(entry, ToolEntry)}

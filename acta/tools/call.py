@@ -14,9 +14,9 @@ from typing import NamedTuple, NoReturn, Protocol
 
 
 class ToolError(Exception):
-    """The call failed, and the text tells the model why, and what it may try instead.
+    """The call failed. The text tells the model why, and what it may try instead.
 
-    Of any other exception the model is told the type alone, since its text may quote what nobody should read.
+    Of any other exception the model gets only the type, because its text may quote what nobody should read.
     """
 
 
@@ -25,7 +25,7 @@ class BadTool(TypeError):
 
 
 class SecretMissing(LookupError):
-    """The text says where the secret has to be named or set. Of its value nothing is known."""
+    """The text says where the secret has to be named or set. It says nothing of the secret's value."""
 
 
 class FileRefused(ToolError):
@@ -40,30 +40,30 @@ class File(NamedTuple):
 
 
 class Files(Protocol):
-    """Files of the tenant whose session called the tool, and of nobody else.
+    """Files of the tenant whose session called the tool; those of other tenants cannot be reached.
 
-    Paths are those of the built-in file tools: relative, folders separated by `/`. A path that begins with `~/` is a
-    private file of who started the session; only private sessions have any.
+    Paths are those of the built-in file tools: relative, with `/` between folders. A path that begins with `~/` is a
+    private file of the person who started the session; only private sessions have such files.
     """
 
     def list(self, folder: str = "") -> list[File]:
         """All files under a folder, by path. Raises FileRefused."""
 
     def read_text(self, path: str) -> str:
-        """Raises FileRefused where there is no such file, or it is not UTF-8."""
+        """Raises FileRefused if there is no such file, or if it is not UTF-8."""
 
     def read_bytes(self, path: str) -> bytes:
-        """Raises FileRefused where there is no such file."""
+        """Raises FileRefused if there is no such file."""
 
     def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
-        """Raises FileRefused where a file is there and `replace` is False."""
+        """Raises FileRefused if there is a file already and `replace` is False."""
 
     def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
-        """Raises FileRefused where a file is there and `replace` is False."""
+        """Raises FileRefused if there is a file already and `replace` is False."""
 
 
 class NoFiles:
-    """Of a tool that has declared none: every method raises FileRefused."""
+    """The files of a tool that has declared none: every method raises FileRefused."""
 
     def _undeclared(self, *given: object, **named: object) -> NoReturn:
         raise FileRefused('this tool reaches no files. Its writer has to say @tool(files="read") or "write".')
@@ -82,10 +82,10 @@ def no_secrets(name: str) -> NoReturn:
 class Call:
     """One call of a tool.
 
-    `tenant`, `session_id`: whose session called. `user`: the subject of who started the session. `effect_id`: the key
-    of what the call does outside; a repeated call has the same, so hand it on as an idempotency key. `rerun`: an
-    earlier attempt of this call may have had its effect. `deadline`: nobody waits for the answer after it.
-    `files`: the tenant's files, for tools with `files="read"` or `files="write"`. `read_secret`: what `secret` uses.
+    `tenant`, `session_id`: those of the calling session. `user`: the subject of the person who started it. `effect_id`:
+    names what this call does outside; a repeated call has the same, so use it as an idempotency key. `rerun`: an
+    earlier attempt of this call may have had its effect. `deadline`: nobody waits for the answer after it. `files`: the
+    tenant's files, for tools with `files="read"` or `files="write"`. `read_secret`: used by `secret`.
     """
 
     tenant: str
@@ -99,7 +99,7 @@ class Call:
 
     @property
     def seconds_left(self) -> float:
-        """Until the deadline; never below 0."""
+        """Seconds until the deadline; never below 0."""
         return max(0.0, (self.deadline - datetime.now(UTC)).total_seconds())
 
     def secret(self, name: str) -> str:

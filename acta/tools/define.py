@@ -1,6 +1,6 @@
 """`@tool(…)`: a Python function becomes a tool of agents (docs/own-tools.md).
 
-The function stays what it is and can be called in tests. `tool_of(function)` is what `@tool` has found out about it.
+The function stays as it is and can be called in tests. `tool_of(function)` returns what `@tool` has found out.
 """
 
 import inspect
@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Function)
 
 @dataclass(frozen=True)
 class Tool:
-    """A function and what the engine and the model know about it. `high_stakes` None: Acta decides by the effect."""
+    """A function and what the engine and the model know about it. `high_stakes` None: it follows from the effect."""
 
     function: Function
     parameters: Parameters
@@ -51,7 +51,7 @@ class Tool:
     files: FileAccess | None
 
     def to_spec(self) -> dict[str, Any]:
-        """As the catalogue has it: JSON, without what was not said."""
+        """The tool's entry in the catalogue, as JSON, without fields that were not set."""
         said = {
             "name": self.name,
             "description": self.description,
@@ -84,16 +84,17 @@ def tool(
     result_limit_bytes: int = 65_536,
     files: FileAccess | None = None,
 ) -> Callable[[F], F]:
-    """Makes a function a tool. Its docstring is the description for the model, its parameters are the arguments, a
-    parameter of the type `Call` gets the call. It may be `async`. It returns a text, or what pydantic makes JSON of.
+    """Makes a function a tool. The function's docstring is the description for the model, and its parameters are the
+    arguments; a parameter of the type `Call` gets the call. The function may be `async`. It returns a text, or
+    something that pydantic can make JSON of.
 
-    `effect`: has to be said. What happens to a call whose worker died: `read`, it runs again. `idempotent`: it runs
-    again with the same `call.effect_id`. `once`: it never runs again by itself, a person is asked whether it happened.
-    `timeout_seconds`: how long the engine waits for one call, 1 to 600. `risk`: what the tool touches, `read` or
-    `write` unless said otherwise. `high_stakes`: a person approves each call; unless said otherwise where `effect` is
-    not `read`. `approver_role`, `approver_must_differ`: who does. `repeatable`: equal calls do not mean that the agent
-    is stuck. `result_limit_bytes`: the model gets the beginning of a longer result and may page through the rest.
-    `files`: `call.files` reads, or reads and writes, the tenant's files. Raises BadTool.
+    `effect`: required. What happens to a call whose worker died: `read`, it runs again; `idempotent`, it runs again
+    with the same `call.effect_id`; `once`, it never runs again by itself and a person is asked whether it happened.
+    `timeout_seconds`: how long the engine waits for one call, 1 to 600. `risk`: what the tool touches; by default
+    `read` if that is the effect, else `write`. `high_stakes`: a person approves each call; this is the default unless
+    `effect` is `read`. `approver_role`, `approver_must_differ`: who approves. `repeatable`: equal calls do not mean
+    that the agent is stuck. `result_limit_bytes`: the model gets the beginning of a longer result and may page through
+    the rest. `files`: `call.files` reads, or reads and writes, the tenant's files. Raises BadTool.
     """
     if bare is not None:
         raise BadTool(f'{_named(bare)}: write @tool(effect="read") above the function, not @tool alone.')
@@ -124,13 +125,13 @@ def tool(
 
 
 def tool_of(function: object) -> Tool | None:
-    """None for what is no tool."""
+    """What `@tool` has found out about the function; None if it is no tool."""
     found = getattr(function, MARK, None) if inspect.isfunction(function) else None
     return found if isinstance(found, Tool) else None
 
 
 def tools_in(module: ModuleType) -> Mapping[str, Tool]:
-    """The tools that a module defines or imports, by name. Raises BadTool for two of one name."""
+    """The tools that a module defines or imports, by name. Raises BadTool if two tools have the same name."""
     found: dict[str, Tool] = {}
     for value in vars(module).values():
         made = tool_of(value)
@@ -182,7 +183,7 @@ def _check(made: Tool) -> None:
     beside = [tool_of(value) for value in made.function.__globals__.values()]
     others = [each for each in beside if each is not None and each.function is not made.function]
     is_taken = any(each.name == made.name for each in others)
-    if is_taken and made.function.__module__ != "__main__":  # a prompt of Python's may define it again
+    if is_taken and made.function.__module__ != "__main__":  # a Python prompt may define it again
         raise _twice(made)
 
 

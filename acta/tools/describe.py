@@ -1,6 +1,6 @@
 """`python -m acta.tools.describe FOLDER`: prints what the tools of a folder are, as JSON: `{"tools": [spec, …]}`, or
-`{"error": "…"}` where they cannot be read. Each folder is read by a process of its own, since it brings its libraries.
-The process ends after IMPORT_SECONDS, and says where it was.
+`{"error": "…"}` if they cannot be read. Each folder is read by a process of its own, because it brings its own
+libraries. After IMPORT_SECONDS the process ends and says which line was running.
 """
 
 import contextlib
@@ -18,12 +18,12 @@ from acta.tools.call import BadTool
 from acta.tools.define import MODULE, tools_in
 
 IMPORT_SECONDS = 20.0
-"""Lambda itself gives a process 10 seconds to start before it begins anew."""
+"""Lambda itself gives a process 10 seconds to start before it starts the process again."""
 ONLY_DEFINES = "A module of tools only defines them: do such work in the function"
 
 
 def describe(folder: Path) -> dict[str, Any]:
-    """`folder`: has `tools.py`. What that prints goes to standard error."""
+    """`folder`: a folder with a `tools.py`. Whatever that module prints goes to standard error."""
     if not (folder / f"{MODULE}.py").is_file():
         return {"error": f"there is no {MODULE}.py. It is where a folder's tools stand."}
     sys.path.insert(0, str(folder))
@@ -48,7 +48,7 @@ def _frames(error: BaseException) -> Iterable[traceback.FrameSummary]:
 
 
 def _place(folder: Path, frames: Iterable[traceback.FrameSummary]) -> str:
-    """The last line of the folder's own that was running."""
+    """The innermost line of the folder's own code that was running."""
     own = [
         f"{Path(frame.filename).relative_to(folder)} line {frame.lineno}"
         for frame in frames
@@ -59,7 +59,7 @@ def _place(folder: Path, frames: Iterable[traceback.FrameSummary]) -> str:
 
 
 def _end(said: dict[str, Any]) -> None:
-    """Whatever threads the folder has begun."""
+    """Ends the process, whatever threads the folder's modules have started."""
     out = sys.__stdout__
     assert out is not None
     print(json.dumps(said), file=out, flush=True)

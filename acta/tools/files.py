@@ -1,5 +1,5 @@
-"""Files of one call: the rules that hold wherever they are kept, and the tenant's files in S3, reached with the
-credentials that came with the call and with no others (ADR 88).
+"""The files of one call: rules that hold wherever files are kept, and the tenant's files in S3. They are reached with
+the credentials that came with the call and with no others (ADR 88).
 """
 
 import hashlib
@@ -21,7 +21,7 @@ BLANK_LETTERS = frozenset(
 
 
 def check_path(path: str) -> str:
-    """Of a file that is there. Returns it unchanged. Raises FileRefused."""
+    """Checks the path of a file that exists, and returns it unchanged. Raises FileRefused."""
     wrong = _wrong(path)
     if wrong is not None:
         raise FileRefused(f"{wrong}. {HOW}")
@@ -29,7 +29,7 @@ def check_path(path: str) -> str:
 
 
 def check_new_path(path: str) -> str:
-    """Of a file to write. Returns it unchanged. Raises FileRefused."""
+    """Checks the path of a file to write, and returns it unchanged. Raises FileRefused."""
     check_path(path)
     if path.startswith("~") and not path.startswith(PRIVATE):
         raise FileRefused(f"the path begins with ~, as only those of private files do: ~/name. {HOW}")
@@ -41,7 +41,7 @@ def check_new_path(path: str) -> str:
 
 
 def check_folder(path: str) -> str:
-    """Returns what the paths in it begin with; of the top nothing. Raises FileRefused."""
+    """The prefix of all paths in the folder; empty for the top. Raises FileRefused."""
     return "" if path in ("", ".", "/", "./") else check_path(path.removesuffix("/")) + "/"
 
 
@@ -71,7 +71,7 @@ MISSING = ("404", "NoSuchKey", "NotFound")
 DENIED = ("403", "AccessDenied")
 PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 WRITE = "write"
-"""In an object's metadata: which write made it."""
+"""The key in an object's metadata under which the id of its write is kept."""
 
 Client = Callable[[Mapping[str, str]], Any]
 
@@ -83,15 +83,15 @@ def _client(keys: Mapping[str, str]) -> Any:
 
 
 def files_of(event: Mapping[str, Any]) -> Files | None:
-    """None where the tool has declared no files."""
+    """The files that the call reaches; None if the tool has declared no files."""
     given = event.get("files")
     return None if given is None else S3Files(given, event["effect_id"])
 
 
 class CheckedFiles(ABC):
-    """`acta.tools.call.Files` by the rules of tools. `effect_id`: a repeated call writes the same file once. `writes`:
-    the tool was declared with `files="write"`. `private`: the call is of a private session, whose person's files it
-    reaches, too. `max_bytes`: of a file.
+    """`acta.tools.call.Files` with the rules of tools. `effect_id`: with it, a repeated call writes the same file only
+    once. `writes`: the tool was declared with `files="write"`. `private`: the call comes from a private session, so it
+    also reaches that person's files. `max_bytes`: the most that one file may have.
     """
 
     def __init__(self, effect_id: str, *, writes: bool, private: bool, max_bytes: int) -> None:
@@ -106,11 +106,11 @@ class CheckedFiles(ABC):
 
     @abstractmethod
     def _stored(self, path: str) -> bytes | None:
-        """None: there is no such file."""
+        """The file's bytes; None if there is no such file."""
 
     @abstractmethod
     def _store(self, path: str, data: bytes, write_id: str, *, replace: bool) -> bool:
-        """False: a file is there that another write has made, and is not to be replaced."""
+        """False if a file is there that another write has made and that may not be replaced."""
 
     def list(self, folder: str = "") -> list[File]:
         return sorted(self._listed(self._reached(check_folder(folder))))
@@ -148,8 +148,8 @@ class CheckedFiles(ABC):
 
 
 class S3Files(CheckedFiles):
-    """`given`: the event's `files`, which has the places, the keys and what they may be used for. `client`: makes a
-    boto3 client.
+    """`given`: the event's `files`, which has the places, the credentials and what they allow. `client`: makes a boto3
+    client.
     """
 
     def __init__(self, given: Mapping[str, Any], effect_id: str, client: Client = _client) -> None:
@@ -189,12 +189,12 @@ class S3Files(CheckedFiles):
         except error as refused:
             if _code(refused) not in PRESENT:
                 raise
-            # an earlier attempt of this call may have written it
+            # an earlier attempt of this call may have written the file
             return bool(s3.head_object(**target)["Metadata"].get(WRITE) == write_id)
         return True
 
     def _place(self, path: str) -> tuple[str, Any, str]:
-        """`shared` or `private`, its client, and the rest of the path."""
+        """`shared` or `private`, the client for it, and the rest of the path."""
         place = "private" if path.startswith(PRIVATE) else "shared"
         if place not in self._clients:
             self._clients[place] = self._client(self._given[place]["keys"])
@@ -205,8 +205,8 @@ class S3Files(CheckedFiles):
         return prefix
 
     def _under(self, s3: Any, place: str, below: str, shown: str) -> Iterator[File]:
-        """The top of the tenant's files is listed folder by folder: a listing of everything would name private files,
-        so nobody may make it.
+        """Lists the top of the tenant's files folder by folder: a listing of everything would name private files, so
+        nobody may make it.
         """
         root, bucket = self._prefix(place), self._given["bucket"]
         by_folder = place == "shared" and not below
@@ -223,7 +223,7 @@ class S3Files(CheckedFiles):
                     yield from self._under(s3, place, inside, shown)
 
     def _is_there(self, s3: Any, key: str) -> bool:
-        """Who may not list the whole bucket is told 403 of a key that is missing."""
+        """A caller who may not list the whole bucket gets 403 for a key that is missing."""
         found = s3.list_objects_v2(Bucket=self._given["bucket"], Prefix=key, MaxKeys=1).get("Contents", ())
         return any(each["Key"] == key for each in found)
 

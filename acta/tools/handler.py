@@ -28,7 +28,7 @@ def _secrets() -> Secrets:
 try:
     _tools()  # while Lambda starts the process, not while a call waits
 except Exception as error:
-    # The calls that come import it again, and fail with it: its traceback is in the log of each session then.
+    # Each call then imports it again and fails, so that the log of each session has the traceback.
     print(f"{MODULE}.py cannot be imported: {type(error).__name__}")
 
 

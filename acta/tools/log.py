@@ -1,7 +1,7 @@
-"""What a call prints, logs and raises, as lines of the folder's log: each is JSON with the session's id, so that
-`acta logs ID` finds it. It is for who writes the tool; neither Acta nor a model reads it.
+"""What a call prints, logs and raises becomes lines of the folder's log. Each is JSON with the session's id, so that
+`acta logs ID` finds it. The log is for the author of the tool; neither Acta nor a model reads it.
 
-What is printed while no call runs, such as at import, goes out as it is.
+What is printed while no call runs, such as at import, is written unchanged.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ from typing import Any, TextIO
 
 PRINTED, LOGGED, RAISED, REFUSED = "tool printed", "tool logged", "tool raised", "tool failed"
 MOST_CHARS = 8_000
-"""Of a printed line, and of a traceback, whose end is kept."""
+"""The most characters of a printed line, and of a traceback, of which the end is kept."""
 
 
 class CallLog:
-    """`out`: where lines go. A process has one call at a time; what its threads print meanwhile belongs to it."""
+    """`out`: where lines go. A process has one call at a time, so what its threads print meanwhile belongs to it."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
@@ -37,7 +37,7 @@ class CallLog:
 
     @contextlib.contextmanager
     def during(self, event: Mapping[str, Any]) -> Iterator[None]:
-        """`event`: of the call. What it raises is written with its traceback, and goes on."""
+        """`event`: that of the call. An error that the call raises is written with its traceback and raised again."""
         self._about = {field: event.get(field, "") for field in ("tool", "session_id", "effect_id")}
         try:
             yield
@@ -50,7 +50,7 @@ class CallLog:
             self._about = None
 
     def failed(self, error: BaseException) -> None:
-        """The call is answered with the error's words, and they are written, too."""
+        """Writes an error whose text is also the call's answer."""
         self.write("ERROR", REFUSED, str(error), error=type(error).__name__)
 
     def write(self, level: str, message: str, text: str, **more: Any) -> None:
@@ -64,7 +64,7 @@ class CallLog:
 
 
 class _Lines(io.TextIOBase):
-    """Standard output or standard error: each line that is printed is one of the log."""
+    """Standard output or standard error, where each line that is printed becomes one line of the log."""
 
     def __init__(self, log: CallLog, level: str) -> None:
         self._log = log
@@ -104,12 +104,12 @@ class _Handler(logging.Handler):
         try:
             text = self.format(record)[-MOST_CHARS:]
             self._log.write(record.levelname, LOGGED, text, logger=record.name)
-        except Exception:  # as every handler: a wrong format string fails no call
+        except Exception:  # like every logging handler: a wrong format string must not fail the call
             self.handleError(record)
 
 
 def _traceback(error: BaseException) -> str:
-    """Without the frames of what called the tool."""
+    """The traceback without the frames of the code that called the tool."""
     told = traceback.TracebackException.from_exception(error)
     here = __package__.replace(".", "/")
     while len(told.stack) > 1 and here in told.stack[0].filename.replace("\\", "/"):

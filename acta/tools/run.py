@@ -1,9 +1,9 @@
-"""One call of a tool: from the event that the engine sends to the answer that it gets.
+"""One call of a tool, from the event that the engine sends to the answer that it gets.
 
-The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`; the
-deadline is RFC 3339, `files` is how the tenant's files are reached. The answer is `{"result": …}`, a text or JSON, or
-`{"error": "…"}`, which a ToolError says, and Acta itself of a missing secret and of a result that is no JSON. Any other
-exception passes through: Lambda tells the engine its type.
+The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`. The
+deadline is RFC 3339; `files` says how to reach the tenant's files. The answer is `{"result": …}`, a text or JSON, or
+`{"error": "…"}` with the text of a ToolError, or with Acta's own text if a secret is missing or a result is no JSON.
+Any other exception passes through: Lambda tells the engine its type.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ NO_WORDS = "the tool failed without saying why"
 
 
 class UnknownTool(LookupError):
-    """The folder has no such tool any more."""
+    """The folder does not have such a tool any more."""
 
 
 class UnusableResult(TypeError):
@@ -39,8 +39,8 @@ def answer(
     read_secret: Callable[[str], str] = no_secrets,
     tell: Callable[[Exception], None] = lambda error: None,
 ) -> dict[str, Any]:
-    """`tell`: is told of an error whose words the answer has. Raises UnknownTool, and what the function raises but
-    ToolError.
+    """`tell`: called with an error whose text is the answer. Raises UnknownTool, and everything that the function
+    raises except ToolError.
     """
     if event["tool"] not in tools:
         raise UnknownTool(f"there is no tool {event['tool']} in this folder")
@@ -76,7 +76,7 @@ def to_call(event: Event, files: Files, read_secret: Callable[[str], str]) -> Ca
 
 
 def to_result(made: Tool, returned: Any) -> Any:
-    """As JSON. Raises UnusableResult."""
+    """The result as JSON. Raises UnusableResult."""
     try:
         return to_jsonable_python(returned, inf_nan_mode="null")
     except (PydanticSerializationError, ValueError):

@@ -1,7 +1,7 @@
-"""Secrets of a folder of tools: texts in Secrets Manager that the folder's role alone may read.
+"""Secrets of a folder of tools: texts in Secrets Manager that only the folder's role may read.
 
-The Lambda's variables say which secret has which name there: `ACTA_TOOL_SECRETS` is a JSON object of name ->
-name in Secrets Manager. No value is ever in a variable.
+The Lambda's variable `ACTA_TOOL_SECRETS` is a JSON object: for the name of each secret, its name in Secrets Manager. No
+value is ever in a variable.
 """
 
 import json
@@ -13,9 +13,9 @@ from acta.tools.call import SecretMissing, no_secrets
 
 VARIABLE = "ACTA_TOOL_SECRETS"
 NOT_THERE = ("ResourceNotFoundException", "AccessDeniedException")
-"""AWS says the second of a secret that is missing where a role may read it by its whole ARN alone."""
+"""AWS answers the second one for a missing secret if a role may read it only by its whole ARN."""
 KEPT_SECONDS = 60.0
-"""A value that was changed is in force after so long."""
+"""Seconds for which a value is kept, so a changed value is in force after at most this time."""
 
 
 def _client() -> Any:
@@ -25,7 +25,7 @@ def _client() -> Any:
 
 
 class Secrets:
-    """`variables`: of the process. `client`: makes a boto3 client. `clock`: seconds."""
+    """`variables`: those of the process. `client`: makes a boto3 client. `clock`: seconds."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Secrets:
         self._kept: dict[str, tuple[float, str]] = {}
 
     def read(self, name: str) -> str:
-        """Raises SecretMissing, and botocore's errors where Secrets Manager cannot be reached."""
+        """The secret's value. Raises SecretMissing, and botocore's errors if Secrets Manager cannot be reached."""
         if name not in self._names:
             no_secrets(name)
         read_at, value = self._kept.get(name, (0.0, ""))

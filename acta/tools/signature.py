@@ -18,25 +18,25 @@ from acta.tools.call import BadTool, Call, ToolError
 Function = Callable[..., Any]
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FRAMEWORKS = frozenset({"fastapi", "starlette", "typer", "click", "attr", "attrs", "sqlmodel"})
-"""Packages whose marks on a parameter mean something that a tool does not do."""
+"""Packages whose markers on a parameter mean something that a tool does not do."""
 PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset)
 
 
 class Parameters(NamedTuple):
     schema: dict[str, Any]
-    """Of the arguments."""
+    """The JSON Schema of the arguments."""
     model: type[BaseModel]
-    """Checks them."""
+    """Checks the arguments."""
     names: Mapping[str, str]
-    """Field of the model -> parameter."""
+    """For each field of the model, the parameter."""
     own_defaults: frozenset[str]
-    """Fields whose default the function has itself. The others' defaults are pydantic's."""
+    """Fields whose default value the function has itself. The defaults of the other fields are pydantic's."""
     call: str | None
-    """The parameter that gets the Call; None where no parameter does."""
+    """The parameter that gets the Call; None if there is none."""
 
     def to_arguments(self, given: str | bytes) -> dict[str, Any]:
-        """Keyword arguments without those that the function has defaults for itself. `given`: a JSON object. Raises
-        ToolError that names the wrong fields.
+        """Keyword arguments, without those for which the function's own default is used. `given`: a JSON object. Raises
+        ToolError, which names the wrong fields.
         """
         try:
             checked = self.model.model_validate_json(given)
@@ -75,7 +75,7 @@ def parameters_of(function: Function) -> Parameters:
             raise BadTool(f"{name}: write {parameter.name}: Call. Every call has one, so it is never None.")
         _check_marks(name, parameter, annotation)
         field, default = f"p{place}", parameter.default
-        # pydantic itself puts together what the type and a default of `Field(…)` say, as in a model
+        # pydantic itself combines the type with a default of `Field(…)`, as in a model
         named = _named(annotation, parameter.name)
         has_default = default is not inspect.Parameter.empty and default is not ...
         fields[field] = (named, default) if has_default else named
@@ -88,14 +88,14 @@ def parameters_of(function: Function) -> Parameters:
 
 
 def _named(annotation: Any, name: str) -> Any:
-    """The type with the parameter's name as the argument's. An alias that the writer gives comes later and wins."""
+    """The type, with the parameter's name as the argument's. An alias that the author gives comes later and wins."""
     is_annotated = typing.get_origin(annotation) is Annotated
     bare, *marks = typing.get_args(annotation) if is_annotated else (annotation,)
     return Annotated[(bare, Field(alias=name), *marks)]
 
 
 def _check_marks(name: str, parameter: inspect.Parameter, annotation: Any) -> None:
-    """Refuses what another library would act on: the parameter would be the model's to fill in. Raises BadTool."""
+    """Refuses what another library would act on: here the model would have to fill in the parameter. Raises BadTool."""
     marks = typing.get_args(annotation)[1:] if typing.get_origin(annotation) is Annotated else ()
     for mark in (parameter.default, *marks):
         if isinstance(mark, dataclasses.Field | ModelPrivateAttr):
@@ -117,7 +117,7 @@ def _check_marks(name: str, parameter: inspect.Parameter, annotation: Any) -> No
 
 
 def _check_fields(name: str, model: type[BaseModel], names: Mapping[str, str]) -> None:
-    """Raises BadTool for what pydantic takes and a tool cannot keep."""
+    """Raises BadTool for what pydantic accepts and a tool cannot keep."""
     aliases: dict[str, str] = {}
     for field, info in model.model_fields.items():
         parameter, alias = names[field], info.validation_alias or info.alias
@@ -153,8 +153,8 @@ def _bounds(info: FieldInfo) -> Iterator[str]:
 
 
 def _is_default(info: FieldInfo) -> bool:
-    """Whether the default may be what the function gets. Bounds do not hold for it, as in pydantic: a writer may have
-    0 mean something else.
+    """Whether the function may get the default. Bounds do not hold for it, as in pydantic: an author may let 0 mean
+    something else.
     """
     default, kind = info.default, typing.cast("Any", info.annotation)
     if default is PydanticUndefined or default is None or isinstance(default, PLAIN):
@@ -188,7 +188,7 @@ def _hints(function: Function) -> dict[str, Any]:
 
 def _model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
     try:
-        # The fields' own names are ours: a parameter may be called like a method of pydantic's models.
+        # The fields get names of Acta's: a parameter may have the name of a method of pydantic's models.
         made: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
         return made
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
@@ -196,7 +196,7 @@ def _model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
 
 
 class _WithoutTitles(GenerateJsonSchema):
-    """Titles that only repeat the fields' names are left out: each request to a model would carry them."""
+    """Leaves out titles that only repeat the fields' names: each request to a model would carry them."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -210,7 +210,7 @@ class _WithoutTitles(GenerateJsonSchema):
 def _schema(name: str, model: type[BaseModel]) -> dict[str, Any]:
     try:
         made = model.model_json_schema(schema_generator=_WithoutTitles)
-    except PydanticUserError as error:  # such as a type that JSON has no form of
+    except PydanticUserError as error:  # for example a type that JSON cannot represent
         raise _unusable(name, error) from None
     made.setdefault("properties", {})
     return made

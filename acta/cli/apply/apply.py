@@ -30,7 +30,7 @@ AGAIN = "Apply again to do the rest: what was done is not done twice"
 
 
 def apply(arguments: Namespace) -> int:
-    """Exit code 1 where a write failed or the answer is no, 3 where `--plan` shows changes. Raises CliError."""
+    """Returns exit code 1 if a write failed or the person said no, 3 if `--plan` shows changes. Raises CliError."""
     folder = read_folder(Path(arguments.folder), arguments.set_name)
     deployed = TenantDefinitions(connect(arguments, role="admin"))
     made = plan(
@@ -59,7 +59,7 @@ def apply(arguments: Namespace) -> int:
 
 
 def _make(deployed: TenantDefinitions, made: ApplyPlan, *, as_json: bool) -> int:
-    """Step by step, as far as it goes."""
+    """Makes the steps in their order and stops at the first one that fails."""
     done: list[ApplyStep] = []
     for step in made.steps:
         try:
@@ -93,7 +93,7 @@ def _count(number: int) -> str:
 
 
 def _why(error: ClientError) -> str:
-    """With what is wrong, by field, each sentence once."""
+    """The error's message, followed by what is wrong with each field; no sentence twice."""
     said = str(error)
     for field, sentences in getattr(error, "details", {}).items():
         if isinstance(sentences, list):
@@ -115,7 +115,7 @@ OF_MARK = {"+": GREEN, "-": RED, "~": YELLOW, "!": RED}
 
 
 def is_coloured(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
-    """On a terminal that has colours, unless its owner wants none (no-color.org)."""
+    """Whether `stream` is a terminal with colours whose owner has not switched them off (no-color.org)."""
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
@@ -143,12 +143,12 @@ def summary(plan: ApplyPlan) -> str:
 
 
 def difference(step: ApplyStep) -> list[str]:
-    """Each line with `+`, `-` or a blank before it; escaped for a terminal."""
+    """The lines of the difference, each with `+`, `-` or a blank before it, escaped for a terminal."""
     before = _lines(step.before.definition if step.before else None)
     after = _lines(step.after)
     lines = islice(
         unified_diff(before, after, lineterm="", n=2), 3, None
-    )  # after its three lines of headings
+    )  # the first three lines are headings
     return [visible(LEFT_OUT if line.startswith("@@") else line) for line in lines]
 
 
@@ -186,8 +186,8 @@ HIDDEN = "has values of headers that nobody is shown: write them in place of ***
 
 
 class Written(NamedTuple):
-    """`new`: there is no such file. `same`: one is there and says the same, whatever its comments. `differing`: one is
-    there and says something else.
+    """`new`: no such file is there. `same`: one is there and says the same, perhaps with other comments. `differing`:
+    one is there and says something else.
     """
 
     new: dict[Key, Json]
@@ -196,7 +196,7 @@ class Written(NamedTuple):
 
 
 def export(arguments: Namespace) -> int:
-    """Raises CliError; also where files are there that differ, and nothing was written."""
+    """Raises CliError, also if a file says something else and may not be replaced: then nothing was written."""
     folder = Path(arguments.folder)
     found = compared(
         folder, definitions(TenantDefinitions(connect(arguments, role="admin")), arguments.set_name)
@@ -214,7 +214,7 @@ def export(arguments: Namespace) -> int:
 
 
 def definitions(deployed: TenantDefinitions, set_name: str | None) -> dict[Key, Json]:
-    """What the tenant's admins have written, of one set or of all. What is built in is none of it."""
+    """The definitions that the tenant's admins have written, of one set or of all; built-in ones are left out."""
     found = deployed.read()
     own = {
         key: each for key, each in found.items() if not each.is_built_in and set_name in (None, each.owner)
@@ -240,7 +240,7 @@ def path_of(folder: Path, key: Key) -> Path:
 
 
 def write_file(path: Path, text: str, *, replace: bool) -> None:
-    """Raises CliError; also where the file system takes two names for one."""
+    """Raises CliError, also if the file system takes two names for the same file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb" if replace else "xb") as stream:

@@ -1,6 +1,6 @@
 """A folder of definitions: `KIND/NAME.yaml`, one definition a file, and `acta.yaml` with the name of the set.
 
-Everything that is wrong in all its files is told at once.
+All mistakes in all files are reported at once.
 """
 
 import re
@@ -17,13 +17,13 @@ from acta.yaml_text import NoYaml, Read, read
 ABOUT_SET = "acta.yaml"
 SUFFIX = ".yaml"
 MOST_BYTES = 1_000_000
-"""Of one file: more than any definition may have."""
+"""The most that a file may have, which is more than any definition needs."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""Of a set, and of a file without its suffix."""
+"""The name of a set, and of a file without its suffix."""
 
 
 class Key(NamedTuple):
-    """What names a definition, as on screen: `agents/desk`."""
+    """Names a definition. On screen it is written `agents/desk`."""
 
     kind: str
     name: str
@@ -33,14 +33,14 @@ class Key(NamedTuple):
 
 
 class DefinitionSet(NamedTuple):
-    """`definitions`: as their files have them."""
+    """`definitions`: what the files say, by key."""
 
     set_name: str
     definitions: dict[Key, Json]
 
 
 class Wrong(NamedTuple):
-    """`line`: from 1; 0: the whole file."""
+    """Something that is wrong in a file. `line`: counted from 1; 0 means the whole file."""
 
     file: str
     line: int
@@ -52,7 +52,7 @@ class Wrong(NamedTuple):
 
 
 def read_folder(folder: Path, set_name: str | None) -> DefinitionSet:
-    """`set_name`: None: the one in `acta.yaml`, else the folder's own name. Raises CliError."""
+    """Without `set_name`, the set has the name in `acta.yaml`, or else that of the folder. Raises CliError."""
     if not folder.is_dir():
         raise CliError(f"{one_line(str(folder))} is no directory")
     wrong: list[Wrong] = []
@@ -101,7 +101,7 @@ def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]
 
 
 def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
-    """None where something is wrong with it, which `wrong` is told."""
+    """Yields the definition, or nothing if something is wrong with it, which is added to `wrong`."""
     shown = f"{kind.folder}/{path.name}"
     if path.suffix != SUFFIX or not NAME.fullmatch(path.stem):
         said = f"a definition is a file NAME{SUFFIX}; its name has letters, digits, '_' and '-'"
@@ -120,24 +120,24 @@ def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterato
 
 
 def read_definition(path: Path, kind: DefinitionKind) -> Json | None:
-    """A file as `acta apply` would read it; None where it would be refused."""
+    """The definition that `acta apply` would read from the file; None if it would refuse the file."""
     return dict(_definition(path, kind, [])).get(Key(kind.folder, path.stem))
 
 
 def _said(at: tuple[str | int, ...], message: str) -> str:
-    """With the key that it is about, unless that is the whole file."""
+    """The message, after the key that it is about unless it is about the whole file."""
     return f"{'.'.join(str(part) for part in at)}: {message}" if at else message
 
 
 def _line(found: Read, at: tuple[str | int, ...]) -> int:
-    """Of the value, else of what it stands in."""
+    """The line of the value, or else of the nearest value around it."""
     while at and at not in found.lines:
         at = at[:-1]
     return found.lines.get(at, 1)
 
 
 def _yaml(path: Path, shown: str, wrong: list[Wrong]) -> Read | None:
-    """None: it cannot be read, which `wrong` is told."""
+    """None if the file cannot be read; the reason is added to `wrong`."""
     try:
         with path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)

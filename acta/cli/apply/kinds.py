@@ -1,7 +1,7 @@
-"""The kinds of definitions that files can be: where each stands, and what of an answer of the API its file has.
+"""The kinds of definitions that files can hold: where their files are, and what of an API answer a file has.
 
-A definition is compared as its file would have it: without what Acta adds, and without what means the same as nothing.
-Tools have more: what follows from the rest, and what the API does not show. No file of any kind holds a credential.
+Definitions are compared as files: without what Acta adds, and without what means the same as nothing. Files of tools
+have more: what follows from the rest, and what the API does not show. No file of any kind holds a credential.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ HOW = "store it with `acta tools secrets set NAME` and write {secret: NAME} in i
 
 
 def simplest(name: str, definition: Json) -> Json:
-    """Without stakes that the name, the effect and the risk have anyhow, and without an empty part of its config."""
+    """Leaves out stakes that already follow from the name, the effect and the risk, and empty parts of the config."""
     made = dict(definition)
     role = made.get("approver_role")
     effect, risk = made.get("effect", "once"), made.get("risk", "network")
@@ -35,7 +35,7 @@ def simplest(name: str, definition: Json) -> Json:
 
 
 def simplest_server(_: str, definition: Json) -> Json:
-    """Without stakes of confirmed tools that follow from the rest."""
+    """Leaves out those stakes of the confirmed tools that follow from the rest."""
     tools = {name: _simplest_confirmed(each) for name, each in definition.get("tools", {}).items()}
     return {**definition, **({"tools": tools} if tools else {})}
 
@@ -46,14 +46,14 @@ def _simplest_confirmed(tool: Json) -> Json:
 
 
 def of_server(answer: Mapping[str, Any]) -> Json:
-    """An answer about an MCP server with its tools as in a file: by the server's names, with an admin's words."""
+    """An answer about an MCP server, with its tools as in a file: under their own names, with an admin's settings."""
     words = ("pin", "confirmed_read", "high_stakes", "approver_role")
     tools = {each["tool"]: {word: each[word] for word in words} for each in answer["tools"]}
     return {**answer, "tools": tools}
 
 
 def shown(definition: Json) -> Json:
-    """As the API shows it: headers' values that are no references are not."""
+    """The definition as the API shows it: values of headers are hidden unless they are references."""
     config = definition.get("config")
     headers = config.get("headers") if isinstance(config, dict) else None
     if not isinstance(config, dict) or not isinstance(headers, dict):
@@ -63,7 +63,7 @@ def shown(definition: Json) -> Json:
 
 
 def credentials(definition: Any) -> Iterator[Problem]:
-    """What looks like a credential, in a definition of any kind. No value is quoted."""
+    """Finds what looks like a credential, in a definition of any kind. No message quotes a value."""
     config = definition.get("config") if isinstance(definition, Mapping) else None
     headers = config.get("headers") if isinstance(config, Mapping) else None
     literal = headers.items() if isinstance(headers, Mapping) else ()
@@ -98,17 +98,17 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
 AS_DEFINED = "as_defined"
-"""What a definition says where something else holds, by an operator's word."""
+"""The answer's field that has what the definition says, where an operator's setting overrides it."""
 
 
 class DefinitionKind(NamedTuple):
-    """`folder`: of its files, and of the kind on screen; with `_` for `-` the name of the client's calls. `one`: what
-    one is called, and its schema. `identity`: the field that the file's name is. `told`: fields of answers that no file
-    has. `sets`: lists of which the API keeps each entry once; `trimmed`: texts without the blanks at their ends.
-    `beside`: fields that go along with a change and are none. `names`: kinds -> fields with names of theirs.
-    `simplest`: leaves out what follows from the rest. `shown`: of a file what the API would show. `answered`: an answer
-    with the fields of a body. `written`: fields that a body always has. `prefix`: its name and this is how names of its
-    tools begin.
+    """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls. `one`:
+    the word for one definition, and the schema's name. `identity`: the field whose value is the file's name. `told`:
+    fields of answers that files do not have. `sets`: lists in which the API keeps each entry once. `trimmed`: texts
+    that the API strips of blanks. `beside`: fields that accompany a change and are no part of the definition. `names`:
+    by kind, the fields that name definitions of it. `simplest`: leaves out what follows from the rest. `shown`: makes
+    of a file what the API would show. `answered`: makes of an answer the fields of a body. `written`: fields that a
+    body always has. `prefix`: a tool's name is its server's name, this, and the rest.
     """
 
     folder: str
@@ -165,17 +165,17 @@ AGENTS = DefinitionKind(
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
     {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
 )
-"""In the order in which they are written: what is named comes before what names it."""
+"""The kinds in the order in which they are written: a definition comes before those that name it."""
 
 
 def from_answer(kind: DefinitionKind, answer: Mapping[str, Any]) -> Json:
-    """An answer of the API as the definition's file would be."""
+    """Turns an answer of the API into what the definition's file would say."""
     given = kind.answered(answer)
     return as_file(kind, answer[kind.identity], {**given, **(given.get(AS_DEFINED) or {})})
 
 
 def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
-    """A definition in the schema's order, without what says the same as nothing."""
+    """Puts a definition's fields in the schema's order and leaves out what says the same as nothing."""
     schema = schema_of(kind.one)
     kept = {field: value for field, value in given.items() if field not in kind.told | {kind.identity}}
     for field in kind.sets:
@@ -188,7 +188,7 @@ def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
 
 
 class Digest(NamedTuple):
-    """Of a definition: of what the API shows of it, and of the whole."""
+    """Digests of a definition: one of what the API shows of it, one of the whole."""
 
     shown: str
     whole: str
@@ -213,7 +213,7 @@ def _hash(definition: Json) -> str:
 
 
 def _plain(value: Any, schema: Json, whole: Json) -> Any:
-    """Without fields that say what their absence says. What people made up (schemas, headers) stays as it is."""
+    """Leaves out fields that say what their absence says. What people made up (schemas, headers) stays as it is."""
     schema = part_of(schema, whole)
     if isinstance(value, list) and "items" in schema:
         return [_plain(each, schema["items"], whole) for each in value]

@@ -1,9 +1,9 @@
-"""What applying a folder would do, found from the files and from what the deployment has; and the reads and writes
-over the API that this takes.
+"""What applying a folder would do, found from the files and from what the deployment has; and the reads and writes over
+the API that this takes.
 
-A definition belongs to the set that applied it, to another set, or to nobody. Only what is ours is changed and deleted,
-and only as we applied it: what a person has changed since is theirs until `overwrite` is said. `adopt` takes over what
-is another set's or nobody's. What is in use is kept.
+A definition belongs to the set that applied it, to another set, or to nobody. A set changes and deletes only its own
+definitions, and only while they are as it applied them: if a person has changed one since, `overwrite` is needed.
+`adopt` takes over a definition of another set or of nobody. A definition that is in use is kept.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -32,8 +32,8 @@ Action = Literal["create", "change", "adopt", "delete"]
 
 
 class Found(NamedTuple):
-    """What the deployment has. `definition`: as its file would be. `owner`: the set that applied it, and `applied` the
-    digest of what that was; both empty: nobody's. `is_built_in`: the product's own, which nobody has written.
+    """A definition of the deployment, as its file would be. `owner`: the set that applied it, `applied`: the digest of
+    what was applied; both are empty if nobody owns it. `is_built_in`: it is the product's own.
     """
 
     definition: Json
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 
 class ApplyStep(NamedTuple):
-    """One write. `before` None: it is not there. `after` None: it goes. `adopt` changes its owner alone."""
+    """One write. `before` is None for a new definition, `after` for a deleted one. `adopt` changes only the owner."""
 
     action: Action
     key: Key
@@ -57,7 +57,7 @@ class ApplyStep(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a definition is not written as the files say. `step`: what would have been done."""
+    """Why a definition is not written as the files say. `step`: the write that was refused."""
 
     key: Key
     why: str
@@ -65,7 +65,7 @@ class Refusal(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What the files no longer have, and is not deleted."""
+    """A definition that the files no longer have and that is not deleted, with the reason."""
 
     key: Key
     why: str
@@ -73,7 +73,7 @@ class Kept(NamedTuple):
 
 @dataclass
 class ApplyPlan:
-    """`steps`: in the order in which they are made. With `refusals` none of them is."""
+    """`steps`: in the order in which they are made. If there are `refusals`, no step is made."""
 
     set_name: str
     steps: list[ApplyStep] = field(default_factory=list)
@@ -95,7 +95,7 @@ def plan(
     adopt: bool,
     overwrite: bool,
 ) -> ApplyPlan:
-    """`offered`: names of all tools that the deployment has. `running`: asked of agents that would be deleted."""
+    """`offered`: names of all tools that the deployment has. `running`: called for each agent that would be deleted."""
     made = ApplyPlan(folder.set_name)
     tools = _tools_after(folder, offered)
     for key in sorted(folder.definitions, key=_place):
@@ -130,7 +130,7 @@ def plan(
 
 
 def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
-    """Names of the tools that agents may name once all was written."""
+    """Names of the tools that agents may name once everything is written."""
     known = set(offered)
     for key, definition in folder.definitions.items():
         if key.kind == TOOLS.folder:
@@ -143,19 +143,19 @@ def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
 
 
 def _missing(key: Key, wanted: Json, tools: Sequence[str]) -> str:
-    """Which tools an agent names that nobody has; empty: none."""
+    """A sentence for each tool that the agent names and that does not exist; empty if there is none."""
     named = [each for field in KINDS[key.kind].names.get(TOOLS.folder, ()) for each in wanted.get(field, ())]
     missing = [each for each in dict.fromkeys(named) if each not in tools]
     return " ".join(f"there is no tool {one_line(each)}. {nearest(each, list(tools))}" for each in missing)
 
 
 def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> ApplyStep | None:
-    """None: it is there and ours, as the file says."""
+    """None if the definition is there, belongs to this set and says what the file says."""
     if there is None:
         return ApplyStep("create", key, None, wanted)
     kind = KINDS[key.kind]
     has, wants = Digest.of(kind, there.definition), Digest.of(kind, wanted)
-    says_more = wants.whole != wants.shown  # than the API shows: what was applied tells whether it is new
+    says_more = wants.whole != wants.shown  # the API hides a part: compare what was applied
     if has.shown != wants.shown or (says_more and there.applied.whole != wants.whole):
         return ApplyStep("change", key, there, wanted)
     if there.is_built_in or (there.owner == set_name and there.applied == wants):
@@ -164,7 +164,7 @@ def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> ApplySt
 
 
 def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overwrite: bool) -> str:
-    """Why the step must not be made; empty: it may."""
+    """Why the step must not be made; empty if it may be made."""
     if there.is_built_in:
         return ""
     if there.owner != set_name:
@@ -178,7 +178,7 @@ def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overw
 
 
 def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
-    """Why the definition cannot go yet; empty: it can. `staying`: all that there will be."""
+    """Why the definition cannot be deleted yet; empty if it can. `staying`: all definitions that will be left."""
     if key.kind == AGENTS.folder:
         return "it has sessions that are running" if running(key.name) else ""
     users = [str(each) for each, definition in staying.items() if _names(each, definition, key)]
@@ -186,12 +186,12 @@ def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
 
 
 def _place(key: Key) -> tuple[int, str]:
-    """What is named comes before what names it."""
+    """Sorts definitions so that each comes before those that name it."""
     return [*KINDS].index(key.kind), key.name
 
 
 def _names(user: Key, definition: Json, used: Key) -> bool:
-    """Whether an agent names the tool, or one of the server's."""
+    """Whether an agent names the tool, or one of the server's tools."""
     prefix = KINDS[used.kind].prefix
     named = [
         each for field in KINDS[user.kind].names.get(used.kind, ()) for each in definition.get(field, ())
@@ -201,7 +201,7 @@ def _names(user: Key, definition: Json, used: Key) -> bool:
 
 Answer = Mapping[str, Any]
 OF_THE_RELEASE = "acta"
-"""The author of a prompt that nobody has written."""
+"""The author of a prompt's version if no person has written it."""
 WITHDRAWN = "The release's own text again"
 RUNNING = ("planning", "executing", "waiting_for_tool", "waiting_for_user")
 
@@ -212,7 +212,7 @@ class TenantDefinitions:
     def __init__(self, client: Client) -> None:
         self._client = client
         self.tools: frozenset[str] = frozenset()
-        """Names of all that agents may be given, once `read` was called."""
+        """Names of all tools that agents may be given; filled in by `read`."""
 
     def read(self) -> dict[Key, Found]:
         found = {}
@@ -221,12 +221,12 @@ class TenantDefinitions:
             if kind is TOOLS:
                 self.tools = frozenset(answer["name"] for answer in answers)
             for answer in answers:
-                if "version" in answer:  # what is built in cannot be written and has none
+                if "version" in answer:  # built-in definitions cannot be written and have no version
                     found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
         return found
 
     def make(self, step: ApplyStep, plan: ApplyPlan) -> tuple[str, ...]:
-        """Warnings of the answer. Raises ConflictError where somebody else was faster."""
+        """Makes the step and returns the answer's warnings. Raises ConflictError if somebody else was faster."""
         kind, name, before = KINDS[step.key.kind], step.key.name, step.before
         calls = self._calls(kind)
         if step.after is None:
@@ -266,13 +266,13 @@ class TenantDefinitions:
         return tuple(written.get("warnings", ()))
 
     def is_of_the_release(self, key: Key, found: Found) -> bool:
-        """Whether a prompt's version in force has the release's own text, as after it was withdrawn."""
+        """Whether the version in force has the release's own text, as it has after a prompt was withdrawn."""
         if key.kind != PROMPTS.folder:
             return False
         return bool(self._client.prompts.get(key.name)["seed_content"] == found.definition["content"])
 
     def has_running_sessions(self, agent_id: str) -> bool:
-        """Of those that you may see."""
+        """Only sessions that the caller may see are counted."""
         return any(
             next(iter(self._client.sessions(agent_id=agent_id, state=state, limit=1)), None) is not None
             for state in RUNNING

@@ -28,7 +28,7 @@ TYPES: Mapping[str, str] = {
 
 
 class Problem(NamedTuple):
-    """`at`: where the value stands; `key`: the key that is meant, where that is another one's place."""
+    """Something that is wrong with a definition. `at`: where the value stands."""
 
     at: Path
     message: str
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 
 @cache
 def schema_of(kind: str) -> Json:
-    """`kind`: of one, such as `agent`."""
+    """`kind`: the word for one definition, such as `agent`."""
     text = files("acta.cli.apply").joinpath("schemas", f"{kind}.json").read_text(encoding="utf-8")
     schema: Json = json.loads(text)
     return schema
@@ -49,7 +49,7 @@ def show_schema(arguments: Namespace) -> int:
 
 
 def problems(kind: str, definition: Any) -> list[Problem]:
-    """In the order of the places; empty: the definition fits."""
+    """What is wrong, sorted by place; empty if the definition fits its schema."""
     from jsonschema import Draft202012Validator  # imported only now: it takes a moment
 
     checker = Draft202012Validator(schema_of(kind))
@@ -58,7 +58,7 @@ def problems(kind: str, definition: Any) -> list[Problem]:
 
 
 def part_of(schema: Json, whole: Json) -> Json:
-    """What `$ref` leads to, where the schema is one; of one that may be null, the other."""
+    """The schema that `$ref` leads to. If the value may be null, the schema of the value that is not."""
     options = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
     if len(options) == 1:
         return part_of(options[0], whole)
@@ -105,7 +105,7 @@ def _problems(error: Any) -> Iterator[Problem]:
 
 
 def _nearest_branch(error: Any) -> Iterator[Problem]:
-    """Of several shapes that the value may have, the errors of the one that it is nearest to: `null` is none."""
+    """If a value may have several shapes: the errors for the nearest one, where `null` does not count."""
     branches: dict[int, list[Any]] = {}
     for each in error.context:
         branches.setdefault(each.relative_schema_path[0], []).append(each)

@@ -13,7 +13,7 @@ from acta.cli.commands.grammar import (
 )
 
 FILE_KINDS = ("tool", "mcp-server", "prompt", "agent")
-"""Those of `acta.cli.apply.kinds`, which is not loaded for a command's help; a test compares."""
+"""The kinds of `acta.cli.apply.kinds`, which a command's help does not load; a test compares the two."""
 
 
 def listed(kind: str, help: str, *options: click.Option) -> Command:
@@ -30,7 +30,7 @@ def put(kind: str, help: str, epilog: str = "") -> Command:
 
 
 def removed(kind: str, usage: str, help: str, *parameters: click.Parameter) -> Command:
-    """With `--force`: what agents may name."""
+    """A command that deletes something that agents may name, so it has `--force`."""
     return api_command(usage, "definitions:remove", help, *parameters, json=False, kind=kind)
 
 

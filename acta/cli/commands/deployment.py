@@ -1,5 +1,5 @@
-"""Commands about a stack or a deployment: start, install, look into, repair; who you are there, and who else may use
-it.
+"""Commands for a stack or a deployment: they start it, install it, look into it and repair it, and show who you are
+there and who else may use it.
 """
 
 import click

@@ -1,8 +1,8 @@
-"""What a command of `acta` is made of: click's commands, options and arguments, with the function that runs it named.
+"""What a command of `acta` is made of: click's commands, options and arguments, and the name of its function.
 
 They are written as help shows them: `get PATH`, `ls [PREFIX]`, `-o, --output FILE`. A command's function is imported
-when it is called: `acta --help` must not wait for what `acta demo` needs. It gets the values as a `Namespace` and
-returns the exit code.
+when it is called: `acta --help` must not wait for what `acta demo` needs. The function gets the values as a `Namespace`
+and returns the exit code.
 """
 
 from argparse import Namespace
@@ -16,13 +16,13 @@ from acta.cli.exit_codes import WRONG_USE
 
 Given = dict[str, Any]
 NARROW = 100
-"""Columns of help at most."""
+"""The most columns that help takes."""
 NAMES = {"SESSION": "id", "SESSION|INTERVENTION": "id", "ID": "name", "FILE": "source"}
-"""Arguments whose value has another name than help."""
+"""Arguments whose value has another name than the word that help shows."""
 
 
 class Instant(click.ParamType[str]):
-    """The text itself, which the API reads as RFC 3339."""
+    """Keeps the text as it is: the API reads it as RFC 3339."""
 
     name = "time"
 
@@ -44,12 +44,12 @@ TYPES: Mapping[str, Any] = {
     "N TEXT": (int, str),
     "N M": (int, int),
 }
-"""Of an option's value, by the word that stands for it."""
+"""The type of an option's value, by the word that stands for the value in help."""
 
 
 class Command(click.Command):
-    """`usage`: its name and its plain arguments. `function`: the module below `acta.cli` and its function, as in
-    `files:put`. `prepare`: changes the values before the function gets them; `more`: values that no option has.
+    """`usage`: the command's name and its plain arguments. `function`: the module below `acta.cli` and its function, as
+    in `files:put`. `prepare`: changes the values before the function gets them. `more`: values of no option.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """Lists its commands as they stand here, not by the alphabet."""
+    """Lists its commands in the order in which they are written here, not by the alphabet."""
 
     def __init__(self, name: str, help: str, *commands: click.Command, **more: Any) -> None:
         named: Mapping[str, click.Command] = {str(each.name): each for each in commands}
@@ -85,20 +85,20 @@ class Group(click.Group):
 
 
 def argument(shown: str, name: str | None = None, **more: Any) -> click.Argument:
-    """`[PREFIX]` may be left out; `TOOL...` may be several. `name`: of its value, where the word is not its own."""
+    """`[PREFIX]` may be left out; `TOOL...` may be several. `name`: the value's name, if it is not the word itself."""
     bare = shown.strip("[].")
     more = {"nargs": -1 if "..." in shown else 1, "required": not shown.startswith("["), **more}
     return click.Argument([name or NAMES.get(bare) or bare.lower()], metavar=shown, **more)
 
 
 def text_argument(shown: str) -> click.Argument:
-    """All that is left, as one text, which need not be quoted."""
+    """Takes all words that are left as one text, which need not be quoted."""
     return argument(shown, callback=lambda context, parameter, words: " ".join(words))
 
 
 def option(shown: str, help: str | None = None, name: str | None = None, **more: Any) -> click.Option:
-    """A flag where no value follows. A value's type is that of `TYPES`; `yes|no` is one of these words. `name`: of its
-    value, where the option is not its own.
+    """An option that no value follows is a flag. A value's type is looked up in `TYPES`; for `yes|no` it is one of
+    these words. `name`: the value's name, if it is not the option's.
     """
     *names, value = [*shown.split(" "), ""]
     while names and not names[-1].startswith("-"):
@@ -129,17 +129,17 @@ JSON = option("--json", "print JSON, for scripts")
 def api_command(
     usage: str, function: str, help: str, *parameters: click.Parameter, json: bool = True, **more: Any
 ) -> Command:
-    """A command that calls the API of a deployment. `json`: it takes `--json`."""
+    """A command that calls the API of a deployment. `json`: whether it takes `--json`."""
     return Command(usage, function, help, *parameters, *([JSON] if json else []), *CONNECTION, **more)
 
 
 def none_if_empty(value: Any) -> Any:
-    """An option that may be repeated and was not given is None, as any other is."""
+    """Turns the empty value of a repeatable option that was not given into None, which other options have then."""
     return None if value == () else value
 
 
 def parse(command: click.Command, argv: Sequence[str] | None) -> Namespace | int:
-    """The values of a command line, or the exit code where it was only a question (--help). Raises click.UsageError."""
+    """The values of a command line, or an exit code if it only asked for help or the like. Raises click.UsageError."""
     parsed = command.main(
         None if argv is None else [*argv], prog_name="acta", standalone_mode=False, max_content_width=NARROW
     )
@@ -147,7 +147,7 @@ def parse(command: click.Command, argv: Sequence[str] | None) -> Namespace | int
 
 
 def wrong_use(error: click.ClickException) -> tuple[str, int]:
-    """One line, and the exit code."""
+    """The error as one line, and the exit code."""
     context = getattr(error, "ctx", None)
     program = context.command_path if context is not None else "acta"
     message = " ".join(error.format_message().split()).rstrip(".")

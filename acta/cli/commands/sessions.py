@@ -1,4 +1,4 @@
-"""Commands about sessions, and those that decide what people are asked."""
+"""Commands about sessions, and those that decide the questions that people are asked."""
 
 import click
 
@@ -36,7 +36,7 @@ STARTED = (
     ),
     option("--detach", "print the session's id and do not follow it"),
 )
-"""Of a session that is made: who works on it and within which limits."""
+"""Options of a command that makes a session: who works on it and within which limits."""
 STATES = (
     "idle",
     "planning",
@@ -47,11 +47,11 @@ STATES = (
     "failed",
     "cancelled",
 )
-"""The API's. The command line loads none of its modules; a test compares."""
+"""The API's own values. The command line does not load the API's modules; a test compares the two."""
 
 
 def state_is_a_directory(given: Given) -> Given:
-    """Raises UsageError where a session's state was given in its place."""
+    """Raises UsageError if the state of a session was given instead of a directory."""
     if given.get("state") in STATES:
         raise click.UsageError(f"--state is the local stack's directory: say --state-is {given['state']}")
     return given

@@ -1,4 +1,4 @@
-"""`acta new tool NAME`: a folder with a tool, its tests and its settings, which work as they are."""
+"""`acta new tool NAME`: makes a folder with a tool, its tests and its settings, which work as they are."""
 
 import json
 import re
@@ -66,7 +66,7 @@ REQUIREMENTS = "# Libraries of these tools, one a line, such as httpx==0.28.1; p
 
 
 def new_tool(arguments: Namespace) -> int:
-    """Raises CliError for a name that no folder of tools may have, and where something is there already."""
+    """Raises CliError if no folder of tools may have the name, or if something is there already."""
     if not re.fullmatch(FOLDER_PATTERN, arguments.name) or len(arguments.name) > MAX_FOLDER_CHARS:
         raise CliError(
             f"{one_line(arguments.name)} cannot be the name: take a-z, 0-9 and single hyphens, at most "
@@ -108,7 +108,7 @@ def new_tool(arguments: Namespace) -> int:
 
 
 def _python() -> str:
-    """The interpreter that has Acta, as one types it from here."""
+    """The Python interpreter that has Acta, as one types it from the present directory."""
     path, found = Path(sys.executable), shutil.which("python")
     if found is not None and Path(found) == path:
         return "python"

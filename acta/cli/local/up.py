@@ -1,5 +1,5 @@
-"""`acta up`: a local stack that runs until it is stopped; its errors become the command's. `acta demo`: a goal run on a
-stack of its own, shown live; the files that it made are kept.
+"""`acta up` runs a local stack until it is stopped; an error of the stack becomes the command's. `acta demo` runs a
+goal on a stack of its own, shows it live and keeps the files that it made.
 """
 
 import json
@@ -43,7 +43,7 @@ from local_aws.emulator_process import REGION, EmulatorFailed
 from local_aws.reverse_proxy import PortTaken
 
 DEFAULT_PORT = 2282
-"""Of no well-known service; the letters of Acta on a telephone's keys."""
+"""No well-known service uses it; it is what the letters of Acta dial on a telephone."""
 Opens = Callable[[str], bool]
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -56,7 +56,7 @@ def up(arguments: Namespace) -> int:
             started_stack(
                 Path(arguments.state or DEFAULT_STATE_DIR),
                 arguments.port,
-                # of the default directory: the URL, which tokens name as their issuer, is the same each time
+                # for the default directory: tokens name the URL as their issuer, so it has to be the same each time
                 preferred=DEFAULT_PORT if arguments.state is None else None,
             ) as stack,
         ):
@@ -71,8 +71,8 @@ def up(arguments: Namespace) -> int:
 
 
 def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> NoReturn:
-    """`opens`: shows the page to the person. Raises KeyboardInterrupt at a signal, and CliError where the local AWS
-    ended by itself.
+    """`opens`: shows the page to the person. Raises KeyboardInterrupt at a signal, and CliError if the local AWS ended
+    by itself.
     """
     try:
         tools = ToolWatch(stack, stack.state.path / "tools.json", say_of_tools)
@@ -95,7 +95,7 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
 
 
 def tell_of_missing_tools(stack: LocalStack, told: set[str]) -> None:
-    """Says which agents of the announced tenant name tools that are not there. `told`: what was said already."""
+    """Says which agents of the announced tenant name tools that do not exist. `told`: what was said already."""
     token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
     found: set[str] = set()
     with suppress(ClientError), Client(Deployment(stack.url, token), pause=lambda _: None) as client:
@@ -108,17 +108,17 @@ def tell_of_missing_tools(stack: LocalStack, told: set[str]) -> None:
 
 
 def say_of_tools(text: str) -> None:
-    """On standard error: a script reads one line on the other."""
+    """Prints on standard error, because a script reads one line from standard output."""
     note(visible(text))
 
 
 def page_link(stack: LocalStack) -> str:
-    """As an admin, who sees every page. It is of use once, within a minute."""
+    """The link signs in an admin, who sees every page. It works once, within a minute."""
     return PageLinks(stack.state.path).make(stack.url, LOCAL_TENANT, LOCAL_USER, ("admin",))
 
 
 def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> None:
-    """How to reach the stack, printed for a person or as one line of JSON for a script."""
+    """Prints how to reach the stack, for a person or as one line of JSON for a script."""
     issuer = stack.issuer
     token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
     if as_json:
@@ -152,11 +152,11 @@ def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> 
 
 
 OVERLAP = timedelta(seconds=5)
-"""A line may come so much later than its time."""
+"""A line may become visible this long after its own time."""
 
 
 class ToolLines:
-    """`client`: of the stack's CloudWatch Logs. `say`: prints. What was there before is not shown."""
+    """Prints what Python tools log from now on. `client`: of the stack's CloudWatch Logs. `say`: prints."""
 
     def __init__(self, client: Any, say: Callable[[str], None]) -> None:
         self._client = client
@@ -165,13 +165,13 @@ class ToolLines:
         self._known: frozenset[tuple[str, ...]] = frozenset()
 
     def look(self, folders: Sequence[str]) -> None:
-        """Says what is new since the last look, of these folders' functions."""
+        """Prints what these folders' functions have logged since the last look."""
         began = datetime.now(UTC)
         try:
             functions = [f"tool-{folder}" for folder in folders]
             lines = read_lines(self._client, LOCAL.name, functions, "", self._since)
         except LogsUnreadable:
-            return  # as while the local AWS ends, which `acta up` reports
+            return  # for example because the local AWS has ended, which `acta up` reports
         for line in lines:
             if line.key not in self._known and is_of_a_tool(line.fields):
                 self._say("\n".join([f"tools: {first_line(line.fields)}", *further_lines(line.fields)]))
@@ -183,8 +183,8 @@ class ToolLines:
 def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = None) -> Iterator[LocalStack]:
     """A running stack, stopped at the end whatever happens. Progress goes to standard error.
 
-    `port`: of the API; None: that of last time, else `preferred`, else a free one. Raises CliError where the stack
-    does not start.
+    `port`: the API's. If None: the last one used, else `preferred`, else a free one. Raises CliError if the stack does
+    not start.
     """
     with cli_error(SettingsError, cut=400):
         stack = LocalStack(state_dir, port=port, preferred_port=preferred, environ=os.environ)
@@ -216,7 +216,7 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
 
 
 def model_line(stack: LocalStack) -> str:
-    """The provider and the model that answer."""
+    """The provider and the model that answer on this stack."""
     if stack.config.provider == "offline":
         keys = " or ".join(each.key_variable for each in WITH_KEY)
         return f"offline: no LLM is used, rules play the model (set {keys} for one)"
@@ -242,7 +242,7 @@ class PlainProgress:
         self.line(f"  {phase}: done in {seconds:.0f} s" + (f" ({text})" if text else ""))
 
     def line(self, text: str) -> None:
-        # in one write: phases overlap, and their lines must not
+        # one write, because phases overlap and their lines must not
         self.stream.write(encodable(f"{text}\n", self.stream.encoding))
         self.stream.flush()
 
@@ -293,7 +293,7 @@ GOAL = "List all files in my storage, summarize each, and write the summary to s
 RESULT = "summary.md"
 TOKEN_BUDGET = 400_000
 MAX_STEPS = 60
-"""Enough for a real model that is thorough; the defaults are meant for smaller goals."""
+"""Enough for a thorough real model; the default limit is meant for smaller goals."""
 
 
 def demo(arguments: Namespace) -> int:
@@ -307,7 +307,7 @@ def demo(arguments: Namespace) -> int:
 
 
 def fresh_folder() -> Path:
-    """An empty state directory; what the last demo left is deleted. Raises CliError while another demo runs."""
+    """Makes an empty state directory and deletes what the last demo left. Raises CliError while another demo runs."""
     state = StateDir(FOLDER / "state")
     if state.is_served():
         raise CliError(f"another demo is running in {state.path}")
@@ -316,7 +316,7 @@ def fresh_folder() -> Path:
 
 
 def run_goal(stack: LocalStack) -> Mapping[str, Any]:
-    """The session as it ended; all of it is shown."""
+    """Runs the goal, shows all of it and returns the session as it ended."""
     client = Client(Deployment(stack.url, stack.issuer.issue_token(TENANT, USER, "member")))
     samples = put_directory(client, str(SAMPLES))
     echo("")
@@ -331,7 +331,7 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
     echo("")
     echo("What it thought and did")
     for item in client.trace(session_id):
-        planned = item.get("action") == "update_plan"  # the plan was on screen all the time
+        planned = item.get("action") == "update_plan"  # the plan was on the screen all the time
         row: Mapping[str, Any] = (
             {name: item.get(name) for name in ("step_number", "thought")} if planned else item
         )
@@ -346,7 +346,7 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
 
 
 def download(client: Client) -> Path:
-    """Copies the agent's file to this machine; where it is then."""
+    """Copies the agent's file to this machine and returns its new path."""
     target = FOLDER / RESULT
     target.write_bytes(client.files.read(RESULT))
     try:

@@ -1,5 +1,5 @@
-"""What the templates of an environment tell: `acta costs`, what so many sessions cost a month, by part, before there is
-one; and `acta deploy --policies DIR`, the IAM policies that a deployment needs.
+"""What the templates of an environment tell before it is deployed. `acta costs`: what a given number of sessions costs
+a month, part by part. `acta deploy --policies DIR`: the IAM policies that a deployment needs.
 """
 
 import json
@@ -29,7 +29,7 @@ from acta_infra.local.toolchain import ROOT
 
 
 def show_costs(arguments: Namespace) -> int:
-    """Asks AWS for nothing. Raises CliError."""
+    """Calls nothing in AWS. Raises CliError."""
     environment = environment_named(arguments.env) if arguments.env else None
     resources = resources_in_templates(environment) if environment is not None else None
     with cli_error(UnknownPrice):
@@ -81,7 +81,7 @@ ALARM = "AWS::CloudWatch::Alarm"
 
 
 def write_policies(arguments: Namespace) -> int:
-    """AWS is asked for the account alone, and only where the environment names none. Raises CliError."""
+    """Calls AWS only for the account and region, and only if the environment does not name them. Raises CliError."""
     check_tools()
     environment = environment_named(arguments.env)
     place = _place(environment)
@@ -102,8 +102,8 @@ def write_policies(arguments: Namespace) -> int:
 
 
 def resources_in_templates(environment: Environment) -> Counter[str]:
-    """How many of each type; of alarms, how many metrics they look at, which is what AWS bills. Synthesised without the
-    functions' code. Raises CliError.
+    """The number of resources of each type. For alarms it is the number of metrics that they look at, which AWS bills.
+    The templates are synthesised without the functions' code. Raises CliError.
     """
     with tempfile.TemporaryDirectory(prefix="acta-policies-") as scratch:
         commands = Commands(cdk_environ(os.environ), Path(scratch) / "synth.log")
@@ -128,7 +128,7 @@ def counted_in(templates: Iterable[Mapping[str, Any]]) -> Counter[str]:
 def what_to_do(
     environment: Environment, place: AccountRegion, folder: Path, files: list[str]
 ) -> Iterator[str]:
-    """Commands to paste, by somebody who may make policies."""
+    """Commands to paste, for somebody who may create policies."""
     shown, name = one_line(str(folder), 200), environment.name
     yield f"Written to {shown}: {', '.join(files)}."
     yield "Once, by an administrator of the account:"

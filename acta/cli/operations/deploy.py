@@ -1,7 +1,7 @@
-"""`acta deploy`, `acta diff` and `acta destroy`: an environment goes into an AWS account with the CDK, or out of it,
-after the command has said what that changes. `acta outputs`: where its API, issuer, table and other things are.
+"""`acta deploy`, `acta diff` and `acta destroy` put an environment into an AWS account with the CDK, or take it out
+again, after they have said what that changes. `acta outputs`: where its API, issuer, table and other things are.
 
-The app of an environment is synthesised once: what is shown of it is what is deployed.
+The app of an environment is synthesised once, so what is deployed is what was shown.
 """
 
 import json
@@ -84,11 +84,11 @@ QUIET = ("--no-notices",)
 
 
 class CdkFailed(Exception):
-    """cdk ended with an error, and its own words are on the terminal. The message says which command."""
+    """cdk ended with an error, which it has printed itself. The message says which command it was."""
 
 
 class SynthesisedApp(NamedTuple):
-    """`folder`: the cloud assembly."""
+    """A synthesised app. `folder`: its cloud assembly."""
 
     target: OperatorTarget
     folder: Path
@@ -98,7 +98,7 @@ class SynthesisedApp(NamedTuple):
         return found
 
     def deployed(self, client: Any = None) -> dict[str, Template]:
-        """The templates of the stacks that are there, by name. `client`: as `CloudFormation`'s. Raises CliError."""
+        """The deployed stacks' templates, by the stack's name. `client`: as `CloudFormation`'s. Raises CliError."""
         cloudformation = CloudFormation(self.target.caller.region, client)
         with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
             return {
@@ -107,15 +107,15 @@ class SynthesisedApp(NamedTuple):
             }
 
     def changes(self, deployed: Mapping[str, Template]) -> dict[str, Changes]:
-        """By stack, in the order in which they are deployed."""
+        """The changes of each stack, in the order in which the stacks are deployed."""
         return {
             name: changes(self.template(name), deployed.get(name))
             for name in names_of(self.target.environment)
         }
 
     def show(self, found: Mapping[str, Changes], deployed: Mapping[str, Template]) -> None:
-        """On standard output: a new stack by the number of its resources, a changed one as `cdk diff` shows it. That
-        every function gets the release, and its code, is one line. Raises CdkFailed.
+        """Prints a new stack as the number of its resources and a changed one as `cdk diff` shows it. The new release
+        and code, which all functions get, take one line. Raises CdkFailed.
         """
         for name, each in found.items():
             if each.state == "new":
@@ -137,9 +137,9 @@ class SynthesisedApp(NamedTuple):
                 run_cdk(self.target, "diff", *left, "--exclusively", "--method", "template", "--ci", app=app)
 
     def deploy(self) -> None:
-        """Raises CdkFailed. Nobody is asked: who deploys has seen the changes.
+        """Deploys without a question: whoever deploys has seen the changes. Raises CdkFailed.
 
-        Where data outlives the stack, secrets and logs of an earlier stack are taken over: their names are fixed.
+        If data outlives the stack, secrets and logs of an earlier stack are taken over, because their names are fixed.
         """
         kept = ("--import-existing-resources",) if self.target.environment.retain else ()
         run_cdk(self.target, "deploy", "--all", "--require-approval", "never", *kept, app=self.folder)
@@ -153,8 +153,8 @@ def said(release: NewRelease) -> str:
 
 
 def synthesised(target: OperatorTarget, context: Mapping[str, str]) -> SynthesisedApp:
-    """`context`: given to the app as `-c name=value`, beside the environment. What was synthesised from the same
-    sources before is taken again. Raises CliError.
+    """`context`: given to the app as `-c name=value`, in addition to the environment. If the same sources were
+    synthesised before, that assembly is used again. Raises CliError.
     """
     check_tools()
     environment = target.environment
@@ -162,7 +162,7 @@ def synthesised(target: OperatorTarget, context: Mapping[str, str]) -> Synthesis
         folders = environment.tool_folders
         require_known(folders, every_environment(os.environ))
         tools = digest_of(folders)
-    # Without folders it is the same app wherever the command is given.
+    # Without folders of tools the app does not depend on the directory that the command was called from.
     place = {"tools_dir": environment.tools_dir} if tools else {}
     given = {"env": environment.name, **place, **context}
     usual = replace(environment, tools_dir=DEFAULT_DIR)
@@ -182,7 +182,7 @@ def synthesised(target: OperatorTarget, context: Mapping[str, str]) -> Synthesis
 
 
 def run_cdk(target: OperatorTarget, *arguments: str, app: Path | None = None) -> None:
-    """Its output goes straight to the terminal. `app`: a cloud assembly; None: it is synthesised. Raises CdkFailed."""
+    """Runs cdk, which writes to the terminal. `app`: a cloud assembly; None: cdk synthesises it. Raises CdkFailed."""
     environ = cdk_environ(target.environ)
     given = () if app is None else ("--app", str(app))
     code = subprocess.call([str(CDK), *arguments, *given, *QUIET], cwd=ROOT, env=environ)
@@ -194,7 +194,7 @@ NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown
 
 
 def deploy(arguments: Namespace) -> int:
-    """Exit code 1 where cdk fails or the answer is no. Raises CliError."""
+    """Returns exit code 1 if cdk fails or the person says no. Raises CliError."""
     if arguments.policies is not None:
         return write_policies(arguments)
     check_tools()
@@ -239,7 +239,7 @@ def deploy(arguments: Namespace) -> int:
 
 
 def diff(arguments: Namespace) -> int:
-    """Exit code 1 where something differs and `--exit-code` is given, or where cdk fails. Raises CliError."""
+    """Returns exit code 1 if something differs and `--exit-code` is given, or if cdk fails. Raises CliError."""
     check_tools()
     chosen = target(arguments.env)
     live = look_before(chosen.environment.name, client_in(chosen.caller.region, "lambda"))
@@ -271,15 +271,15 @@ def as_json(chosen: OperatorTarget, found: Mapping[str, Changes]) -> dict[str, A
 
 
 def chosen_app(chosen: OperatorTarget, live: LiveRelease) -> tuple[WriteVersion, SynthesisedApp]:
-    """Synthesised for what is live. Raises CliError."""
+    """The schema version to write, and the app synthesised with it for the release that is live. Raises CliError."""
     cloudformation = client_in(chosen.caller.region, "cloudformation")
     choice = choose_write_version(chosen.environment, cloudformation, live)
     return choice, synthesised(chosen, {"write_version": str(choice.version), **roll_out(live)})
 
 
 def roll_out(live: LiveRelease) -> Mapping[str, str]:
-    """What the synthesis is told of how the release is taken into use. CloudFormation and CodeDeploy do not know that
-    aliases were moved back, and would begin a shift at a version that is not live: then it goes at once.
+    """What the app is told about the way into use. If aliases were moved back, or nobody knows which release is live,
+    all functions change at once: CloudFormation would begin a gradual shift at a version that is not live.
     """
     if not live.has_gone_back and not live.unknown:
         return {}
@@ -291,10 +291,10 @@ def roll_out(live: LiveRelease) -> Mapping[str, str]:
 
 
 def next_commands(chosen: OperatorTarget, *, is_first: bool) -> Iterator[str]:
-    """What to do once it is deployed, to be pasted. `is_first`: nothing was deployed before."""
+    """The commands to paste after a deployment. `is_first`: nothing was deployed before."""
     environment, region = chosen.environment, chosen.caller.region
     yield "Next:"
-    if is_first and not environment.is_local:  # the local AWS needs no key: rules play the model
+    if is_first and not environment.is_local:  # the local AWS needs no key: its model follows rules
         secret = usual_key_secret(environment.name)
         yield f"  aws secretsmanager put-secret-value --region {region} \\"
         yield f"      --secret-id {secret} --secret-string file://key.txt"
@@ -305,8 +305,8 @@ def next_commands(chosen: OperatorTarget, *, is_first: bool) -> Iterator[str]:
 
 
 def look_after(environment: str, lambdas: Any) -> None:
-    """Once it is deployed: says whether that release is live, and deletes all but those that can be gone back to. Where
-    it may not, they stay, until somebody may, and it is said. `lambdas`: a botocore Lambda client.
+    """After a deployment: says if the new release is not live, and deletes the versions that one cannot go back to any
+    more. If the caller may not delete them, they stay, and a note says so. `lambdas`: a botocore Lambda client.
     """
     try:
         with aws_errors(), suppress(NotPossible):
@@ -318,7 +318,7 @@ def look_after(environment: str, lambdas: Any) -> None:
 
 
 def warn_gone_back(deployed: ReleaseHistory) -> None:
-    """CloudFormation moves no alias where it deploys the very release that was gone back from."""
+    """After a rollback, deploying the newest release once more moves no alias, so the older release stays live."""
     if deployed.has_gone_back and not deployed.shifting:
         newest = one_line(deployed.releases[0].name)
         echo(
@@ -330,9 +330,9 @@ def warn_gone_back(deployed: ReleaseHistory) -> None:
 def choose_write_version(
     environment: Environment, cloudformation: Any, live: LiveRelease = NOT_ASKED
 ) -> WriteVersion:
-    """Chooses the version and says so. `cloudformation`: a botocore client.
+    """Chooses the schema version that the release writes, and prints it. `cloudformation`: a botocore client.
 
-    Raises CliError where the deployed release and this one cannot work on the same sessions.
+    Raises CliError if the deployed release and this one cannot work on the same sessions.
     """
     with cli_error(ReleaseTooFar):
         choice = version_to_write(environment, cloudformation, live)
@@ -341,10 +341,10 @@ def choose_write_version(
 
 
 def require_concurrency(environment: Environment, client: Any = None) -> None:
-    """Raises CliError where the account does not have what the environment reserves.
+    """Raises CliError if the account does not have the concurrency that the environment reserves.
 
-    `client`: a botocore Lambda client; None: of the caller's account. Who deploys may not be allowed to read the
-    quota; then Lambda itself refuses what goes too far.
+    `client`: a botocore Lambda client; None: the caller's. If the caller may not read the quota, a note says so and
+    nothing is checked here: Lambda itself refuses what is too much.
     """
     try:
         check_reserved(environment, client)
@@ -357,7 +357,7 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
 
 
 def tell_what_is_left(chosen: OperatorTarget, client: Any = None) -> int:
-    """After a deployment that failed. `client`: as `CloudFormation`'s."""
+    """Says what is there after a deployment that failed. `client`: as `CloudFormation`'s."""
     try:
         stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
         state = state_of(chosen, stacks)
@@ -374,7 +374,7 @@ def _failed(error: CdkFailed) -> int:
 
 
 def destroy(arguments: Namespace) -> int:
-    """Exit code 1 where something could not be deleted, or the name was not typed. Raises CliError."""
+    """Returns exit code 1 if something could not be deleted, or if the name was not typed. Raises CliError."""
     if arguments.yes not in (None, arguments.env):
         raise CliError(f"--yes names the environment that goes: --yes {one_line(arguments.env)}")
     if arguments.yes is None and not sys.stdin.isatty():
@@ -412,7 +412,7 @@ def destroy(arguments: Namespace) -> int:
 
 
 def require_unprotected(chosen: OperatorTarget, fate: Fate) -> None:
-    """Raises CliError before anything is deleted."""
+    """Raises CliError, before anything is deleted, if something is protected from deletion."""
     if fate.protected:
         name = chosen.environment.name
         raise CliError(
@@ -443,7 +443,7 @@ def confirmed(name: str) -> bool:
 
 
 def empty(bucket: str, region: str) -> None:
-    """Raises CliError."""
+    """Deletes all objects of the bucket. Raises CliError."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     with cli_error(BotoCoreError, ClientError, words=f"bucket {bucket} could not be emptied: {{}}", cut=300):
@@ -462,11 +462,11 @@ def _named(thing: Thing) -> str:
 
 FAILED = ("ROLLBACK", "FAILED")
 UNDER_WAY = "_IN_PROGRESS"
-"""In CloudFormation's states. Source: CloudFormation User Guide, "Stack status codes"."""
+"""How the status of a stack that is being changed ends. Source: CloudFormation User Guide, "Stack status codes"."""
 
 
 def outputs(arguments: Namespace) -> int:
-    """Exit code 1 where a stack is missing. Raises CliError where nothing is deployed."""
+    """Returns exit code 1 if a stack is missing. Raises CliError if nothing is deployed."""
     return show_outputs(target(arguments.env), as_json=arguments.json)
 
 
@@ -493,7 +493,7 @@ def missing(chosen: OperatorTarget, stacks: Iterable[DeployedStack]) -> list[str
 
 
 def state_of(chosen: OperatorTarget, stacks: Sequence[DeployedStack]) -> str:
-    """What is there where the last deployment failed or is under way, and what to do. Empty: all is well."""
+    """If the last deployment failed or is under way: what is there and what to do. Empty if all is well."""
     name, absent = chosen.environment.name, missing(chosen, stacks)
     there = ", ".join(f"{each.name} ({each.status})" for each in stacks) or "nothing"
     if any(each.status.endswith(UNDER_WAY) for each in stacks):

@@ -24,7 +24,7 @@ OLDEST_NODE = 20
 
 
 class Finding(NamedTuple):
-    """`fine`: nothing has to be done. `remedy`: what to do where something has."""
+    """`fine`: nothing has to be done. `remedy`: what to do otherwise."""
 
     fine: bool
     what: str

@@ -1,4 +1,4 @@
-"""`acta logs`: what the functions of a deployment, those of Python tools too, logged about a session, oldest first."""
+"""`acta logs`: what a deployment's functions, including Python tools, logged about a session, oldest first."""
 
 import json
 import time
@@ -27,10 +27,10 @@ from acta_infra.environments import LOCAL, Environment
 
 LOOK_SECONDS = 3.0
 LATE = timedelta(seconds=30)
-"""A line may come so much later than the time that it was written at."""
+"""A line may become visible this long after the time at which it was written."""
 
 Read = Callable[[datetime], Iterable[LogLine]]
-"""The lines since a time."""
+"""Reads the lines since a time."""
 
 
 def logs(arguments: Namespace) -> int:
@@ -56,7 +56,7 @@ def logs(arguments: Namespace) -> int:
 
 
 def own_tools(client: Any, environment: Environment) -> Sequence[str]:
-    """Functions of Python tools. Who may not list the log groups is told, and sees the rest."""
+    """The functions of Python tools. A caller who may not list the log groups is told, and sees the rest."""
     try:
         return own_tool_functions(client, environment.name)
     except LogsUnreadable as error:
@@ -65,8 +65,8 @@ def own_tools(client: Any, environment: Environment) -> Sequence[str]:
 
 
 def named(arguments: Namespace) -> str:
-    """The session's whole id. Only a part of it, or `last`, is looked up. The effect id of a trial call is taken as it
-    is. Raises CliError and ClientError.
+    """The whole id of the session. It is looked up only if a part of it or `last` was given. The effect id of a trial
+    call is taken as it is. Raises CliError and ClientError.
     """
     if FULL.fullmatch(arguments.id) or is_id(EFFECT, arguments.id):
         return str(arguments.id)
@@ -74,7 +74,7 @@ def named(arguments: Namespace) -> str:
 
 
 def began(arguments: Namespace, session_id: str) -> datetime:
-    """From when on it is read: what --since says, else when the session's id was made. Raises CliError."""
+    """From which time on lines are read: from --since, else from when the session's id was made. Raises CliError."""
     if arguments.since:
         return ago(arguments.since, datetime.now(UTC), "--since")
     milliseconds = made_at(session_id)
@@ -84,7 +84,7 @@ def began(arguments: Namespace, session_id: str) -> datetime:
 
 
 def where(arguments: Namespace) -> tuple[Any, Environment, OperatorTarget | None]:
-    """A client for the AWS account of --env, or for the local stack, and which environment that is. Raises CliError."""
+    """A client for the AWS account of --env or for the local stack, and the environment there. Raises CliError."""
     if arguments.env:
         chosen = target(arguments.env)
         return logs_client(chosen.account), chosen.environment, chosen
@@ -92,8 +92,8 @@ def where(arguments: Namespace) -> tuple[Any, Environment, OperatorTarget | None
 
 
 def require_deployed(chosen: OperatorTarget, client: Any = None) -> None:
-    """Raises CliError where the environment is not deployed. Who may not look at its stacks is told nothing.
-    `client`: as `CloudFormation`'s.
+    """Raises CliError if the environment is not deployed. Does nothing if the caller may not read its stacks. `client`:
+    as `CloudFormation`'s.
     """
     with suppress(StacksUnknown):
         if not CloudFormation(chosen.caller.region, client).deployed(chosen.environment):
@@ -107,7 +107,7 @@ def tell(
     wanted: Callable[[LogLine], bool],
     known: frozenset[tuple[str, ...]] = frozenset(),
 ) -> frozenset[tuple[str, ...]]:
-    """Shows what is not known yet. Returns what is known then."""
+    """Shows the lines that are not known yet, and returns the keys of all lines that are known now."""
     lines = [line for line in read(since) if line.key not in known and wanted(line)]
     for line in lines:
         show(line)
@@ -122,7 +122,7 @@ def follow(
     known: frozenset[tuple[str, ...]],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Until it is interrupted."""
+    """Shows new lines until it is interrupted."""
     while True:
         pause(LOOK_SECONDS)
         since = max(since, datetime.now(UTC) - 10 * LATE)
@@ -130,7 +130,7 @@ def follow(
 
 
 def is_part_of_the_story(line: LogLine) -> bool:
-    """Not a read that went well: who follows a session reads it all the time."""
+    """Leaves out reads that went well: whoever follows a session reads it all the time."""
     fields = line.fields
     is_read = str(fields.get("route", "")).startswith("GET ")
     return not (fields.get("message") == "answered" and is_read and int(fields.get("status", 500)) < 400)
@@ -173,7 +173,7 @@ USUAL = frozenset(
         "tenant",
     }
 )
-"""What every line has, or what says whose it is."""
+"""Fields that every line has, and those that say which session or call it belongs to."""
 WIDTH = 160
 OPERATIONS = {
     "plan": "asks for a plan",
@@ -189,7 +189,7 @@ OPERATIONS = {
 
 
 def happened(fields: Fields) -> str:
-    """One line."""
+    """What happened, in one line."""
     words = WORDS.get(str(fields.get("message")))
     text = words(fields) if words is not None else _other(fields)
     if fields.get("level") in ("ERROR", "WARNING", "CRITICAL"):
@@ -272,7 +272,7 @@ def _count(number: Any, what: str) -> str:
 
 RAISED = "tool raised"
 MESSAGES = ("tool printed", "tool logged", RAISED, "tool failed")
-"""Of the lines that `acta/tools/log.py` writes; a test compares."""
+"""Messages of the lines that `acta/tools/log.py` writes; a test compares the two."""
 
 
 def is_of_a_tool(fields: Fields) -> bool:
@@ -280,14 +280,14 @@ def is_of_a_tool(fields: Fields) -> bool:
 
 
 def first_line(fields: Fields) -> str:
-    """Of what was raised it is the error's type: the traceback stands below."""
+    """If a tool raised an error, this line has the error's type only: the traceback stands below."""
     said = (str(fields.get("text", "")).splitlines() or [""])[0]
     said = str(fields.get("error")) if fields.get("message") == RAISED else said
     return f"{fields.get('tool')} {str(fields.get('message')).removeprefix('tool ')}: {said}"
 
 
 def further_lines(fields: Fields) -> list[str]:
-    """Of a line of a tool, escaped for a terminal."""
+    """The other lines of what a tool logged, escaped for a terminal."""
     if not is_of_a_tool(fields):
         return []
     return visible(str(fields.get("text", ""))).splitlines()[0 if fields.get("message") == RAISED else 1 :]

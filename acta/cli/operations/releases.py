@@ -43,7 +43,7 @@ def releases(arguments: Namespace) -> int:
 
 
 def rollback(arguments: Namespace) -> int:
-    """Exit code `WAITING` where nobody said yes. Raises CliError."""
+    """Returns exit code `WAITING` if nobody said yes. Raises CliError."""
     world = World(asks_at_terminal())
     return roll_back(
         clients_of(arguments), arguments.to, yes=arguments.yes, as_json=arguments.json, world=world
@@ -61,7 +61,7 @@ def list_releases(clients: Clients, *, as_json: bool) -> int:
 
 
 def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, world: World) -> int:
-    """`to`: the release's name; None: the one before what is live. Raises CliError."""
+    """`to`: the release's name; None: the release before the live one. Raises CliError."""
     deployed = looked_at(clients)
     with aws_errors(), cli_error(NotPossible, cut=400):
         require_rest(clients.environment, clients.cloudformation)
@@ -78,7 +78,7 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
             "them fail there. To have them again, deploy with their folders instead"
         )
     if not yes:
-        out = sys.stderr if as_json else sys.stdout  # with JSON, standard output says what was done: nothing
+        out = sys.stderr if as_json else sys.stdout  # with --json, standard output has only the result
         where = f"{one_line(clients.environment)} to {one_line(target.name)}"
         print(WHAT_STAYS, file=out)
         if world.asks is None or not world.asks(f"Move {where}? [y/N] "):
@@ -125,6 +125,6 @@ def in_json(deployed: ReleaseHistory, release: Release) -> dict[str, Any]:
 
 
 def clients_of(arguments: Namespace) -> Clients:
-    """Of --env, or of the local stack. Raises CliError."""
+    """The clients for --env, or for the local stack. Raises CliError."""
     account = account_of(arguments)
     return Clients(account.environment, account.client("lambda"), account.client("cloudformation"))

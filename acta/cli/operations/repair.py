@@ -1,8 +1,8 @@
-"""`acta doctor --repair`: continues sessions that stand still, or tries one failed session again. With `--failed-since
-2h` it lists the sessions that infrastructure failed, asks, and repairs them.
+"""`acta doctor --repair` continues sessions that stand still, or tries one failed session again. With `--failed-since
+2h` it lists the sessions that failed because of the infrastructure, asks, and repairs them.
 
-A deployment may have any number of them. So the recovery function is asked for a part at a time, which takes it
-seconds; each of its answers says where the next part begins.
+A deployment may have any number of sessions. So each request asks the recovery function for one part of the work, which
+takes seconds, and each answer says where the next part begins.
 """
 
 import re
@@ -67,7 +67,7 @@ def repair(arguments: Namespace) -> int:
 
 
 def ago(how_long: str, now: datetime, option: str = "--failed-since") -> datetime:
-    """`how_long`: such as 90m, 2h or 1d. Raises CliError."""
+    """The time that is `how_long` before `now`; it is written like 90m, 2h or 1d. Raises CliError."""
     units = {"m": "minutes", "h": "hours", "d": "days"}
     found = re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", how_long)
     if found is None:
@@ -76,7 +76,7 @@ def ago(how_long: str, now: datetime, option: str = "--failed-since") -> datetim
 
 
 def request_for(arguments: Namespace) -> Mapping[str, Any]:
-    """What the options ask of the deployment: one session, or all of them. Raises CliError."""
+    """The request for what the options ask: to repair one session, or all of them. Raises CliError."""
     if not arguments.session:
         if arguments.tenant:
             raise CliError("--tenant goes with --session: without them all sessions are looked at")
@@ -88,7 +88,7 @@ def request_for(arguments: Namespace) -> Mapping[str, Any]:
 
 
 def recovery_of(arguments: Namespace) -> Recovery:
-    """Asks the deployment's recovery function. Raises CliError, and so does what it returns."""
+    """A function that calls the recovery function of the deployment. Both raise CliError."""
     account = account_of(arguments)
     client = lambda_client(account)
 
@@ -100,7 +100,7 @@ def recovery_of(arguments: Namespace) -> Recovery:
 
 
 def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
-    """What was done to how many sessions. `tally`: what the deployment answered."""
+    """What was done, and to how many sessions. `tally`: the deployment's answer."""
     looked = f"looked at {tally['looked']} session{'' if tally['looked'] == 1 else 's'}"
     done = [words.format(tally[count]) for count, words in COUNTS.items() if tally[count]]
     yield f"{looked}: {', '.join(done) or 'nothing to repair'}"
@@ -121,27 +121,27 @@ NAMES = ("tenant", "session_id")
 Pause = Callable[[float], None]
 
 AT_ONCE = 25
-"""Sessions that one request repairs."""
+"""How many sessions one request repairs."""
 MOST_STANDSTILLS = 6
-"""Requests in a row that get nowhere before the command ends. Between them it pauses 1, 2, 4, ... seconds."""
+"""The command ends after this many requests in a row without progress. Between them it pauses 1, 2, 4, ... seconds."""
 EVERY = 20
-"""Requests between two lines of progress where there is no terminal."""
+"""Without a terminal, one line of progress is printed for this many requests."""
 
 REPAIRED = ("restarted", "started", "woken")
-REST = {  # of what was repaired: how the others are told
+REST = {  # outcomes of sessions that were not repaired
     "nothing": "{} had been repaired already, or went on meanwhile",
     "gone": "{} had been deleted",
     "refused": "{} failed again meanwhile, with what a repair does not change",
 }
-FAULTS = {  # what makes the exit code 1
+FAULTS = {  # outcomes that make the exit code 1
     "unreadable": "{} cannot be read: the log of the recovery function says which and why",
     "unanswered": "AWS throttled, refused or did not answer for {}: run the same command again",
 }
 
 
 class World(NamedTuple):
-    """What the command has of the world. `asks`: puts a yes-or-no question; None: there is no person at a terminal.
-    `pause`: takes seconds.
+    """The person and the clock. `asks`: puts a yes-or-no question; None: nobody is at a terminal. `pause`: takes
+    seconds.
     """
 
     asks: Callable[[str], bool] | None
@@ -151,8 +151,8 @@ class World(NamedTuple):
 def repair_failed(
     recovery: Recovery, since: datetime, tenant: str | None, *, yes: bool, world: World | None = None
 ) -> int:
-    """`tenant` None: all tenants. Exit code `WAITING` where sessions were listed and nobody said that they shall be
-    repaired, `SESSION_FAILED` where some could not be looked at or repaired. Raises CliError.
+    """`tenant` None: all tenants. Returns exit code `WAITING` if sessions were listed and nobody agreed to repair them,
+    `SESSION_FAILED` if some could not be read or repaired. Raises CliError.
     """
     world = world or World(asks_at_terminal())
     faults, progress = Counter[str](), ProgressLine(sys.stderr)
@@ -184,7 +184,7 @@ def listed(
     progress: "ProgressLine",
     pause: Pause,
 ) -> list[Session]:
-    """All of them; each is printed as it is found. Raises CliError."""
+    """Lists all failed sessions; each one is printed when it is found. Raises CliError."""
     found: list[Session] = []
     cursor: str | None = None
     patience = Patience(pause)
@@ -209,7 +209,7 @@ def repair_all(
     progress: "ProgressLine",
     pause: Pause,
 ) -> None:
-    """Repairs them and prints what became of them. Raises CliError."""
+    """Repairs the sessions and prints how many had which outcome. Raises CliError."""
     outcomes = Counter[str]()
     done = 0
     patience = Patience(pause)
@@ -229,14 +229,14 @@ def repair_all(
 
 
 class Patience:
-    """With requests that get nowhere, because AWS throttles: the pauses between them grow, and they are limited."""
+    """Limits the requests in a row that make no progress, because AWS throttles; the pauses between them grow."""
 
     def __init__(self, pause: Pause) -> None:
         self.pause = pause
         self.standstills = 0
 
     def after(self, *, progressed: bool) -> None:
-        """Raises CliError where it is over."""
+        """Raises CliError when there were too many requests without progress."""
         if progressed:
             self.standstills = 0
             return
@@ -250,7 +250,7 @@ class Patience:
 
 
 class ProgressLine:
-    """How far a long command is: one line of a terminal, rewritten; elsewhere a line now and then."""
+    """Shows how far a long command is: in one line that is rewritten, or without a terminal in a line now and then."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

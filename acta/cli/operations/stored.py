@@ -1,6 +1,6 @@
-"""What is stored, with an operator's AWS credentials: `acta backup` and `acta restore` take a tenant's data out of a
-deployment and into one; `acta erase` removes everything of a tenant, or of one person in it, for good; `acta
-quarantine` and `acta restored` take a table into use that AWS has restored to an earlier time.
+"""Commands on stored data, with an operator's AWS credentials. `acta backup` and `acta restore` take a tenant's data
+out of a deployment and into one. `acta erase` removes everything of a tenant, or of one person in it, for good. `acta
+quarantine` and `acta restored` put a table into use that AWS has restored to an earlier time.
 """
 
 from argparse import Namespace
@@ -34,7 +34,7 @@ from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_se
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in
 
 NOT_ALL = ("left as it is", "deleted lately", "no room")
-"""Outcomes that leave something of the backup out."""
+"""Outcomes that mean that something of the backup was left out."""
 OUTCOMES = {
     "restored": "restored",
     "there already": "there already",
@@ -46,7 +46,7 @@ OUTCOMES = {
 
 
 def backup(arguments: Namespace) -> int:
-    """Exit code 1 where a session could not be read. Raises CliError."""
+    """Returns exit code 1 if a session could not be read. Raises CliError."""
     stores = _stores(arguments)
     place = _place(arguments.to, stores)
     with aws_errors():
@@ -70,7 +70,7 @@ def backup(arguments: Namespace) -> int:
 
 
 def restore(arguments: Namespace) -> int:
-    """Exit code 1 where something of the backup was left out. Raises CliError."""
+    """Returns exit code 1 if something of the backup was left out. Raises CliError."""
     stores = _stores(arguments)
     place = _place(arguments.source, stores)
     with aws_errors():
@@ -122,7 +122,7 @@ LOOKED_AT = ("sessions", "memories", "users")
 
 
 def erase(arguments: Namespace) -> int:
-    """Exit code `WAITING` where it has to be run again. Raises CliError."""
+    """Returns exit code `WAITING` if the command has to be run again. Raises CliError."""
     tenant, user = arguments.tenant, arguments.user
     with aws_errors():
         auth = environment_of(arguments).auth
@@ -166,7 +166,7 @@ COUNTED = {
     "texts": "texts that followed from what is forgotten, and are removed: {}",
 }
 NAME = 400
-"""Characters of a tenant's name and a session's id that are shown."""
+"""How many characters of a tenant's name or a session's id are shown."""
 STILL_WORKS = (
     "what still works: signing in, commands with AWS credentials (acta logs, backup, restored, outputs), and the API's "
     "open routes (/healthz, /v1/openapi.json); all else of the API answers with a 5xx"
@@ -178,7 +178,7 @@ LIFTED = {
 
 
 def quarantine(arguments: Namespace) -> int:
-    """Exit code 1 where it does not hold. Raises CliError."""
+    """Returns exit code 1 if something is still at work. Raises CliError."""
     name = arguments.env or "local"
     with aws_errors():
         stop = _quarantine(arguments, account_of(arguments))
@@ -201,7 +201,7 @@ def quarantine(arguments: Namespace) -> int:
 
 
 def stopped_lines(name: str, stopped: int, quiet: datetime | None, command: str) -> Iterator[str]:
-    """`quiet`: from then on nobody writes; None: something is invoked or runs, though it was stopped."""
+    """`quiet`: the time from which on nobody writes; None: something can still be invoked or still runs."""
     if quiet is None:
         yield (
             f"{one_line(name)} does not stand still: AWS says that a function can still be invoked, or an execution "
@@ -218,7 +218,7 @@ def stopped_lines(name: str, stopped: int, quiet: datetime | None, command: str)
 
 
 def restored(arguments: Namespace) -> int:
-    """Exit code 1 where a session could not be read or an erasure not be repeated. Raises CliError."""
+    """Returns exit code 1 if a session could not be read or an erasure could not be repeated. Raises CliError."""
     name = arguments.env or "local"
     account = account_of(arguments)
     with aws_errors():
@@ -240,8 +240,8 @@ def restored(arguments: Namespace) -> int:
 
 
 def check_still(stop: Quarantine, now: datetime, command: str) -> None:
-    """A worker that is late would commit beyond the restored end of a log. `command`: what stops the environment.
-    Raises CliError until none can be left.
+    """Raises CliError while a worker may still run: a late one would commit beyond the restored end of a log.
+    `command`: the command that stops the environment.
     """
     quiet = stop.nobody_writes_from()
     if quiet is None:
@@ -260,7 +260,7 @@ def _at(time: datetime) -> str:
 
 
 def later_lines(later: Sequence[str]) -> Iterator[str]:
-    """Before anything is changed: a run that is cut short has removed what told of them."""
+    """The lost sessions, before anything is changed: after a run that is cut short, nothing may name them."""
     for session in later:
         yield f"{one_line(session, NAME)} began after that time, and is lost"
     yield (
@@ -289,7 +289,7 @@ def _where(arguments: Namespace) -> str:
 
 
 def restored_to(dynamodb: Any, table: str, at: str | None) -> datetime:
-    """AWS says it of a table that it restored. Raises CliError."""
+    """The time to which AWS restored the table: `at` if it is given, else what AWS says. Raises CliError."""
     if at is not None:
         return datetime.fromisoformat(at).astimezone(UTC)
     try:

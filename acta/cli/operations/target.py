@@ -1,5 +1,5 @@
-"""The environment that a command with `--env` is about, and the AWS account behind it. What AWS answers to an
-operator's command becomes one line that says what to do.
+"""The environment that a command with `--env` is about, and the AWS account behind it. Errors that AWS answers to an
+operator's command become one line that says what to do.
 """
 
 import os
@@ -27,7 +27,7 @@ class OperatorTarget(NamedTuple):
 
     @property
     def environ(self) -> dict[str, str]:
-        """Of this process, with the environment's region."""
+        """The variables of this process, with the environment's region."""
         return {**os.environ, "AWS_REGION": self.caller.region, "AWS_DEFAULT_REGION": self.caller.region}
 
     @property
@@ -36,10 +36,10 @@ class OperatorTarget(NamedTuple):
 
 
 def environment_named(name: str) -> Environment:
-    """Of `infra/acta_infra/environments.py` or the operator's own file. Raises CliError."""
+    """An environment of `infra/acta_infra/environments.py` or of the operator's own file. Raises CliError."""
     with cli_error(UnusableValue, cut=500):
         among = every_environment(os.environ)
-        # those of the local kind can be deployed to an emulator alone, which the shell then names
+        # a local environment can be deployed only to an emulator, whose address the shell then has
         asks_local_aws = os.environ.get("AWS_ENDPOINT_URL", "").startswith(LOOPBACK)
         in_aws = {key: each for key, each in among.items() if not each.is_local or asks_local_aws}
         if name not in in_aws:
@@ -52,9 +52,9 @@ def environment_named(name: str) -> Environment:
 
 
 def target(name: str, client: Any = None) -> OperatorTarget:
-    """Says on standard error whose account it is. `client`: a botocore STS client; None: the caller's.
+    """Prints on standard error whose account it is. `client`: a botocore STS client; None: the caller's.
 
-    Raises CliError where there are no credentials, or those of another account than the environment's.
+    Raises CliError if there are no credentials, or if they belong to another account than the environment's.
     """
     environment = environment_named(name)
     if client is None:
@@ -74,12 +74,12 @@ def not_deployed(chosen: OperatorTarget) -> CliError:
 
 
 def account_of(arguments: Namespace) -> Account:
-    """Of --env, or of the local stack of --state. Raises CliError."""
+    """The account of --env, or of the local stack of --state. Raises CliError."""
     return target(arguments.env).account if arguments.env else local_account(arguments)
 
 
 def local_account(arguments: Namespace) -> Account:
-    """Of the local stack of --state. Raises CliError."""
+    """The account of the local stack of --state. Raises CliError."""
     with cli_error(NoStack, NoCredentials, words="{}, or give --env"):
         state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
         running, credentials = state.running(), Credentials.from_file(state.credentials)
@@ -87,12 +87,12 @@ def local_account(arguments: Namespace) -> Account:
 
 
 def environment_of(arguments: Namespace) -> Environment:
-    """As its entry says. Raises CliError."""
+    """The environment of --env as its definition says, or the local one. Raises CliError."""
     return environment_named(arguments.env) if arguments.env else LOCAL
 
 
 def warn_unpinned(chosen: OperatorTarget) -> None:
-    """A command that changes an account says so where nothing would keep it from changing another one."""
+    """Warns if the environment names no account: then nothing keeps a command out of the wrong account."""
     if chosen.environment.account is not None or chosen.environment.is_local:
         return
     echo(
@@ -103,18 +103,18 @@ def warn_unpinned(chosen: OperatorTarget) -> None:
 
 
 def require_credentials() -> None:
-    """Raises CliError. Checked first, because bundling takes minutes."""
+    """Raises CliError if there are no credentials. This is checked first, because bundling takes minutes."""
     with cli_error(account.CredentialsMissing, cut=400):
         account.require_credentials()
 
 
 OPERATIONS, SIGN_IN = "docs/operations.md", "docs/sign-in.md"
-"""Pages that list what an operator's credentials need."""
+"""The pages that list which permissions an operator's credentials need."""
 
 
 @contextmanager
 def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
-    """`page`: the one that lists what the command's credentials need. Raises CliError."""
+    """`page`: the page that lists the permissions that this command's credentials need. Raises CliError."""
     from botocore.exceptions import BotoCoreError
 
     from acta_engine.aws.errors import AwsRefused

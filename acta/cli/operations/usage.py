@@ -1,5 +1,5 @@
-"""`acta models`: the configured models, their prices, and whether the providers accept the keys. `acta usage`: what the
-tenant has used, in sums. `acta audit`: who did what in the tenant, newest first.
+"""`acta models`: the configured models, their prices, and whether the providers accept the keys. `acta usage`: the sums
+of what the tenant has used. `acta audit`: who did what in the tenant, newest first.
 """
 
 import json
@@ -30,7 +30,7 @@ FAILED_CHECKS = ("refused", "unreachable")
 
 
 def models(arguments: Namespace) -> int:
-    """Exit code 1 where a check finds a refused key, a silent provider, or no key for the default model."""
+    """Returns exit code 1 if a check finds a refused key, a silent provider, or no key for the default model."""
     client = connect(arguments, role="admin")
     found = client.models()
     checked = client.check_models()["providers"] if arguments.check else []
@@ -47,7 +47,7 @@ def models(arguments: Namespace) -> int:
 
 
 def model_lines(found: Row, checked: Mapping[str, str]) -> Iterator[str]:
-    """`found`: the answer of `/v1/models`. `checked`: provider -> status, for the providers that were asked."""
+    """`found`: the answer of `/v1/models`. `checked`: the status of each provider that was asked."""
     default = found["default"]
     yield f"default    {_shown(default['provider'])}  {_shown(default['model'])}"
     yield ""
@@ -85,7 +85,7 @@ def _model_row(one: Row) -> tuple[str, str, str, str, str, str]:
 
 
 def _users(uses: list[Row]) -> str:
-    """As in `deployment; librarian (plan, think)`."""
+    """Written like `deployment; librarian (plan, think)`."""
     by_agent: dict[str | None, list[str]] = {}
     for use in uses:
         by_agent.setdefault(use["agent_id"], []).append(str(use["purpose"]))
@@ -119,10 +119,10 @@ def usage(arguments: Namespace) -> int:
 
 
 def rows(told: Row) -> Iterator[tuple[object, ...]]:
-    """One for each item, and one for the whole time."""
+    """A row for each item, and one for the whole time."""
     for item in told["items"]:
         key = str(item["key"])
-        if item.get("agent_name"):  # names are for reading, ids tell agents of one name apart
+        if item.get("agent_name"):  # people read names, and ids tell agents with the same name apart
             key = f"{item['agent_name']} ({key})"
         yield row(minute(key) if told["by"] in ("hour", "day") else key, item)
     yield row("together", told["total"])
@@ -130,7 +130,7 @@ def rows(told: Row) -> Iterator[tuple[object, ...]]:
 
 def row(name: str, item: Row) -> tuple[object, ...]:
     work, tokens, cost = item["work"], item["tokens"], dollars(item["cost"]["total_usd"])
-    if work is None:  # of a model: it makes no runs
+    if work is None:  # the row is about a model, which has no runs
         return name, "", "", "", "", "", f"{tokens['total']:,}", dollars(item["cost"]["models_usd"])
     runs, messages, asked, tools = work["runs"], work["messages"], work["interventions"], work["tools"]
     return (
@@ -166,7 +166,7 @@ def audit(arguments: Namespace) -> int:
 
 
 def line(record: Mapping[str, Any]) -> str:
-    """When, how it ended, what, by whom and from where, on what."""
+    """One line: when it was, how it ended, what was done, by whom and from where, and on what."""
     at = second(record["at"])
     ended = f"{record['outcome']} {record['code']}" if record.get("code") else str(record["outcome"])
     details = " ".join(f"{name}={value}" for name, value in record["details"].items())

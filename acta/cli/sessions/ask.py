@@ -1,8 +1,8 @@
 """Asking the person at the terminal to decide: one intervention while its session is followed, or several open
-questions of yes or no in one go.
+yes-or-no questions at once.
 
-Of several all are on the screen, with their whole inputs, before the one prompt: nobody approves what they have not
-seen.
+If there are several, all of them are on the screen with their whole inputs before the one prompt: nobody approves what
+they have not seen.
 """
 
 import math
@@ -21,7 +21,7 @@ from acta.client.following import Feed, Update
 from acta_engine.untrusted.exact_json import read_exactly
 
 Read = Callable[[str], str]
-"""Shows a prompt and returns the line typed; raises EOFError."""
+"""Shows a prompt and returns the line that was typed. Raises EOFError."""
 Echo = Callable[[str], None]
 
 
@@ -44,10 +44,10 @@ class Question:
         self.echo = echo
         self.prompt = LinePrompt(echo)
         self.why_closed = ""
-        """Set when the prompt is taken away; empty where there is nothing to say."""
+        """Why the prompt was taken away; empty if there is nothing to say."""
 
     def ask(self, feed: Feed) -> None:
-        """Until it is decided, here or elsewhere, or the person leaves it open. Raises ClientError."""
+        """Asks until it is decided, here or elsewhere, or the person leaves it open. Raises ClientError."""
         if lacks_role(self.client, self.intervention):
             self.show_who_may_decide()
             return
@@ -65,7 +65,7 @@ class Question:
                 feed.unsubscribe()
 
     def on_update(self, update: Update | None) -> None:
-        """Takes the prompt away once the intervention is closed, and warns before it expires. From any thread."""
+        """From any thread: takes the prompt away once the intervention is closed, and warns before it expires."""
         if self.prompt.cancelled.is_set():
             return
         if update is None or not update.is_open(self.intervention_id):
@@ -84,7 +84,7 @@ class Question:
         return "no longer open: it was decided elsewhere"
 
     def events(self, update: Update, *types: str) -> list[Mapping[str, Any]]:
-        """Those of these types that are about this intervention."""
+        """The events of these types that are about this intervention."""
         return [
             event
             for event in update.events
@@ -93,7 +93,7 @@ class Question:
         ]
 
     def decide(self) -> bool:
-        """Reads one decision and sends it; False: it was refused, and another one may be accepted."""
+        """Reads one decision and sends it. False if it was refused and another one may be accepted."""
         decision = read_decision(self.intervention, self.prompt.read, self.echo)
         try:
             self.client.decide(
@@ -131,7 +131,7 @@ class NoDecision(Exception):
 
 
 def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> ChosenOption:
-    """Asks until the answer is one of the options, and then for its input. Raises NoDecision."""
+    """Asks until the person has named one of the options, and then for its input. Raises NoDecision."""
     options = [str(option) for option in intervention.get("options") or []]
     try:
         option, said = read_option(options, read, echo)
@@ -144,13 +144,13 @@ def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> Ch
 
 YES, NO = ("y", "yes"), ("n", "no")
 MEANT = (*((word, ("approve", "continue")) for word in YES), *((word, ("reject", "cancel")) for word in NO))
-"""What y and n are among the options. No never cancels a session that can be asked something else."""
+"""The options that y and n stand for, in this order. `meant` says for which questions they stand for anything."""
 
 
 def read_option(options: list[str], read: Read, echo: Echo) -> tuple[str, str]:
-    """An option, or `answer` with the text that was typed in its place: whatever is no option answers a question.
+    """An option; or `answer` with the typed text, if `answer` is an option and the text names no other one.
 
-    The beginning of an option is enough where only one begins so; y and n will do where the matter is one of yes or no.
+    The beginning of an option is enough if no other option begins so. y and n do for a yes-or-no question.
     """
     shown = " / ".join(visible(option, keep_newlines=False) for option in options)
     before = "y / n, or " if meant("y", options) else "your answer, or " if "answer" in options else ""
@@ -170,14 +170,14 @@ def read_option(options: list[str], read: Read, echo: Echo) -> tuple[str, str]:
 
 
 def meant(typed: str, options: list[str]) -> str:
-    """The option that y or n stands for; empty where it stands for none."""
+    """The option that y or n stands for; empty if it stands for none."""
     found = (option for option in dict(MEANT).get(typed, ()) if option in options)
     is_yes_or_no = bool({"approve", "continue"} & set(options))
     return next(found, "") if is_yes_or_no else ""
 
 
 def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
-    """The input of the option (docs/design/people.md 3); empty where it needs none."""
+    """The input that the option needs (docs/design/people.md 3); empty if it needs none."""
     if option == "answer":
         return {"text": read_text("your answer > ", read)}
     if option == "record":
@@ -196,7 +196,7 @@ def read_input(option: str, intervention: Mapping[str, Any], read: Read, echo: E
 
 
 def read_budget(intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict[str, Any]:
-    """A new limit for each one that is too low. An empty line takes what the next call needs."""
+    """Asks for a new value of each limit that is too low. An empty line takes what the next call needs."""
     needed = needed_limits(intervention)
     given: dict[str, Any] = {}
     if "token_budget" in needed or not needed:
@@ -210,14 +210,14 @@ def read_budget(intervention: Mapping[str, Any], read: Read, echo: Echo) -> dict
 
 
 def read_text(prompt: str, read: Read) -> str:
-    """Not empty, without the spaces around it."""
+    """Asks until the line is not empty, and strips the spaces around it."""
     while not (text := read(prompt).strip()):
         pass
     return text
 
 
 def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
-    """Numbers are taken exactly as they are typed, or not at all."""
+    """Asks until a JSON object is typed. A number that cannot be taken exactly as it was typed is refused."""
     while True:
         try:
             value = read_exactly(read(prompt))
@@ -232,7 +232,7 @@ def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
 def read_number(
     prompt: str, needed: float | None, number: Callable[[str], float | None], read: Read, echo: Echo
 ) -> float:
-    """`needed`: what an empty line stands for; None: nothing."""
+    """`needed`: the number that an empty line stands for, if any."""
     hint = f" (empty: {needed:,}, which the next call needs)" if needed is not None else ""
     while True:
         typed = read(f"{prompt}{hint} > ").strip().replace(",", "").replace("_", "")
@@ -243,12 +243,12 @@ def read_number(
 
 
 def whole_number(text: str) -> int | None:
-    """Above 0, else None."""
+    """The number, if it is above 0; else None."""
     return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
 
 
 def amount(text: str) -> float | None:
-    """Above 0 and finite, else None."""
+    """The number, if it is above 0 and finite; else None."""
     try:
         value = float(text)
     except ValueError:
@@ -260,14 +260,14 @@ EACH = ("e", "each")
 
 
 def fit_together(client: Client, interventions: Sequence[Mapping[str, Any]]) -> bool:
-    """There are several, each can be decided by y and n, and by this person."""
+    """Whether there are several, and this person may decide each of them with y or n."""
     return len(interventions) > 1 and all(
         meant("y", list(one.get("options") or ())) and not lacks_role(client, one) for one in interventions
     )
 
 
 class Questions:
-    """`echo` prints a line."""
+    """Several yes-or-no questions with one prompt. `echo` prints a line."""
 
     def __init__(
         self, client: Client, session_id: str, interventions: Sequence[Mapping[str, Any]], echo: Echo
@@ -279,7 +279,7 @@ class Questions:
         self.prompt = LinePrompt(echo)
 
     def ask(self, feed: Feed) -> bool:
-        """False: the person wants to be asked one by one, or has left it open. Raises ClientError."""
+        """False if the person wants to be asked one by one, or has left the questions open. Raises ClientError."""
         count = len(self.interventions)
         prompt = f"all {count}: y / n, or each > "
         with self.prompt.interruptible():
@@ -301,7 +301,7 @@ class Questions:
         return True
 
     def on_update(self, update: Update | None) -> None:
-        """Takes the prompt away once none of them is open. From any thread."""
+        """From any thread: takes the prompt away once none of the questions is open."""
         ids = [str(one.get("intervention_id")) for one in self.interventions]
         if update is None or not any(map(update.is_open, ids)):
             self.prompt.cancel()

@@ -1,8 +1,8 @@
 """`acta interventions` lists what waits for a person; `acta approve`, `reject`, `raise`, `finish`, `resolve` and
 `answer` decide it.
 
-An intervention is shown whole, as a person must see it to decide, or in one line of a list; with the commands that
-decide it, ready to be typed, and who may type them.
+An intervention is shown either whole, as a person must see it to decide, or as one line of a list. With it stand the
+commands that decide it, ready to be typed, and who may type them.
 """
 
 import base64
@@ -26,11 +26,11 @@ from acta_engine.untrusted.exact_json import read_exactly
 NOT_FOUND = 404
 PAGE_SIZE = 100
 MAX_SEARCHED = 500
-"""How many of the tenant's last interventions are searched for one that is no longer open."""
+"""How many of the tenant's newest interventions are searched for one that is no longer open."""
 
 
 def interventions(arguments: Namespace) -> int:
-    """Those of all of the tenant's sessions."""
+    """Lists the interventions of all sessions of the tenant."""
     waiting = list(connect(arguments).interventions(state="pending"))
     if arguments.json:
         echo(json.dumps(waiting))
@@ -52,7 +52,7 @@ def interventions(arguments: Namespace) -> int:
 
 
 def decide(arguments: Namespace) -> int:
-    """`arguments.id` is a session's id or an intervention's own."""
+    """`arguments.id` is the id of a session or of an intervention."""
     given = option_input(arguments)
     client = connect(arguments)
     intervention_id = arguments.intervention
@@ -78,8 +78,8 @@ def decide(arguments: Namespace) -> int:
 def answer(arguments: Namespace) -> int:
     """Sends the text as a message, which answers an open question of the session, or as an intervention's decision.
 
-    Raises CliError where the session waits for something else, behind which the message would only wait, and where it
-    has ended: an answer to nothing would begin another run.
+    Raises CliError if the session waits for something else, because the message would only wait, too. Raises it also if
+    the session has ended: a message to it would begin another run.
     """
     client = connect(arguments)
     if is_intervention_id(arguments.id):
@@ -99,7 +99,7 @@ def answer(arguments: Namespace) -> int:
 
 
 def option_input(arguments: Namespace) -> dict[str, Any]:
-    """What the option needs besides its name: the object of --input, or the limits of `acta raise`."""
+    """The input of the option: the object of --input, or the limits of `acta raise`."""
     limits = {name: getattr(arguments, name, None) for name in LIMITS}
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     if arguments.option == "raise" and hasattr(arguments, "token_budget") and not given:
@@ -117,10 +117,10 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
 
 
 def session_of(client: Client, intervention_id: str) -> str:
-    """The id of the intervention's session. Raises CliError where none is found.
+    """The id of the intervention's session. Raises CliError if none is found.
 
-    The closed ones are searched too, the newest `MAX_SEARCHED`: a decision on one of them is refused, and the refusal
-    says what was decided.
+    The newest `MAX_SEARCHED` closed ones are searched, too: a decision on one of them is refused, and the refusal says
+    what was decided.
     """
     waiting, newest = client.interventions(state="pending"), client.interventions(limit=PAGE_SIZE)
     for one in chain(waiting, islice(newest, MAX_SEARCHED)):
@@ -133,7 +133,7 @@ def session_of(client: Client, intervention_id: str) -> str:
 
 
 def only_open(client: Client, arguments: Namespace) -> str:
-    """The id of the one open intervention that has the option. Raises CliError where there are none or several."""
+    """The id of the one open intervention that has the option. Raises CliError if there are none or several."""
     session_id, option = arguments.id, arguments.option
     waiting = decidable(client, session_id)
     fitting = [one for one in waiting if option in (one.get("options") or [])]
@@ -146,7 +146,7 @@ def only_open(client: Client, arguments: Namespace) -> str:
 
 
 def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
-    """What is open in the session. Of somebody's private one, which is not there otherwise: what a role decides."""
+    """What is open in the session. In a private one that the caller cannot read: what the caller's role may decide."""
     try:
         return open_interventions(client.session(session_id))
     except ApiError as error:
@@ -156,7 +156,7 @@ def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
 
 
 def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:
-    """The end of an error message: what else is open and which commands decide it; empty where nothing is."""
+    """The end of an error message: what else is open and which commands decide it; empty if nothing is open."""
     if not waiting:
         return ""
     invocation = Invocation.from_arguments(arguments)
@@ -174,7 +174,7 @@ TITLES = {
 }
 SPEAKERS = {"agent": "the agent asks", "acta": "Acta says", "person": "a person says"}
 MAX_LABEL = 64
-"""Characters in a tool's longest name."""
+"""The length of the longest name that a tool may have."""
 SUBJECT_CHARS = 100
 SPANS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 DEFAULT_SCREEN = Screen()
@@ -183,8 +183,8 @@ DEFAULT_SCREEN = Screen()
 def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCREEN) -> Iterator[str]:
     """All that a person must see to decide: whose words are whose, and the whole exact input of each tool call.
 
-    Foreign text is quoted, so that no row of it passes for one of Acta's own. The calls that the decision is about
-    are named again at the end, below all foreign text.
+    Text that is not Acta's is quoted, so that no row of it passes for one of Acta's own. The calls that the decision is
+    about are named again at the end, below all quoted text.
     """
     kind = str(intervention.get("type", ""))
     yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
@@ -215,7 +215,7 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
 
 
 def list_line(one: Mapping[str, Any], now: datetime) -> str:
-    """Ids, type, age, expiry, the role that decides it, where one is named, and subject."""
+    """Ids, type, age, expiry, the deciding role if one is named, and the subject."""
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
     role = f"needs {one_line(one['role'], MAX_LABEL)}  " if one.get("role") else ""
@@ -232,13 +232,13 @@ def kind_of(one: Mapping[str, Any]) -> str:
 
 
 def is_pause(one: Mapping[str, Any]) -> bool:
-    """A person paused the session: nothing is asked."""
+    """Whether a person paused the session, so that nothing is asked."""
     context = one.get("context") or {}
     return one.get("type") == "checkpoint_review" and context.get("asked_by") == "person"
 
 
 def subject(one: Mapping[str, Any]) -> str:
-    """The tool call to decide on, where there is one, else the question; both for a call of unknown outcome."""
+    """The tool call to decide on if there is one, else the question; both for a call of unknown outcome."""
     call, context = one.get("tool_call"), one.get("context") or {}
     if is_pause(one):
         return f"paused by {one_line(context.get('requested_by') or 'a person')}"
@@ -265,7 +265,7 @@ def expiry(one: Mapping[str, Any], now: datetime) -> str:
 
 
 def span(seconds: float) -> str:
-    """In its largest unit, rounded down: `2h`."""
+    """A time span in its largest unit, rounded down: `2h`."""
     for size, unit in SPANS:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
@@ -273,7 +273,7 @@ def span(seconds: float) -> str:
 
 
 def instant(text: Any) -> datetime | None:
-    """From RFC 3339; None for anything else."""
+    """The time that an RFC 3339 text names; None for anything else."""
     try:
         return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
     except ValueError:
@@ -281,7 +281,7 @@ def instant(text: Any) -> datetime | None:
 
 
 INPUTS = {"answer": '{"text": "TEXT"}', "modify": '{"input": {}}', "record": '{"result": "TEXT"}'}
-"""The input of an option that needs one (docs/design/people.md 3). The person replaces what is in capitals."""
+"""Templates of the input, for the options that need one (docs/design/people.md 3). The person replaces the capitals."""
 LIMITS = {"token_budget": "--token-budget", "cost_budget_usd": "--cost-budget"}
 """The limits that `raise` takes, and their options on the command line."""
 
@@ -299,7 +299,7 @@ def deciding_lines(invocation: Invocation, session_id: str, intervention: Mappin
 
 
 def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:
-    """The limits that are too low for the next call, each with what the call needs. Empty: that is not known."""
+    """The limits that are too low for the next call, each with what the call needs. Empty if that is not known."""
     context = intervention.get("context") or {}
     known = {limit: context.get(f"{limit}_needed") for limit in LIMITS}
     return {limit: needed for limit, needed in known.items() if isinstance(needed, int | float)}
@@ -318,10 +318,10 @@ def deciding_line(
 
 
 def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
-    """The client's token is known not to have the role that the intervention needs.
+    """Whether the client's token is known not to have the role that the intervention needs.
 
-    That is known for a token of the local stack alone. Which claim of another token holds the roles is its identity
-    provider's choice; there the deployment's answer shows it.
+    This is known only for a token of the local stack. For other tokens the identity provider chooses the claim that
+    holds the roles; there the deployment's answer shows it.
     """
     role = intervention.get("role")
     roles = _roles(local_claims(client).get("roles"))
@@ -333,7 +333,7 @@ def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
 def role_lines(
     client: Client, invocation: Invocation, session_id: str, intervention: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Who may decide, and how they do it; on the local stack also how to get a token with the role."""
+    """Who may decide, and how; on the local stack also how to get a token with the role."""
     role = intervention.get("role")
     other = " who has not asked for it" if intervention.get("approver_must_differ") else ""
     shown = f" with the role {visible(str(role), keep_newlines=False)}" if role else ""
@@ -354,7 +354,7 @@ def role_lines(
 
 
 def _roles(claim: object) -> object:
-    """The local issuer writes a list, or a list as JSON."""
+    """The roles. The local issuer writes a list, or a list as a JSON text."""
     try:
         return json.loads(claim) if isinstance(claim, str) else claim
     except ValueError:
@@ -362,7 +362,7 @@ def _roles(claim: object) -> object:
 
 
 def local_claims(client: Client) -> Mapping[str, Any]:
-    """The claims of a token that the local stack issued, which the API's own URL as issuer shows; else none."""
+    """The claims of the token if the local stack issued it: its issuer is then the API's own URL. Else empty."""
     token = client.deployment.token
     parts = token.split(".") if isinstance(token, str) else []
     try:

@@ -1,5 +1,5 @@
-"""`acta sessions`, `acta trace`, `acta plan`, `acta limits`, `acta receipt`: the sessions, and what one did, means to
-do, may do and has cost. `acta plan` also edits the steps that are still to be done.
+"""`acta sessions`, `acta trace`, `acta plan`, `acta limits`, `acta receipt`: the sessions; what a session did, what it
+plans, what its limits are and what it has cost. `acta plan` also edits the steps that are still to be done.
 """
 
 import json
@@ -30,7 +30,7 @@ from acta.client.following import has_ended
 
 LABEL_WIDTH = 20
 MAX_AGENT = 20
-"""Characters of an agent's name."""
+"""How many characters of an agent's name are shown."""
 Row = Mapping[str, Any]
 
 
@@ -76,7 +76,7 @@ def trace(arguments: Namespace) -> int:
 
 
 def whole_trace_lines(items: Iterable[Row], steps: Iterable[Row], decisions: Iterable[Row]) -> Iterator[str]:
-    """Each step with its time, tokens and error, and under it what was thought and done; then the decisions."""
+    """Each step with its time, tokens and error, followed by what was thought and done; then the decisions."""
     rows: dict[Any, list[Row]] = {}
     for item in items:
         rows.setdefault(item.get("step_number"), []).append(item)
@@ -92,7 +92,7 @@ def whole_trace_lines(items: Iterable[Row], steps: Iterable[Row], decisions: Ite
 
 
 def step_line(step: Row) -> str:
-    """As in `   3  09:30:01  2.1 s  llm  1,234 tokens in, 56 out`."""
+    """Written like `   3  09:30:01  2.1 s  llm  1,234 tokens in, 56 out`."""
     parts = [f"{step.get('step_number', ''):>4} ", time_of_day(step.get("started_at"))]
     parts.append(f"{(step.get('duration_ms') or 0) / 1_000:>6.1f} s ")
     parts.append(one_line(" ".join(str(step.get(name) or "") for name in ("kind", "name")).strip(), 60))
@@ -117,8 +117,8 @@ def decision_line(decision: Row) -> str:
 
 
 def trace_lines(item: Row) -> Iterator[str]:
-    """The thought, the action and the observation of one step, each cut to a line of the terminal. `+` behind the
-    number: made by the worker of the step before.
+    """The thought, the action and the observation of one step, each cut to a line of the terminal. A `+` after the
+    step's number means that the worker of the step before made it, too.
     """
     limit = max(40, shutil.get_terminal_size((160, 24)).columns - LABEL_WIDTH)
     number = f"{item.get('step_number') or '':>4}" + ("+" if item.get("fused") else " ")
@@ -134,7 +134,7 @@ def trace_lines(item: Row) -> Iterator[str]:
 
 
 def limits(arguments: Namespace) -> int:
-    """Those that are not given stay."""
+    """Changes the limits that are given; the others stay as they are."""
     client = connect(arguments)
     session_id = session_named(client, arguments.id)
     wanted = {
@@ -150,7 +150,7 @@ def limits(arguments: Namespace) -> int:
 
 
 def limit_lines(session: Mapping[str, Any]) -> Iterator[str]:
-    """Each limit, and how much of it is used."""
+    """Each limit, and how much of it is used so far."""
     limits, run, budget = session["limits"], session.get("run") or {}, session.get("budget") or {}
     steps = f", {run['iteration']:,} used" if run.get("iteration") is not None else ""
     yield f"steps         {limits['max_steps']:,} of a run{steps}"
@@ -167,7 +167,7 @@ def _used(budget: Mapping[str, Any], name: str) -> str:
 
 
 LABEL, AMOUNT = 24, 12
-"""Widths of the first two columns; the third one is what was counted."""
+"""The widths of the first two columns; the third column is what was counted."""
 
 
 def receipt(arguments: Namespace) -> int:
@@ -178,7 +178,7 @@ def receipt(arguments: Namespace) -> int:
 
 
 def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
-    """The lines of a receipt; none where the deployment does not answer."""
+    """The lines of a receipt; none if the deployment does not answer."""
     try:
         return list(receipt_lines(client.receipt(session_id)))
     except ClientError:
@@ -221,8 +221,8 @@ def _prices(told: Mapping[str, Any]) -> str:
 
 
 def plan(arguments: Namespace) -> int:
-    """With operations it sends them for the version that it has just read: where somebody else has changed the plan
-    in between, nothing is done and the person is told.
+    """Shows the plan. With operations it first edits the version that it has just read: if somebody else has changed
+    the plan in between, nothing is done and the person is told.
     """
     client = connect(arguments)
     session_id = session_named(client, arguments.id)
@@ -244,7 +244,7 @@ def lines_of(client: Client, session_id: str, shown: Row) -> Iterator[str]:
 
 
 def operations_of(arguments: Namespace, shown: Row) -> list[Row]:
-    """In this order: those of the file, changes, skips, moves, additions. Raises CliError."""
+    """All operations in this order: from the file, edits, skips, moves, additions. Raises CliError."""
     found: list[Row] = operations_in(arguments.source) if arguments.source else []
     found += [
         {"op": "edit", "step_number": number, "description": text} for number, text in arguments.change or ()
@@ -255,7 +255,7 @@ def operations_of(arguments: Namespace, shown: Row) -> list[Row]:
 
 
 def operations_in(source: str) -> list[Row]:
-    """As in the body of `PATCH /v1/sessions/{id}/plan`. Raises CliError."""
+    """The operations in a file, in the form of the body of `PATCH /v1/sessions/{id}/plan`. Raises CliError."""
     try:
         value = json.loads(text_of(source))
     except ValueError as error:
@@ -290,7 +290,7 @@ RESULT_LIMIT = 300
 
 
 def plan_heading(plan: Mapping[str, Any], session: Mapping[str, Any]) -> str:
-    """Its goal, its version, and how far it is; of an ended session that it is over."""
+    """The plan's goal, its version, and how much of it is done; also that the session failed or was cancelled."""
     steps = plan.get("steps") or []
     done = sum(step.get("status") in DONE for step in steps)
     percent = f", {done} of {len(steps)} steps, {100 * done // len(steps)} %" if steps else ""
@@ -303,7 +303,7 @@ def plan_heading(plan: Mapping[str, Any], session: Mapping[str, Any]) -> str:
 def whole_plan_lines(
     plan: Mapping[str, Any], marks: Mapping[str, str] = MARKS, *, is_over: bool = False
 ) -> Iterator[str]:
-    """`is_over`: nobody works on it any more."""
+    """`is_over`: the session has ended, so nobody works on the plan any more."""
     steps = [
         {**step, "status": "left"} if is_over and step.get("status") == "in_progress" else step
         for step in plan.get("steps") or []

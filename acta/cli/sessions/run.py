@@ -56,7 +56,7 @@ def fork(arguments: Namespace) -> int:
 
 
 def started(arguments: Namespace) -> dict[str, Any]:
-    """Fields of a start or a fork, by the API's names. Raises CliError."""
+    """The fields of a start or a fork, under the API's names. Raises CliError."""
     fields = {
         "agent_id": arguments.agent,
         "max_steps": arguments.max_steps,
@@ -77,7 +77,7 @@ def started(arguments: Namespace) -> dict[str, Any]:
 
 
 def tried(named: Sequence[str] | None) -> dict[str, int] | None:
-    """Of each `NAME=VERSION`. Raises CliError."""
+    """The prompts' versions from texts of the form `NAME=VERSION`. Raises CliError."""
     prompts = {}
     for text in named or ():
         name, _, version = text.partition("=")
@@ -88,7 +88,7 @@ def tried(named: Sequence[str] | None) -> dict[str, int] | None:
 
 
 def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace) -> int:
-    """A session that was just made, unless nobody wants to see it (--detach)."""
+    """Follows a session that was just made, unless `--detach` was given."""
     session_id = str(session["session_id"])
     if arguments.detach:
         return show(session, [session_id], as_json=arguments.json)
@@ -136,8 +136,8 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
 
 
 def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
-    """Standard output gets the session alone; standard error gets each wait, and for each intervention, once, how to
-    decide it.
+    """Prints the session alone on standard output. Standard error gets each wait, and for each intervention, once, how
+    to decide it.
     """
     session: Mapping[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
@@ -159,10 +159,10 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
 
 
 class Outages:
-    """Tells that the deployment does not answer, once for each minute of it or so."""
+    """Says that the deployment does not answer, about once a minute."""
 
     EVERY = 12
-    """Polls that failed."""
+    """After this many failed polls it is said again."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.tell = tell
@@ -176,7 +176,7 @@ class Outages:
 
 
 def tell_wait(event: Mapping[str, Any], resume: str) -> None:
-    """On standard error, if the event begins a wait for no person."""
+    """Prints a line on standard error if the event begins a wait for something other than a person."""
     wait, line = begun_wait(event), event_line(event)
     if wait is None or line is None:
         return
@@ -185,7 +185,7 @@ def tell_wait(event: Mapping[str, Any], resume: str) -> None:
 
 
 class Watcher:
-    """`interactive`: a person at the terminal can be asked. `no_wait`: stop where one is needed."""
+    """`interactive`: a person at the terminal can be asked. `no_wait`: stop when a person is needed."""
 
     def __init__(
         self, client: Client, view: View, invocation: Invocation, *, interactive: bool, no_wait: bool = False
@@ -199,10 +199,10 @@ class Watcher:
         """The interventions that were put on the screen."""
         self.feed: Feed | None = None
         self.has_told = False
-        """That nobody can be asked here."""
+        """Whether the person was told that this command cannot ask."""
 
     def watch(self, session_id: str) -> Mapping[str, Any]:
-        """The session as it ended, or as it waits for a person with `no_wait`."""
+        """Returns the session when it has ended, or with `no_wait` when it waits for a person."""
         session: Mapping[str, Any] = {}
         try:
             for update in self.updates(session_id):
@@ -216,7 +216,7 @@ class Watcher:
         return session
 
     def updates(self, session_id: str) -> Iterable[Update]:
-        """Where a person can be asked, they keep coming while a prompt is on the screen."""
+        """If a person can be asked, updates keep coming while a prompt is on the screen."""
         updates = self.client.updates(session_id, on_outage=Outages(self.view.tell))
         if not self.interactive:
             return updates
@@ -237,7 +237,7 @@ class Watcher:
                 self.show_question(session_id, intervention)
 
     def ask_together(self, session_id: str, update: Update, feed: Feed) -> None:
-        """Where several questions of yes or no are open. Those that are left are asked one by one."""
+        """Asks all new questions at once if they are several yes-or-no questions. The others are asked one by one."""
         fresh = [one for one in update.open_interventions if one["intervention_id"] not in self.shown]
         fresh = [one for one in fresh if feed.is_open(one["intervention_id"])]
         if not fit_together(self.client, fresh):
@@ -281,7 +281,7 @@ def nobody_here() -> str:
 def watch_session(
     client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
 ) -> Mapping[str, Any]:
-    """The session as it ended, or as it waits for a person with `no_wait`. Raises ClientError."""
+    """Returns the session when it has ended, or with `no_wait` when it waits for a person. Raises ClientError."""
     interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
     if interactive:
         use_line_editor()
@@ -291,7 +291,7 @@ def watch_session(
 
 
 def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:
-    """`receipt`: its lines. How the session ended stands in the last line, behind a mark of its own."""
+    """`receipt`: its lines. The last line says how the session ended, after a mark that only this line has."""
     answer = (session.get("result") or {}).get("answer")
     echo("")
     if answer:
@@ -307,7 +307,7 @@ def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> No
 
 
 def wrapped_answer(answer: str) -> str:
-    """Broken between words on a terminal; as it is elsewhere."""
+    """On a terminal the answer is broken between words; elsewhere it stays as it is."""
     if not sys.stdout.isatty():
         return answer
     columns = Screen.of(sys.stdout).columns - 1

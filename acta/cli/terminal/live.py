@@ -1,4 +1,4 @@
-"""The live display of a followed session. All foreign text is put in as `Text`, where markup has no meaning."""
+"""The live display of a followed session. Text that is not Acta's is put in as `Text`: markup has no meaning there."""
 
 import time
 from collections import deque

@@ -1,9 +1,8 @@
-"""The person at the terminal: lines that are read from them, questions before a command changes something, and signals
-that end a command.
+"""The person at the terminal: lines that they type, questions before a command changes something, and signals that end
+a command.
 
-A prompt can be interrupted by another thread. The main thread waits in `input`; the other one reaches it through a
-signal of its own, `WAKE_SIGNAL`, whose handler raises an exception in the main thread: to show a notice above the
-prompt, or to take the prompt away.
+A prompt can be interrupted by another thread, to show a notice above it or to take it away. The main thread waits in
+`input`; the other thread sends it the signal `WAKE_SIGNAL`, whose handler raises an exception in the main thread.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAKE_SIGNAL: int | None = getattr(signal, "SIGUSR1", None)
 """None on a system without it: a prompt then stays until it is answered."""
 RESEND_SECONDS = 0.1
-"""A signal that comes just before the read begins to wait does not wake it, so it is sent again until one does."""
+"""A signal just before the read begins to wait does not wake it, so it is sent again until the read wakes."""
 CLEAR_LINE = "\r\x1b[2K"
 
 
@@ -50,9 +49,9 @@ class LinePrompt:
         self.not_reading.set()
         self.may_be_woken = False
         self.is_interrupted = False
-        """A signal came whose handler raises KeyboardInterrupt."""
+        """Whether a signal came whose handler raises KeyboardInterrupt."""
         self.prefilled: deque[None] = deque()
-        """Empty until the line editor has the line."""
+        """Empty until the line editor has put the prefilled text into its line."""
         self.typed = ""
 
     @contextmanager
@@ -76,10 +75,10 @@ class LinePrompt:
             os.close(writer)
 
     def relay_signals(self, reader: int) -> None:
-        """Wakes the read after an ending signal. In a thread of its own.
+        """Wakes the read after an ending signal. Runs in a thread of its own.
 
-        Python notes a signal that came just before the read began to wait, and acts on it only once another one wakes
-        the read. `reader`: a pipe with the number of each signal that came.
+        Python only notes a signal that came just before the read began to wait, and acts on it once another signal
+        wakes the read. `reader`: a pipe with the number of each signal that came.
         """
         with os.fdopen(reader, "rb", buffering=0) as numbers:
             while some := numbers.read(64):
@@ -88,12 +87,12 @@ class LinePrompt:
                     self.wake()
 
     def notify(self, text: str) -> None:
-        """Shows `text` at once, then the prompt again with what was typed. From any thread."""
+        """Shows `text` at once, then the prompt again with what was typed. May be called from any thread."""
         self.notices.append(text)
         self.wake()
 
     def cancel(self) -> None:
-        """This read and all later ones raise PromptCancelled. From any thread."""
+        """From now on every read raises PromptCancelled, also one that is waiting. May be called from any thread."""
         self.cancelled.set()
         self.wake()
 
@@ -104,7 +103,7 @@ class LinePrompt:
             try:
                 return self.read_once(prompt)
             except Woken:
-                if self.is_interrupted:  # Woken came in the place of its KeyboardInterrupt
+                if self.is_interrupted:  # Woken was raised instead of KeyboardInterrupt
                     raise KeyboardInterrupt from None
                 print(CLEAR_LINE, end="", flush=True)
             if self.cancelled.is_set():
@@ -113,7 +112,7 @@ class LinePrompt:
                 self.echo(self.notices.popleft())
 
     def read_once(self, prompt: str) -> str:
-        """Raises Woken where another thread wants something of the main one."""
+        """Raises Woken if another thread wants something of the main thread."""
         self.prefilled.clear()
         self.not_reading.clear()
         try:
@@ -123,7 +122,7 @@ class LinePrompt:
                     raise Woken
                 with prefilled_line(self.typed, self.prefilled):
                     return input(prompt)
-            except SystemError as error:  # one handler ran while the exception of another was on its way
+            except SystemError as error:  # one handler ran while another's exception was being raised
                 raise original_cause(error) from None
             finally:
                 self.may_be_woken = False
@@ -149,7 +148,7 @@ class LinePrompt:
 
 
 def original_cause(error: SystemError) -> BaseException:
-    """What was raised before the interpreter found a call that continued in spite of it."""
+    """The exception that a handler raised before the interpreter found that a call had gone on in spite of it."""
     cause = error.__cause__
     return original_cause(cause) if isinstance(cause, SystemError) else cause or error
 
@@ -162,7 +161,7 @@ def prefilled_line(text: str, done: deque[None]) -> Iterator[None]:
     """
     editor = line_editor()
     if editor is not None:
-        # the hook has no Python code: a signal's handler would run in it, and the editor drops what that raises
+        # no Python code in the hook: a signal's handler could run there, and the editor would drop its exception
         editor.set_startup_hook(partial(done.extend, map(editor.insert_text, [text])))
     try:
         yield
@@ -172,18 +171,18 @@ def prefilled_line(text: str, done: deque[None]) -> Iterator[None]:
 
 
 def line_editor() -> Any:
-    """The module `readline` once `use_line_editor` has loaded it; else None."""
+    """The module `readline` if `use_line_editor` has loaded it; else None."""
     return sys.modules.get("readline")
 
 
 def use_line_editor() -> None:
-    """A plain terminal cuts a line at 4,095 bytes: the end of a pasted JSON object would be lost."""
+    """Loads the line editor: a plain terminal cuts a line at 4,095 bytes, and would cut a pasted JSON object."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  # once imported, it takes over `input`
 
 
 def discard_typed_ahead() -> None:
-    """What was typed or pasted before a question was shown must not answer it."""
+    """Discards what was typed or pasted before a question was shown: it must not answer the question."""
     try:
         import termios
     except ImportError:
@@ -219,7 +218,7 @@ Asks = Callable[[str], str]
 
 
 def at_terminal() -> Asks | None:
-    """None: there is no person at a terminal."""
+    """Asks the person at the terminal; None if there is nobody."""
     return input if sys.stdin.isatty() and sys.stdout.isatty() else None
 
 
@@ -232,22 +231,22 @@ def says_yes(question: str) -> bool:
 
 
 def asks_at_terminal() -> Callable[[str], bool] | None:
-    """`says_yes`; None: there is no person at a terminal."""
+    """`says_yes`; None if nobody is at a terminal."""
     return None if at_terminal() is None else says_yes
 
 
 def is_agreed(question: str, nobody: str, *, as_json: bool) -> bool:
-    """Raises CliError with the text `nobody` where nobody can be asked: a script reads the output, or gives input."""
+    """Raises CliError with the text `nobody` if nobody can be asked: a script reads the output or gives the input."""
     if as_json or not sys.stdin.isatty():
         raise CliError(nobody)
     return says_yes(question)
 
 
 def confirm(what: str, name: str, given: str | None, asks: Asks | None = None) -> None:
-    """Before what cannot be undone: who asks for it types the name of what it is done to.
+    """Before something that cannot be undone, the person types the name of what it is done to.
 
     `what`: a sentence about what will happen. `given`: the value of --confirm. `asks`: puts a question; None: at the
-    terminal, where there is one. Raises CliError unless the name was given once more.
+    terminal, if there is one. Raises CliError unless the name was given once more.
     """
     asks = asks or at_terminal()
     if given is None and asks is not None:
@@ -262,11 +261,11 @@ def confirm(what: str, name: str, given: str | None, asks: Asks | None = None) -
 
 
 MOST_SECRET_CHARS = 16_384
-"""More than the API takes: what is longer is refused and not cut."""
+"""More than the API takes, so that a text that is too long is refused and not cut."""
 
 
 def secret_value(name: str) -> str:
-    """Without the line break at its end. Raises CliError where there is none."""
+    """The value, without the line break at its end. Raises CliError if there is none."""
     if sys.stdin.isatty():
         value = getpass.getpass(f"Value of {name} (not shown): ")
     else:

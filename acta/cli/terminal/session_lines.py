@@ -1,4 +1,4 @@
-"""A session in lines of text: its events, its plan, its usage. A followed one is drawn live on a terminal, and
+"""A session in lines of text: its events, its plan, its usage. A followed session is drawn live on a terminal, and
 shown line by line anywhere else.
 """
 
@@ -17,12 +17,12 @@ MARKED = ("pending", "in_progress", "completed", "failed", "skipped", "left", "n
 MARKS = dict(zip(MARKED, "·▶✔✘–■◐", strict=True))
 ASCII_MARKS = dict(zip(MARKED, ".>x!-#~", strict=True))
 CLOSED = ("completed", "failed")
-"""Of a plan: nobody works on a step of it any more."""
+"""States of a plan in which nobody works on its steps any more."""
 
 
 class PlanLine(NamedTuple):
-    """A step of a plan. `status`: of the step, `left` where its plan was closed in the middle of it; `mark`: the
-    character for it.
+    """A step of a plan. `status`: that of the step, or `left` if the plan was closed while the step was under way.
+    `mark`: the character for it.
     """
 
     mark: str
@@ -57,11 +57,11 @@ def plan_lines(plan: Mapping[str, Any] | None, marks: Mapping[str, str] = MARKS)
 
 
 def usage_line(session: Mapping[str, Any]) -> str:
-    """As in `12,345 tokens in 7 LLM calls for $0.012300, 5 tool calls`; without the cost where it is not known."""
+    """Written like `12,345 tokens in 7 LLM calls for $0.012300, 5 tool calls`; an unknown cost is left out."""
     usage = session.get("usage") or {}
     calls = f"{int(usage.get('total_tokens') or 0):,} tokens in {counted(usage.get('llm_calls'), 'LLM call')}"
     cost = usage.get("cost_usd")
-    if cost is not None:  # of the model alone; what AWS costs is in the receipt
+    if cost is not None:  # the model's cost only; the receipt has that of AWS
         calls += f" for {dollars(float(cost))}"
     return f"{calls}, {counted(usage.get('tool_calls'), 'tool call')}"
 
@@ -71,7 +71,7 @@ def counted(number: Any, noun: str) -> str:
 
 
 def event_line(event: Data) -> str | None:
-    """What happened, safe to print; None for an event that only repeats what another one says."""
+    """What happened, safe to print; None if the event only repeats what another event says."""
     text = event.get("text")
     return one_line(str(text), EVENT_LIMIT) if text else None
 
@@ -93,18 +93,18 @@ WAITS_FOR = {
     "queued": Awaited("the limit of the model's provider", "awaits its turn", may_be_tried=False),
     "waiting_for_tokens": Awaited("its next tokens", "awaits tokens", may_be_tried=False),
 }
-"""State reasons of a session that waits, and for no person."""
+"""The state reasons of a session that waits for something other than a person."""
 
 
 def awaited(session_or_event: Data) -> Awaited | None:
-    """What a session waits for by its `state_reason`, or at an event by its `reason`; None: nothing, or people."""
+    """What the session waits for, by its `state_reason` or an event's `reason`; None: nothing, or people."""
     return WAITS_FOR.get(str(session_or_event.get("state_reason") or session_or_event.get("reason")))
 
 
 def waiting_lines(session: Data, resume: str) -> Iterator[str]:
-    """What the session waits for and until when; why; and what tries now. None where it waits for nothing.
+    """What the session waits for and until when, why, and how to try now. No lines if it waits for nothing.
 
-    `resume`: the command for that.
+    `resume`: the command that tries now.
     """
     what, cause = awaited(session), session.get("cause") or {}
     if session.get("retrying"):
@@ -120,7 +120,7 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
 
 
 def line_words(session: Data) -> Iterator[str]:
-    """Since when the session is in its provider's line, and its place there; nothing where it is in none."""
+    """Since when the session has been in its provider's queue, and its place there; no lines if it is in none."""
     queue = session.get("queue")
     if queue:
         count = int(queue.get("position") or 0)
@@ -154,12 +154,12 @@ WHY_NOT_MET = {
 
 
 def is_goal_missed(session: Data) -> bool:
-    """It ended as it should, without reaching its goal."""
+    """Whether the session ended as it should, but without reaching its goal."""
     return session.get("state") == "completed" and not (session.get("result") or {}).get("goal_met")
 
 
 def outcome_words(session: Data) -> Iterator[str]:
-    """Why an ended session has not reached its goal; nothing where it has."""
+    """Why an ended session has not reached its goal; no lines if it has."""
     error, result = session.get("error") or {}, session.get("result") or {}
     if error:
         yield f"{one_line(str(error.get('message', '')), 300)} ({one_line(str(error.get('code', '')), 60)})"
@@ -181,7 +181,7 @@ def _wait(what: Awaited, retry_at: object, code: object) -> str:
 
 
 def begun_wait(event: Data) -> Awaited | None:
-    """What the session waits for from this event on; None: the event says nothing of the kind."""
+    """What the session waits for from this event on; None if the event begins no wait."""
     data = event.get("data") or {}
     return awaited(data) if event.get("type") == "state.changed" and data.get("retry_at") else None
 
@@ -190,7 +190,7 @@ class View(Protocol):
     def show(self, update: Update) -> None: ...
 
     def tell(self, text: str) -> None:
-        """A line of Acta's own. From any thread."""
+        """Shows a line of Acta's own. May be called from any thread."""
 
     def suspended(self) -> AbstractContextManager[None]:
         """Inside, the view draws nothing, so that others may print."""
@@ -199,9 +199,9 @@ class View(Protocol):
 
 
 class PlainView:
-    """A line for each event and for each changed step of the plan, without control sequences.
+    """Prints a line for each event and for each changed step of the plan, without control sequences.
 
-    `resume`: the command that has a waiting session try now. It is shown once.
+    `resume`: the command that makes a waiting session try now. It is shown once.
     """
 
     def __init__(self, stream: TextIO, resume: str) -> None:
@@ -242,7 +242,7 @@ class PlainView:
 
 
 def view_for(stream: TextIO, resume: str) -> View:
-    """`resume`: the command that has a waiting session try now."""
+    """`resume`: the command that makes a waiting session try now."""
     if stream.isatty():
         from acta.cli.terminal.live import LiveView  # imported only now: it loads rich
 

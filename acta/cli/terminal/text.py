@@ -52,14 +52,14 @@ def echo(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Prints a line on standard error: what is said beside the result."""
+    """Prints on standard error a line that is not part of the command's result."""
     print(encodable(text, sys.stderr.encoding), file=sys.stderr, flush=True)
 
 
 @contextmanager
 def cli_error(*kinds: type[Exception], words: str = "{}", cut: int | None = None) -> Iterator[None]:
-    """Inside, an error of these kinds ends the command with its own words. `words`: what is said around them. `cut`:
-    they are foreign, so they are escaped, and cut at so many characters. Raises CliError.
+    """Inside, an error of these kinds ends the command with its own message. `words`: the sentence around the message.
+    `cut`: the message is not Acta's, so it is escaped and cut at this many characters. Raises CliError.
     """
     try:
         yield
@@ -69,15 +69,15 @@ def cli_error(*kinds: type[Exception], words: str = "{}", cut: int | None = None
 
 
 def show(value: Any, lines: Iterable[str], *, as_json: bool) -> int:
-    """Prints `value` as JSON, or else the lines: a generator of them is then not begun. The exit code, 0."""
+    """Prints `value` as JSON, or else the lines; with JSON, no line is ever made. Returns the exit code 0."""
     for line in [json.dumps(value)] if as_json else lines:
         echo(line)
     return exit_codes.OK
 
 
 def show_bytes(content: bytes, stream: TextIO) -> None:
-    """Writes a file's content: byte by byte into a pipe or a file, and on a terminal with everything escaped that could
-    move its cursor, change its settings or have it type.
+    """Writes a file's content: unchanged into a pipe or a file. On a terminal everything is escaped that could move the
+    cursor, change the terminal's settings or make it type.
     """
     if stream.isatty():
         text = visible(content.decode("utf-8", "backslashreplace"))
@@ -91,42 +91,42 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
 
 
 def dollars(usd: float | None) -> str:
-    """A sum as every command writes it: with six decimals, because what a turn costs of AWS is a ten-thousandth. None:
-    nobody knows it.
+    """A sum as every command writes it: with six decimals, because what a turn costs of AWS is a ten-thousandth of a
+    dollar. None if the sum is not known.
     """
     return "unknown" if usd is None else f"${usd:,.6f}"
 
 
 def minute(at: object) -> str:
-    """A time of the API's, which is in UTC, as in `2026-11-22 09:00`; `-` where there is none."""
+    """A time of the API, which is in UTC, written like `2026-11-22 09:00`; `-` if there is none."""
     return second(at)[:16] if at else "-"
 
 
 def second(at: object) -> str:
-    """As in `2026-11-22 09:00:01`."""
+    """Written like `2026-11-22 09:00:01`."""
     return one_line(str(at), 32)[:19].replace("T", " ")
 
 
 def time_of_day(at: object) -> str:
-    """As in `09:00:01`; empty where there is no time."""
+    """Written like `09:00:01`; empty if there is no time."""
     return second(at or "")[11:]
 
 
 def elapsed(seconds: float) -> str:
-    """As in `2:05`."""
+    """Written like `2:05`."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"
 
 
 class Screen(NamedTuple):
-    """`columns`: its width in cells. `encoding`: what it can show; None: everything."""
+    """`columns`: the width in cells. `encoding`: that of the stream; None: it can show everything."""
 
     columns: int = DEFAULT_COLUMNS
     encoding: str | None = None
 
     @classmethod
     def of(cls, stream: TextIO) -> "Screen":
-        """`DEFAULT_COLUMNS` wide where the stream is no terminal."""
+        """The stream's screen; `DEFAULT_COLUMNS` wide if the stream is no terminal."""
         try:
             columns = os.get_terminal_size(stream.fileno()).columns
         except (OSError, ValueError):
@@ -137,9 +137,9 @@ class Screen(NamedTuple):
 def quoted(text: str, screen: Screen) -> Iterator[str]:
     """The rows of `text`, which is escaped already, each with a mark before it.
 
-    The rows are broken here, not by the terminal: that would continue a long line at the left edge, where Acta's own
-    lines begin, and a text padded with spaces could put a false one there. The last column stays empty, because some
-    terminals begin a new row as soon as one is full and others only at the next character.
+    The rows are broken here, not by the terminal. A terminal would continue a long line at the left edge, where Acta's
+    own lines begin, and a text padded with spaces could put a false line there. The last column stays empty, because
+    some terminals begin a new row as soon as one is full and others only at the next character.
     """
     width = max(MIN_QUOTE_WIDTH, screen.columns - 1 - len(NEXT_ROW))
     for line in encodable(text, screen.encoding).split("\n"):
@@ -160,23 +160,23 @@ def wrapped(line: str, width: int) -> Iterator[str]:
 
 
 def cells(char: str) -> int:
-    """How many cells a character takes: two where any terminal might take two. A row that is too short is harmless."""
+    """How many cells a character takes: two if any terminal might use two. A row that is too short does no harm."""
     if char.isascii():
         return 1
     return 2 if east_asian_width(char) in "WF" or category(char) == "So" else 1
 
 
 WIDE = 10_000
-"""Columns where there is no terminal: nothing is cut."""
+"""The columns if there is no terminal, where nothing is cut."""
 CELL_CHARS = 200
 
 
 Columns = Mapping[str, str | Callable[[Any], object]]
-"""A column's name -> the field of the answer that stands in it, or what is made of the answer."""
+"""For each column's name, the field of the answer that stands in it, or a function that makes it from the answer."""
 
 
 def show_list(found: Sequence[Any], columns: Columns, *, as_json: bool) -> int:
-    """What the API listed, as JSON or as a table. The exit code, 0."""
+    """Prints what the API listed, as JSON or as a table. Returns the exit code 0."""
     cells = columns.values()
     rows = ([one[cell] if isinstance(cell, str) else cell(one) for cell in cells] for one in found)
     if as_json:
@@ -189,8 +189,8 @@ def show_list(found: Sequence[Any], columns: Columns, *, as_json: bool) -> int:
 def show_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, always_named: bool = False
 ) -> None:
-    """On standard output; the columns' names on a terminal alone, so that a script gets rows and nothing else.
-    `always_named`: it is a page to be read, wherever it is sent.
+    """Prints a table. The columns' names are printed on a terminal only, so that a script gets rows and nothing else.
+    `always_named`: the table is a page to be read, wherever it goes.
     """
     from rich.console import Console  # imported only now: it takes a moment
     from rich.table import Table

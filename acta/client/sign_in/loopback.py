@@ -14,7 +14,7 @@ from acta.client.errors import SignInError
 
 HOST = "127.0.0.1"
 PORTS = (22820, 22821, 22822)
-"""What is registered at the issuer; the first free one is taken. Systems give out higher ones by themselves."""
+"""The ports that are registered at the issuer; the first free one is taken. Systems assign higher ones."""
 CALLBACK_PATH = "/callback"
 LONGEST_QUERY = 8_192
 LOOK_SECONDS = 0.5
@@ -28,14 +28,14 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""The pages are constant: nothing of a request is in them. The code in the page's address goes nowhere."""
+"""The pages are constant: they repeat nothing of a request. The code in the page's address is sent nowhere."""
 
 
 class Receiver:
-    """Listens on the first of `ports` that is free. Only a request with the right `state` is taken. All others are
-    refused and waited on, so that no page can end somebody's sign-in.
+    """Listens on the first free one of `ports`. Only a request with the right `state` is taken. Others are refused and
+    waiting goes on, so that no web page can end somebody's sign-in.
 
-    Raises SignInError where no port is free.
+    Raises SignInError if no port is free.
     """
 
     def __init__(self, state: str, ports: tuple[int, ...] = PORTS) -> None:
@@ -49,7 +49,7 @@ class Receiver:
         return f"http://{HOST}:{self._server.server_address[1]}{CALLBACK_PATH}"
 
     def wait(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> Mapping[str, str]:
-        """The parameters that the browser brings back. Raises SignInError where it does not come in time."""
+        """The parameters that the browser brings back. Raises SignInError if it does not come back in time."""
         until = clock() + seconds
         while self._given is None:
             if clock() >= until:
@@ -67,7 +67,7 @@ class Receiver:
         self.close()
 
     def _take(self, target: str) -> bool:
-        """Whether it is the answer to this sign-in. A parameter that is there twice makes it none."""
+        """Whether the request is the answer to this sign-in. It is not if a parameter is there twice."""
         parts = urlsplit(target)
         if parts.path != CALLBACK_PATH or len(parts.query) > LONGEST_QUERY:
             return False
@@ -88,7 +88,7 @@ class Receiver:
 
         class Handler(BaseHTTPRequestHandler):
             timeout = 5.0
-            """A connection that says nothing is not waited for: browsers open some in advance."""
+            """Seconds to wait for a connection that sends nothing: browsers open some in advance."""
 
             def do_GET(self) -> None:
                 is_answer = take(self.path)
@@ -102,7 +102,7 @@ class Receiver:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: object) -> None:
-                """The line would have the code in it."""
+                """Writes no log: the line would contain the code."""
 
         return Handler
 
@@ -120,9 +120,9 @@ def listening(ports: tuple[int, ...], handler: type[BaseHTTPRequestHandler]) -> 
 
 class LoopbackServer(HTTPServer):
     def server_bind(self) -> None:
-        """Without the base class's question to DNS for this machine's name."""
+        """Leaves out the base class's question to DNS for this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that closes the connection early is no news."""
+        """Prints nothing: a browser may close the connection early."""

@@ -14,8 +14,8 @@ EARLY_SECONDS = 60
 
 
 class MachineTokens:
-    """A `TokenSource`. `scopes`: None asks for none, and the issuer grants what the client may have. `http`: None makes
-    a client for each token. `clock`: seconds since 1970.
+    """A `TokenSource`. `scopes` None: none are asked for, and the issuer grants what the client may have. `http` None:
+    a client is made for each token. `clock`: seconds since 1970.
 
         Client(Deployment(api_url, MachineTokens(issuer, client_id, secret)))
     """

@@ -30,14 +30,14 @@ SIGN_IN_ERRORS = (SignInEndedError, SignInError, ApiConnectionError)
 TOO_MANY = 429
 DISCOVERY = "/.well-known/openid-configuration"
 LEAST_SECONDS = 300
-"""How long a token counts as valid where the issuer does not say."""
+"""How long a token counts as valid if the issuer does not say."""
 CLOCK_SECONDS = 120
-"""How far this machine's clock and the issuer's may be apart."""
+"""By how much this machine's clock and the issuer's may differ."""
 
 
 @dataclass(frozen=True)
 class Application:
-    """What is registered at an issuer. `takes`: which of the two tokens of a sign-in the API takes."""
+    """What is registered at an issuer. `takes`: which of a sign-in's two tokens the API accepts."""
 
     issuer: str
     client_id: str
@@ -50,7 +50,7 @@ class Application:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Of an issuer. `revocation`: None where it has none. `names_itself`: its answers say `iss`, all of them."""
+    """The addresses of an issuer. `revocation`: None if it has none. `names_itself`: all its answers have `iss`."""
 
     authorization: str
     token: str
@@ -60,8 +60,8 @@ class Endpoints:
 
 @dataclass(frozen=True)
 class AuthorizationRequest:
-    """One try to sign in. What comes back must know `state`, the ID token `nonce`. The code is of use to nobody without
-    `verifier`.
+    """One try to sign in. The answer must contain `state`, and the ID token `nonce`. Without `verifier` the code is
+    useless.
     """
 
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
@@ -76,8 +76,8 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True)
 class TokenSet:
-    """`token`: what the API takes. `expires_at`: in seconds since 1970. `subject`: who signed in, as the issuer names
-    them. `refresh_token`: None where the issuer gives none.
+    """`token`: the one that the API accepts. `expires_at`: in seconds since 1970. `subject`: who signed in, as the
+    issuer names them. `refresh_token`: None if the issuer gives none.
     """
 
     token: str = field(repr=False)
@@ -87,7 +87,7 @@ class TokenSet:
 
 
 def client(application: Application) -> httpx2.Client:
-    """Follows no redirect: an address that was checked must not lead to one that was not."""
+    """An HTTP client that follows no redirect: an address that was checked must not lead to one that was not."""
     return httpx2.Client(
         timeout=TIMEOUT_SECONDS,
         follow_redirects=False,
@@ -100,7 +100,7 @@ def client(application: Application) -> httpx2.Client:
 def issuer_of(
     application: Application, http: httpx2.Client | None = None, clock: Callable[[], float] = time.time
 ) -> Iterator[IssuerClient]:
-    """`http`: None makes a client, which is closed at the end."""
+    """`http` None: a client is made, and closed at the end."""
     used = http or client(application)
     try:
         yield IssuerClient(application, used, clock)
@@ -140,7 +140,7 @@ class IssuerClient:
         )
 
     def address_to_open(self, endpoints: Endpoints, attempt: AuthorizationRequest, redirect_uri: str) -> str:
-        """What the browser is sent to."""
+        """The address to which the browser is sent."""
         asked = {
             "response_type": "code",
             "client_id": self.application.client_id,
@@ -155,8 +155,8 @@ class IssuerClient:
         return f"{endpoints.authorization}{joined}{urlencode(asked)}"
 
     def code(self, endpoints: Endpoints, attempt: AuthorizationRequest, given: Mapping[str, str]) -> str:
-        """The code in the parameters that the browser brought back. Raises SignInError where they are not the answer
-        to this attempt, or where the issuer refused.
+        """The code in the parameters that the browser brought back. Raises SignInError if they are not the answer to
+        this attempt, or if the issuer refused.
         """
         if not hmac.compare_digest(given.get("state", "").encode(), attempt.state.encode()):
             raise SignInError("what the browser brought back is not the answer to this sign-in")
@@ -189,9 +189,7 @@ class IssuerClient:
         return self._tokens(answer, str(claims["sub"]), None)
 
     def refresh(self, endpoints: Endpoints, old: TokenSet) -> TokenSet:
-        """The next tokens. Raises SignInEndedError where the issuer gives none any more, SignInError and
-        ApiConnectionError.
-        """
+        """The next tokens. Raises SignInEndedError if the issuer gives no more, SignInError and ApiConnectionError."""
         form = {
             "grant_type": "refresh_token",
             "refresh_token": old.refresh_token,
@@ -203,7 +201,7 @@ class IssuerClient:
         return self._tokens(answer, old.subject, old.refresh_token)
 
     def machine_token(self, endpoints: Endpoints, secret: str) -> TokenSet:
-        """For a program with a secret of its own (RFC 6749, 4.4), which is sent as a password (2.3.1).
+        """The token of a program with a secret of its own (RFC 6749, 4.4), which is sent like a password (2.3.1).
 
         Raises SignInError and ApiConnectionError.
         """
@@ -215,7 +213,7 @@ class IssuerClient:
         return self._tokens(answer, self.application.client_id, None)
 
     def revoke(self, endpoints: Endpoints, tokens: TokenSet) -> bool:
-        """Ends the sign-in at the issuer, too. False where that could not be done."""
+        """Ends the sign-in at the issuer, too. Returns False if that could not be done."""
         if endpoints.revocation is None or tokens.refresh_token is None:
             return False
         form = {"token": tokens.refresh_token, "client_id": self.application.client_id}
@@ -225,7 +223,7 @@ class IssuerClient:
             return False
 
     def _tokens(self, answer: Mapping[str, Any], subject: str, refresh_token: str | None) -> TokenSet:
-        """`refresh_token`: what holds on where the answer has no other one."""
+        """`refresh_token`: the one that stays valid if the answer has no other."""
         token = answer.get(self.application.takes)
         if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
             raise SignInError(f"the issuer gave no {self.application.takes.replace('_', ' ')}")
@@ -238,7 +236,7 @@ class IssuerClient:
         )
 
     def _expiry(self, token: str, expires_in: object) -> float:
-        """What the token itself says, if it can be read; `expires_in` is the access token's."""
+        """The token's own expiry, if it can be read; `expires_in` is that of the access token."""
         said = claims_of(token).get("exp")
         if isinstance(said, int | float) and not isinstance(said, bool):
             return float(said)
@@ -246,8 +244,8 @@ class IssuerClient:
         return self._clock() + float(seconds)
 
     def _checked(self, id_token: object) -> Mapping[str, Any]:
-        """The claims of an ID token that is for this application. Its signature is not looked at: it came straight from
-        the issuer over TLS (OpenID Connect Core, 3.1.3.7, 6), and the API verifies it. Raises SignInError.
+        """The claims of an ID token that is for this application. Its signature is not checked: the token came straight
+        from the issuer over TLS (OpenID Connect Core, 3.1.3.7, 6), and the API verifies it. Raises SignInError.
         """
         claims = claims_of(id_token)
         audience = claims.get("aud")
@@ -300,7 +298,7 @@ class IssuerClient:
 
 
 def claims_of(token: object) -> Mapping[str, Any]:
-    """The claims of a JSON web token, unverified; empty for what is none."""
+    """The claims of a JSON web token, unverified; empty if it is none."""
     parts = token.split(".") if isinstance(token, str) else []
     if len(parts) != 3:
         return {}
@@ -312,7 +310,7 @@ def claims_of(token: object) -> Mapping[str, Any]:
 
 
 def check_address(address: object, what: str) -> None:
-    """Raises SignInError unless it is https, or http on this machine."""
+    """Raises SignInError unless the address is https, or http on this machine."""
     try:
         parts = urlsplit(address) if isinstance(address, str) and address.isprintable() else None
         usable = parts is not None and bool(parts.hostname) and parts.username is None and not parts.fragment

@@ -1,4 +1,4 @@
-"""What is kept of sign-ins on this machine: a file for each environment, which its owner alone may read."""
+"""What is kept of sign-ins on this machine: one file for each environment, which only its owner may read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from acta.client.errors import SignInError
 from acta.client.sign_in.oidc import Application, TokenSet
 
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""Names of environments (`infra/acta_infra/environments.py`). They are names of files here."""
+"""The names that environments may have (`infra/acta_infra/environments.py`). Here they are names of files."""
 LONGEST_NAME = 100
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class SignIn:
-    """To one environment. `tokens`: None after a sign-out; the address is kept, for the next sign-in."""
+    """A sign-in to one environment. `tokens`: None after a sign-out; the address is kept for the next sign-in."""
 
     api_url: str
     application: Application
@@ -45,7 +45,7 @@ class Store:
         self._folder = path / "environments"
 
     def read(self, environment: str) -> SignIn | None:
-        """None: nobody has signed in to it from here."""
+        """The sign-in to the environment; None if nobody has signed in to it from here."""
         try:
             text = self._path(environment).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -60,7 +60,7 @@ class Store:
             ) from None
 
     def write(self, environment: str, sign_in: SignIn) -> None:
-        """All of it or nothing: who reads meanwhile reads what was there before."""
+        """Writes all or nothing: whoever reads meanwhile gets what was there before."""
         path = self._path(environment)
         text = json.dumps({"version": VERSION, **asdict(sign_in)}, indent=2) + "\n"
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
@@ -80,7 +80,7 @@ class Store:
             raise SignInError(f"{path} cannot be written: {reason(error)}") from None
 
     def sign_out(self, environment: str) -> SignIn | None:
-        """Forgets the tokens. What was there before; None: nothing."""
+        """Forgets the tokens. Returns what was stored before; None if nothing was."""
         with self.locked(environment):
             before = self.read(environment)
             if before is not None and before.tokens is not None:
@@ -88,7 +88,7 @@ class Store:
             return before
 
     def environments(self) -> list[str]:
-        """Those with a file."""
+        """The environments that have a file."""
         return sorted(path.stem for path in self._folder.glob("*.json") if fits(path.stem))
 
     @contextmanager
@@ -122,7 +122,7 @@ def fits(environment: str) -> bool:
 
 
 def sign_in_from(stored: Mapping[str, Any]) -> SignIn:
-    """Raises ValueError, TypeError, KeyError and AttributeError for what `Store.write` did not write."""
+    """Raises ValueError, TypeError, KeyError or AttributeError if `Store.write` did not write it."""
     if stored["version"] != VERSION:
         raise ValueError("written by another release")
     tokens = stored["tokens"]

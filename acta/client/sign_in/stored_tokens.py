@@ -1,4 +1,4 @@
-"""The tokens of a sign-in, for a client: the next one is got when it is needed, by one process at a time."""
+"""The tokens of a sign-in, for a client. The next token is fetched when it is needed, by one process at a time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from acta.client.sign_in.oidc import TokenSet, issuer_of
 from acta.client.sign_in.store import SignIn, Store, folder
 
 EARLY_SECONDS = 60
-"""A token is replaced this long before it ends, so that it does not end on its way."""
+"""A token is replaced this long before it expires, so that it does not expire on its way."""
 
 
 class StoredTokens:
-    """A `TokenSource`. `http`: None makes a client for each refresh. `clock`: seconds since 1970.
+    """A `TokenSource`. `http` None: a client is made for each refresh. `clock`: seconds since 1970.
 
-    Each refresh is made under the environment's lock, and the file is read again there: what another process got
-    meanwhile is used, because the refresh token of before may be void.
+    Each refresh happens under the environment's lock, after the file was read again. If another process has fetched new
+    tokens meanwhile, they are used, because the old refresh token may be void.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class StoredTokens:
         return tokens.expires_at - self._clock() > EARLY_SECONDS
 
     def _next(self, is_good: Callable[[TokenSet], bool]) -> TokenSet:
-        """What is stored where that is good, else what the issuer gives for it. Raises ClientError."""
+        """The stored tokens if `is_good` accepts them, else newly issued ones. Raises ClientError."""
         stored = self._stored()
         if stored.tokens is not None and is_good(stored.tokens):
             return stored.tokens
@@ -91,7 +91,7 @@ class StoredTokens:
 def signed_in(environment: str, store: Store | None = None) -> Deployment:
     """The deployment that `acta login --env` signed in to from this machine, whose tokens renew themselves.
 
-    Raises SignInEndedError where nobody is signed in to it.
+    Raises SignInEndedError if nobody is signed in to it.
     """
     store = store or Store(folder())
     stored = store.read(environment)

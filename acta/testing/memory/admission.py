@@ -1,4 +1,4 @@
-"""Buckets and lines of providers in memory."""
+"""The buckets and the queues of providers, in memory."""
 
 from datetime import datetime
 from heapq import nsmallest

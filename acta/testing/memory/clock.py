@@ -6,8 +6,8 @@ from acta_engine.clock import make_id
 
 
 class FakeClock:
-    """Ids are numbered, so that they order as they were made; `pauses` are the seconds others would have
-    waited.
+    """Ids are numbered, so that they sort in the order in which they were made. `pauses`: the seconds for which others
+    would have waited.
     """
 
     def __init__(self, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
@@ -32,6 +32,6 @@ class FakeClock:
         self.advance(seconds)
 
     def back_off(self, max_seconds: float) -> None:
-        """Time goes on by the whole of it; nobody waits."""
+        """Time moves on by all of `max_seconds`; nobody waits."""
         self.pauses.append(max_seconds)
         self.advance(max_seconds)

@@ -251,7 +251,7 @@ class MemoryToolSecretNames:
 
 
 class MemoryToolSecretValues:
-    """Also what a call reads them with. `away`: raised instead of the next answers."""
+    """The values of tools' secrets, written and read here. `away`: raised instead of the next answers."""
 
     def __init__(self) -> None:
         self.values: dict[tuple[str, str], str] = {}

@@ -28,8 +28,9 @@ from acta_engine.store.keys import from_cursor, time_of, to_cursor
 from acta_engine.store.table_layout import skip_damaged, to_intervention
 
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
-"""Of a page with a filter: after so many it comes back short, with a cursor, as DynamoDB's does; while it has found
-nothing, after so many more."""
+"""Rows after which a page with a filter ends short, with a cursor, as in DynamoDB: the first number if it has found
+something, else the second.
+"""
 LOOKED_AT_ONCE = 200
 OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
 
@@ -106,7 +107,7 @@ class MemoryIndex:
         limit: int,
         cursor: str | None,
     ) -> FailedPage:
-        """A page of the names that are `looked_at`, without the sessions whose state does not fit."""
+        """A page of the names that are `looked_at`, without sessions whose state does not fit."""
         after = None if cursor is None else tuple(json.loads(from_cursor(scope, cursor)))
         with self._table.lock:
             names = sorted(each for each in self._table.listing if looked_at(each) and (after or ()) < each)
@@ -212,7 +213,7 @@ def _live_page(
     cursor: str | None,
 ) -> LivePage:
     found = sorted(each for each in entries if before is None or each[0] < before)
-    if cursor is not None:  # the last entry of the page before, which may be gone by now
+    if cursor is not None:  # the last entry of the previous page, which may be gone by now
         at, session_id, tenant = json.loads(from_cursor(scope, cursor))
         found = [each for each in found if each > (datetime.fromisoformat(at), session_id, tenant)]
     page = found[: max(limit, 1)]

@@ -1,4 +1,4 @@
-"""A session's log in memory, with its large texts, and with what a turn keeps of its model call: the marker of each
+"""A session's log in memory, with its large texts and with what a turn keeps of its model call: the marker of each
 attempt, and the text that is being written.
 """
 
@@ -28,7 +28,7 @@ from acta_engine.store.table_layout import from_commit, from_intervention, to_co
 from acta_engine.usage.usage import counted
 
 KEPT = 4_096
-"""Commits that were read. They are frozen, and equal bytes are equal commits."""
+"""How many decoded commits are kept. They are frozen, and equal bytes are equal commits."""
 
 
 class MemoryLog:

@@ -19,7 +19,7 @@ from acta_engine.store.table_layout import dump
 
 
 class MemoryMemories:
-    """`most`: the bound per agent. `write_version`: of what is stored."""
+    """`most`: how many memories an agent may have. `write_version`: the schema version of what is stored."""
 
     def __init__(
         self, table: MemoryTable, clock: Clock, most: int = MAX_PER_AGENT, *, write_version: int = CURRENT
@@ -96,7 +96,7 @@ class MemoryMemories:
         return tuple(ranking.relevant(own, query, limit, max_chars))
 
     def _of(self, tenant: str, agent_id: str | None) -> tuple[Memory, ...]:
-        """Newest first."""
+        """The memories of one agent or of all, newest first."""
         with self._table.lock:
             own = [
                 to_memory(each.version, each.body)

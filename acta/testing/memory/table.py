@@ -1,7 +1,7 @@
-"""What the in-memory log and index share, as the DynamoDB ones share a table.
+"""What the in-memory log and index share, as those in DynamoDB share a table.
 
-Documents are kept as the bytes a real store would hold, so that what does not survive storing does not
-survive here.
+Documents are kept as the bytes that a real store would hold, so that what does not survive storing does not survive
+here.
 """
 
 from datetime import datetime
@@ -36,21 +36,21 @@ class StoredDocument(NamedTuple):
 
 
 class MemoryTable:
-    """Maps from (tenant, …) to what is stored; `lock` makes a transaction of several changes."""
+    """Each map goes from (tenant, …) to what is stored. `lock` makes a transaction of several changes."""
 
     def __init__(self) -> None:
         self.lock = RLock()
         self.commits: dict[tuple[str, str], dict[int, StoredCommit]] = {}
         self.deleted: set[tuple[str, str]] = set()
-        """Sessions whose commits keep their numbers and nothing else."""
+        """Deleted sessions: their commits keep their numbers and nothing else."""
         self.listing: dict[tuple[str, str], IndexEntry] = {}
         self.live: dict[tuple[LiveKind, int | None], dict[tuple[str, str], IndexEntry]] = {}
-        """Kind and shard -> the entries of the listing that are in it."""
+        """By kind and shard, the entries of the listing that are in it."""
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.counts: dict[str, TenantCounts] = {}
         self.granted: dict[tuple[str, int], int] = {}
         self.shares: dict[tuple[str, int, int], int] = {}
-        """Tokens of an hour that are free in a share of it."""
+        """How many tokens of an hour are free in one share of that hour."""
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
         self.prompts: dict[tuple[str, str], dict[int, StoredDocument]] = {}
@@ -61,10 +61,10 @@ class MemoryTable:
         self.tool_secrets: dict[tuple[str, str], ToolSecret] = {}
         self.tenant_receivers: dict[str, TenantReceiver] = {}
         self.receivers: dict[tuple[str, str], str] = {}
-        """Of sessions: their webhooks' URLs."""
+        """The URLs of sessions' webhooks."""
         self.erasures: dict[tuple[str, str], datetime] = {}
         self.left: dict[tuple[str, str], UsageBaseline] = {}
-        """What deletions left to be counted."""
+        """The usage of deleted sessions that is still to be counted."""
         self.partials: dict[tuple[str, str], StoredDocument] = {}
         self.markers: dict[tuple[str, str], StoredDocument] = {}
 
@@ -82,7 +82,7 @@ class MemoryTable:
             entries.pop((tenant, session_id), None)
 
     def check_lease(self, lease: LeaseChange) -> None:
-        """Inside the lock. Raises GrantChanged, before anything is written."""
+        """Call it with the lock held. Raises GrantChanged, before anything is written."""
         granted = self.granted.get((lease.tenant, lease.hour), 0)
         if lease.of_hour > 0 and granted + lease.of_hour > lease.limit:
             raise GrantChanged
@@ -91,7 +91,7 @@ class MemoryTable:
             raise GrantChanged
 
     def change_lease(self, lease: LeaseChange) -> None:
-        """Inside the lock."""
+        """Call it with the lock held."""
         hour = lease.tenant, lease.hour
         self.granted[hour] = self.granted.get(hour, 0) + lease.of_hour
         if lease.share is not None:
@@ -99,7 +99,7 @@ class MemoryTable:
             self.shares[share] = self.shares.get(share, 0) + lease.of_share
 
     def count(self, places: Places | None, now: datetime) -> None:
-        """Inside the lock. Raises LimitReached, before anything else is written."""
+        """Call it with the lock held. Raises LimitReached, before anything else is written."""
         if places is None:
             return
         counts, start = self.counts.get(places.tenant, TenantCounts()), places.start
@@ -112,7 +112,7 @@ class MemoryTable:
         self.counts[places.tenant] = counts._replace(open=counts.open + places.opened)
 
     def take_key(self, record: IdempotencyRecord | None, now: datetime) -> None:
-        """Inside the lock. Raises KeyTaken, before anything else is written."""
+        """Call it with the lock held. Raises KeyTaken, before anything else is written."""
         if record is None:
             return
         there = self.records.get((record.tenant, record.route, record.key))
@@ -121,5 +121,5 @@ class MemoryTable:
         self.records[record.tenant, record.route, record.key] = record
 
     def leave_key(self, record: IdempotencyRecord) -> None:
-        """Inside the lock."""
+        """Call it with the lock held."""
         self.records.pop((record.tenant, record.route, record.key), None)

@@ -13,8 +13,8 @@ from acta_engine.turn.engine import ExecutionStatus, TokenGone
 
 
 class MemoryWorkflow:
-    """`executions`: name to whether it still runs. `waiting`: the tokens someone may send, and their
-    executions.
+    """`executions`: for each name whether the execution still runs. `waiting`: the tokens that someone may send, each
+    with its execution.
     """
 
     def __init__(self) -> None:
@@ -49,24 +49,24 @@ class MemoryWorkflow:
         return [name.partition("-")[0] for name, running in self.executions.items() if running]
 
     def take(self) -> Decision | None:
-        """The next decision an execution starts or goes on with, oldest first; None: every one waits or is
-        closed.
+        """The next decision with which an execution starts or goes on, oldest first. None if every execution waits or
+        is closed.
         """
         return self._decisions.pop(0) if self._decisions else None
 
     def wait(self, decision: Decision) -> str:
-        """An execution that is told to ask begins to wait; its token."""
+        """Makes an execution that was told to ask wait, and returns its token."""
         self._tokens += 1
         token = f"token-{self._tokens}-{_name(decision)}"
         self.waiting[token] = _name(decision)
         return token
 
     def expire(self, token: str) -> None:
-        """The wait's time is over."""
+        """Ends the wait because its time is over."""
         self.waiting.pop(token, None)
 
     def close(self, decision: Decision) -> None:
-        """The execution ends."""
+        """Ends the execution."""
         self.executions[_name(decision)] = False
 
 

@@ -1,4 +1,4 @@
-"""A tool of kind `lambda`: what it gets and answers is in docs/tools.md. Needs nothing but Python."""
+"""A tool of kind `lambda`. docs/tools.md says what it gets and answers. It needs nothing but Python."""
 
 GRAMS = {"A-1007": 1_250, "A-1008": 480}
 

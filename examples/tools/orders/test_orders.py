@@ -1,4 +1,4 @@
-"""Tests of the tools: called directly, as functions, and as an agent would call them."""
+"""Tests of the tools: they are called directly, as functions, and as an agent would call them."""
 
 from decimal import Decimal
 

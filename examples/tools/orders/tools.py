@@ -1,4 +1,4 @@
-"""Orders of a shop. Here they stand in a file; yours stand in a database or behind a service."""
+"""Orders of a shop. Here they are in a file; yours will be in a database or behind a service."""
 
 import json
 from datetime import date
