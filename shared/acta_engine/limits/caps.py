@@ -15,7 +15,7 @@ from acta_engine.settings import MAX_TOKEN_BUDGET as MAX_TOKEN_BUDGET
 from acta_engine.store.schema import FrozenModel
 
 DEFAULT_MAX_STEPS = 50
-"""Of a run, where neither its request nor its agent names a limit."""
+"""The step limit of a run if neither its request nor its agent names one."""
 
 
 class Caps(FrozenModel):
@@ -76,9 +76,8 @@ def usual(agent: BaseModel, deployment: LimitValues) -> LimitValues:
 
 
 def chosen(named: LimitValues, usual: LimitValues, agent: Caps, deployment: Caps) -> LimitValues:
-    """The limits of a session: what is named, else what is usual, and no more than the caps. Where no limit is usual it
-    is the agent's cap: without one there would be none.
-    """
+    """The limits of a session: what is named, else what is usual, and no more than the caps. If no limit is usual, the
+    agent's cap is the limit, because otherwise there would be none."""
     limits: dict[str, Any] = {}
     for field, value in named._asdict().items():
         of_agent, of_deployment = getattr(agent, field), getattr(deployment, field)

@@ -1,10 +1,10 @@
 """What limits count and remember on DynamoDB: a tenant's counts, the shares of its rate, and the limit on long polls.
 
 The counts of a tenant are changed in the transactions of the commits that they count (ADR 65). An update says what it
-adds, and is carried out only with its commit, whose number has to be free: so it is made once or never. Nobody reads
-before. The process guesses from what it saw last whether a start is the first of its minute, and whether a share has
-what is needed. Where the guess is wrong, or a limit is reached, the condition fails and everything is read. A small
-tenant's counts are one item. Those of a large one are given to shares, by the rules of `shares.py`.
+adds, and is carried out only with its commit, whose number has to be free. So it is made once or never, and nothing is
+read before it. The process guesses from what it saw last whether a start is the first of its minute, and whether a
+share has what is needed. Where the guess is wrong, or a limit is reached, the condition fails and everything is read. A
+small tenant's counts are one item. Those of a large one are given to shares, by the rules of `shares.py`.
 
 The rate of a tenant is two items, each changed by one update, never read. An update that is repeated after a lost
 answer takes a share that nobody spends: less is used, never more.
@@ -40,11 +40,12 @@ from acta_engine.store.dynamodb import Action, DeploymentTable, OneTable, query
 
 TENANTS_KEPT = 200
 LOOKS = 4
-"""At shares between which something moves while they are read."""
+"""How often the counts are read when something moves between shares meanwhile."""
 
 
 def read_counts(dynamodb: Service, table: str, tenant: str) -> SharedCounts:
-    """All items of it, strongly consistent: one request, and no unit more than for one item."""
+    """The counts from all of the tenant's items. They are read strongly consistently, in one request that costs no more
+    units than one item."""
     answers = query(
         dynamodb,
         TableName=table,
@@ -64,16 +65,15 @@ class DynamoCounts:
         """Tenant -> the newest minute that its item is known to have."""
 
     def update(self, places: Places) -> list[Action]:
-        """Actions of the commit's transaction, where nothing was read."""
+        """The actions for the commit's transaction. Reads nothing."""
         return [self._of_share(places) if _is_shared(places) else self._of_tenant(places)]
 
     def corrected(self, places: Places) -> list[Action]:
-        """After the conditions of those before have failed. Raises LimitReached where a limit is the reason; else these
-        are right, unless others are faster.
-        """
+        """The actions to try after the conditions of the last ones have failed. Raises LimitReached if a limit is the
+        reason. Otherwise these actions succeed, unless others are faster."""
         start = places.start
         if start is None:
-            if places.opened <= 0 or not _is_shared(places):  # no share is there
+            if places.opened <= 0 or not _is_shared(places):  # the share does not exist, or none is used
                 return [self._of_tenant(places)]
             there = self._read(places.tenant)
             return list(self._actions(places.tenant, there, changes_without_limit(there, places.opened)))
@@ -95,9 +95,9 @@ class DynamoCounts:
             self._saw(places.tenant, max(places.start.minute, self._minutes.get(places.tenant, 0)))
 
     def _allowed(self, places: Places, start: Start) -> SharedCounts:
-        """Raises LimitReached where nothing is free anywhere. What is free moves only where the tenant's item changes,
-        so nobody is refused who has looked at two places at two times.
-        """
+        """What the tenant has used. Raises LimitReached if nothing is free anywhere. Free places and starts move only
+        when the tenant's item changes. So where there are shares, a start is refused only if that item stayed the same
+        between two reads."""
         there = self._read(places.tenant)
         for _ in range(LOOKS):
             refusal = start.refusal(there.counts, places.opened, self._clock.now())
@@ -133,7 +133,7 @@ class DynamoCounts:
     def _of_given(
         self, tenant: str, change: GivenChange, known: int | None, *, for_share: bool = False
     ) -> Action:
-        """`known`: the minute that the item has or had. `for_share`: the starts are of that minute and of no other."""
+        """`known`: the minute that the item has or had. `for_share`: the starts must be of exactly that minute."""
         changes, conditions, values = list[str](), list[str](), dict[str, int]()
         if change.open or change.most_open is not None:
             changes.append("o = if_not_exists(o, :zero) + :opened")
@@ -155,7 +155,8 @@ class DynamoCounts:
         return self._update(items.counts_key(tenant), changes, conditions, values)
 
     def _of_share(self, places: Places) -> Action:
-        """Where it is there, and for a start has what is needed of a minute that may be taken from."""
+        """Changes the session's own share. The condition is that the share exists and, for a start, holds what it needs
+        for the start's minute."""
         changes, conditions, values = list[str](), ["attribute_exists(pk)"], dict[str, int]()
         start = places.start
         if places.opened:
@@ -220,7 +221,7 @@ class DynamoCounts:
 
 
 def _is_shared(places: Places) -> bool:
-    """Whether the session's own share may count it: places are there where the open sessions are limited."""
+    """Whether the session's own share may count it. Shares hold places only if open sessions are limited."""
     start = places.start
     return places.shares > 1 and (
         start is None or places.opened == 0 or (places.opened > 0 and start.most_open is not None)
@@ -247,7 +248,7 @@ _HOLD: tuple[_Change, ...] = (
     ("SET t = :one, c = :one, w = :w", "attribute_not_exists(w) OR w < :v"),
     _HOLD_HERE,
 )
-"""The most usual first; the last for who was overtaken by the first worker of a window."""
+"""The most usual first. The last is for a worker that the first worker of a window has overtaken."""
 
 
 class DynamoRateLeases(OneTable):
@@ -268,7 +269,7 @@ class DynamoRateLeases(OneTable):
     def _update(
         self, key: items.Item, update: str, condition: str, values: dict[str, int]
     ) -> items.Item | None:
-        """The item as it is now. None: the condition did not hold."""
+        """Updates the item and returns it as it is now. None: the condition did not hold."""
         words = f"{update} {condition}".replace(",", " ").split()
         answer = self._call_if(
             "update_item",

@@ -1,4 +1,4 @@
-"""The concurrent executions in use, as CloudWatch has them, against those there are.
+"""The part of the concurrent executions that is in use, according to CloudWatch.
 
 Lambda writes the metric once a minute. Source: Lambda Developer Guide, "Types of metrics for Lambda functions",
 concurrency metrics.
@@ -14,9 +14,9 @@ WINDOW = timedelta(minutes=4)
 
 
 class LambdaConcurrency:
-    """A LoadMeter. `function`, `reserved`: of the function that answers polls, where it has concurrency of its own.
-    Else all functions that have none share what the account has left. `lambdas`, `cloudwatch`: botocore clients.
-    """
+    """A LoadMeter. `function`, `reserved`: the function that answers polls, and its reserved concurrency, if it has
+    any. Otherwise it shares what the account has left with all functions that have none. `lambdas`, `cloudwatch`:
+    botocore clients."""
 
     def __init__(
         self, function: str = "", reserved: int = 0, lambdas: Any = None, cloudwatch: Any = None

@@ -33,13 +33,13 @@ from acta_engine.limits.tenant_limits import (
 
 TENANTS_KEPT = 500
 MAKE_SESSIONS = ("session.start", "session.fork")
-"""Actions that are starts whatever the session is."""
+"""Actions that always count as starts, whatever state a session is in."""
 REFUSED_SECONDS = 5
-"""For so long no poll of the tenant asks for a place again, after none was left."""
+"""After no place was left, no poll of the tenant asks for one again for this long."""
 GIVE_WAY_MS = 5_000
 """When a poll that had no place may come again."""
 FULL_SECONDS = 1
-"""For so long no start is tried again, after too many sessions were open."""
+"""After too many sessions were open, no start is tried again for this long."""
 
 
 class _Known:
@@ -68,7 +68,8 @@ class Limiter:
     def admit(self, tenant: str, route: Operation) -> None:
         """Takes one request of the tenant's. Raises LimitReached.
 
-        What stops things is never refused. A poll is let in here, and pays by whether it waits.
+        Routes that stop something are never refused. A poll is let in here, and counts as a request only if it does not
+        wait (`polled`).
         """
         if route.rated == "request":
             self.spend(tenant)
@@ -101,7 +102,7 @@ class Limiter:
             raise self._refusal(tenant, share)
 
     def may_wait(self, tenant: str) -> bool:
-        """Whether a poll may wait that begins now."""
+        """Whether a poll that begins now may wait."""
         most = self._limits.of(tenant).long_polls
         known, now = self._of(tenant), self._now
         window = window_of(now, POLL_WINDOW)
@@ -121,15 +122,14 @@ class Limiter:
         return held
 
     def polled(self, tenant: str, seconds: float) -> None:
-        """After a poll that was allowed to wait: one that did not is a request like any other. Where nothing is left
-        for it, this worker refuses the next.
-        """
+        """Called after a poll that was allowed to wait. If it did not wait, it is a request like any other. If nothing
+        is left for it, this worker refuses the tenant's next request."""
         if seconds < WAITED_SECONDS:
             with suppress(LimitReached):
                 self.spend(tenant)
 
     def pause_ms(self, tenant: str, usual: int, *, waited: bool) -> int:
-        """When a client comes again. `waited`: its poll had a place, or asked for none."""
+        """Milliseconds after which a client comes again. `waited`: its poll had a place, or asked for none."""
         pause = usual if waited else max(usual, GIVE_WAY_MS)
         share = self._share(tenant)
         if share is None or not share.is_empty:
@@ -137,7 +137,8 @@ class Limiter:
         return max(pause, self._left_of(share) * 1_000)
 
     def reached(self, tenant: str, error: LimitReached) -> None:
-        """Somebody was refused. The next start that would be for the same is told so untried, and leaves no record."""
+        """Notes that a start was refused. Until `full_until`, requests that make a session are refused without a try,
+        and leave no record."""
         if error.quota.name not in (STARTS, OPEN):
             return
         known = self._of(tenant)
@@ -145,7 +146,7 @@ class Limiter:
         known.full, known.full_until = error, self._now + (FULL_SECONDS if is_open else error.retry_after)
 
     def headers(self, tenant: str, route: Operation) -> Mapping[str, str]:
-        """What is known without asking anybody."""
+        """The `RateLimit` headers, from what is known without asking anybody."""
         policies = _policies(self._limits.of(tenant), route)
         share = self._share(tenant) if route.rated != "never" else None
         if share is None or share.rest is None:
@@ -202,12 +203,12 @@ class Limiter:
 
 
 def limiter_of(limits: LimitsByTenant, leases: RateLeases, clock: Clock) -> Limiter | None:
-    """None where no tenant has limits."""
+    """None if no tenant has limits."""
     return Limiter(limits, leases, clock) if limits.any else None
 
 
 def _policies(limits: TenantLimits, route: Operation) -> list[Quota]:
-    """The tenant's that this route is about."""
+    """The tenant's limits that concern this route."""
     found: list[tuple[str, int | None, int | None]] = []
     if route.rated != "never" and limits.requests_per_second is not None:
         found.append((REQUESTS, budget(limits.requests_per_second), WINDOW))

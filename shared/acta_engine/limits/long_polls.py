@@ -1,9 +1,9 @@
 """Long polls give way when the functions' concurrency runs short: recovery measures the load each minute, and whoever
 answers polls reads what follows from it (ADR 42).
 
-Load is the part of the concurrent executions that is in use. A measure is minutes old when it is used, so what changes
-between two measures is little: the share falls fast, rises slowly, and rests in between. The longest wait without load
-is in `shared/acta_engine/sessions/routes.py`.
+Load is the part of the concurrent executions that is in use. A measure is minutes old when it is used, so the share
+changes little between two measures. It falls fast, rises slowly, and rests in between. The longest wait without load is
+in `shared/acta_engine/sessions/routes.py`.
 """
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ SMALLEST = 0.01
 RISE = 1.25
 """The growth per measure. Metrics lag by up to four measures, and 1.25 to the power of four is less than FULL / LOW."""
 KEPT = timedelta(seconds=15)
-"""How long a process goes by the limit that it read."""
+"""How long a process uses the limit that it read."""
 
 
 def after_measuring(before: LongPolls, load: float) -> LongPolls:

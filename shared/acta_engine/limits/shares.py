@@ -27,7 +27,7 @@ MOST_HOUR_SHARES = 32
 """An hour with this many tokens for each share is given out in shares, because one item takes only some tens of grants
 a second. A smaller one is a single item."""
 DRAWS = 8
-"""Parts in which a share is given what is its own, if all shares are used alike."""
+"""The number of parts in which a share draws what belongs to it, if all shares are used alike."""
 
 
 class Lease(StoredModel):
@@ -104,12 +104,13 @@ def grant_size(free: int, wanted: int) -> int | None:
 
 
 def shares_of(limit: int) -> int:
-    """In how many shares an hour of so many tokens is given out; 1: in none, the hour's own item has all of it."""
+    """In how many shares an hour of so many tokens is given out. 1: there are no shares, and the hour's own item has
+    all of it."""
     return max(1, min(MOST_HOUR_SHARES, limit // SHARE_TOKENS))
 
 
 def shares_in_turn(session_id: str, shares: int) -> Iterator[int]:
-    """The session's own share, and then the others, each session's from its own on."""
+    """The session's own share first, and then the others in turn."""
     own = crc32(session_id.encode()) % shares
     return ((own + step) % shares for step in range(shares))
 
@@ -139,7 +140,7 @@ class CountShare(NamedTuple):
     """What a share holds."""
 
     free: int = 0
-    """Places that no session has."""
+    """Places that no session has taken."""
     minute: int = SHUT
     """Since 1970."""
     starts: int = 0
@@ -154,7 +155,7 @@ class ShareChange(NamedTuple):
     starts: int = 0
     """Is added, if the minute stays the same."""
     minute: int = SHUT
-    """The share's from now on. If it was another, no start of that one is left."""
+    """The share's minute from now on. If the share had another minute, that minute's starts are no longer left."""
     most_free: int | None = None
     """The condition: no more may be free before. None: there is no condition."""
 

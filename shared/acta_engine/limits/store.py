@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 LIMIT_LIFE = timedelta(minutes=5)
-"""A limit on long polls that is not renewed holds no longer: nobody measures any more."""
+"""A limit on long polls that is not renewed ends after this time, because nobody measures the load any more."""
 
 
 MOST_EXTRA_MS = 9_000
@@ -18,32 +18,30 @@ class LongPolls(NamedTuple):
     """How long polls may wait now."""
 
     share: float = 1.0
-    """The part of the time that a poll asks for which it gets, from 0 to 1."""
+    """The part of the requested waiting time that a poll gets, from 0 to 1."""
 
     def seconds(self, asked: float) -> float:
         return asked * self.share
 
     def pause_ms(self, usual: int, asked: float = 0.0) -> int:
         """Milliseconds after which the client comes again. `usual`: the pause without load. `asked`: the seconds that
-        the poll would like to wait. They are a part of the pause: a client that was held until something happened may
-        come again at once.
-        """
+        the poll would like to wait. They are part of the pause, because a client whose poll was held until something
+        happened may come again at once."""
         rest = max(0, usual - round(self.seconds(asked) * 1_000))
         return rest + round((1 - self.share) * MOST_EXTRA_MS)
 
 
 class LoadMeter(Protocol):
     def load(self, now: datetime) -> float | None:
-        """The part that is in use of the concurrent executions that long polls take from; may pass 1. None: it is not
-        known. Raises StoreThrottled, StoreUnavailable and AwsDenied.
-        """
+        """The fraction in use of the concurrent executions that long polls take from; it may exceed 1. None: it is not
+        known. Raises StoreThrottled, StoreUnavailable and AwsDenied."""
 
 
 class LongPollStore(Protocol):
     """One limit for the whole deployment. Both methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
     def get(self, now: datetime) -> LongPolls:
-        """What holds; no limit where none was put in the last `LIMIT_LIFE`. Eventually consistent."""
+        """The limit in force. There is none if none was stored in the last `LIMIT_LIFE`. Eventually consistent."""
 
     def put(self, limit: LongPolls, now: datetime) -> None: ...
 
@@ -66,6 +64,6 @@ class RateLeases(Protocol):
         """The next `size` requests of the tenant's window, or of a later one that somebody has taken from already."""
 
     def hold(self, tenant: str, window: int, most: int, *, renews: bool) -> bool:
-        """A place for a long poll that begins in this window. False: `most` are held. `renews`: the caller held one in
-        the window before. A place counts in its window and the next, unless it is renewed there.
+        """Takes a place for a long poll that begins in this window. False: `most` places are held already. `renews`:
+        the caller held one in the window before. A place counts in its window and the next, unless it is renewed there.
         """

@@ -46,17 +46,17 @@ class TenantHour:
         attempts: tuple[Attempt, ...] = (),
         window: float = 0,
     ) -> Decision | None:
-        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for who may
-        decide by the agent's `policies`.
+        """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for the people who
+        may decide by the agent's `policies`.
 
         `attempts`: earlier calls, which the commit that begins to wait charges, because a session that waits for long
-        gives its lease back. `window`: of the token budget, in seconds. Raises what `carries` does.
+        gives its lease back. `window`: the token budget's window, in seconds. Raises what `carries` does.
         """
         clock = self._repository.clock
         hour = hour_of(clock.now())
         if self.carries(session, at, tokens):
             return None
-        # Asked again where somebody lets the session go on before the hour is over, so one key an hour would not do.
+        # It asks again if somebody lets the session go on within the hour, so one key for the hour is not enough.
         key = at.key(f"hour-{hour}-{session.head.last_seq}")
         for change in self._repository.attempts(session, key):
             check_turn(change.head, at)
@@ -89,7 +89,7 @@ class TenantHour:
                 for change in self._repository.attempts(session, at.key(f"lease-{session.number}")):
                     check_turn(change.head, at)
                     if change.head.is_over:
-                        return False  # it needs no lease
+                        return False  # a run that is over needs no lease
                     change.set(lease=with_grant(change.head.lease, lease.hour, lease.tokens, lease.share))
                     change.commit(lease=lease)
             except GrantChanged:
@@ -102,8 +102,8 @@ def next_grant(
 ) -> LeaseChange | None:
     """What to grant a session that needs `wanted` tokens more. None: the hour has too little left.
 
-    A small hour is one item. Of a large one a session is granted tokens from its own share, which takes more from the
-    hour when it is empty; where the hour has no more, from another share.
+    A small hour is one item. In a large hour a session gets tokens from its own share, which draws more from the hour
+    when it has too few. If the hour has no more, the session gets them from another share.
     """
     shares = shares_of(limit)
     if shares == 1:

@@ -26,18 +26,18 @@ class TenantLimits(NamedTuple):
     """
 
     starts_per_minute: int | None = None
-    """In a minute of the clock."""
+    """Starts in a minute of the clock."""
     open_sessions: int | None = None
     requests_per_second: int | None = None
     long_polls: int | None = None
-    """That wait at the same time."""
+    """Long polls that wait at the same time."""
 
 
 NO_LIMITS = TenantLimits()
 
 
 class LimitsByTenant:
-    """`limits`: by tenant; `*` stands for every tenant that is not named."""
+    """`limits`: by tenant. `*` stands for every tenant that is not named."""
 
     def __init__(self, limits: Mapping[str, TenantLimits] | None = None) -> None:
         self._limits = dict(limits or {})
@@ -66,11 +66,11 @@ class Start(NamedTuple):
     """A start, and the limits that may refuse it."""
 
     minute: int
-    """In which it is made, since 1970."""
+    """The minute in which it is made, since 1970."""
     most_starts: int | None = None
-    """In that minute. None: no limit."""
+    """The most starts in that minute. None: no limit."""
     most_open: int | None = None
-    """Sessions. None: no limit."""
+    """The most open sessions. None: no limit."""
 
     def refusal(self, counts: TenantCounts, opened: int, now: datetime) -> LimitReached | None:
         """Why it is refused, given what the tenant has used. None: it is allowed. `opened`: 1 if it makes one more open
@@ -140,7 +140,7 @@ class Share(NamedTuple):
 
     window: int
     size: int
-    """How many it takes next."""
+    """How many requests it takes next."""
     left: int = 0
     """How many it has left."""
     spent: int = 0
@@ -148,7 +148,7 @@ class Share(NamedTuple):
     rest: int | None = None
     """What was left for others when it took some last. None: it has taken none yet."""
     used_up: bool = False
-    """There were fewer than it wanted."""
+    """Whether there were fewer than it wanted."""
 
     @classmethod
     def in_window(cls, window: int, most: int, before: "Share | None") -> "Share":

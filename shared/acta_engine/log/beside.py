@@ -72,7 +72,7 @@ Document = TypeVar("Document", bound=VersionedModel)
 
 
 def has_large(commit: Commit) -> bool:
-    """Whether the first commit of a session has texts that are stored apart."""
+    """Whether the first commit of a session has texts that go to the blob store."""
     return any(one.content.is_large for one in commit.entries) or (
         commit.compacted is not None and commit.compacted.is_large
     )
@@ -130,7 +130,7 @@ def stored(content: Content, head: Head, blobs: BlobStore) -> Content:
 
 
 def in_version(commit: Commit, version: int) -> Commit:
-    """The commit as it is once it was written in `version` and read again, the compacted conversation in it too."""
+    """The commit, and the compacted conversation in it, as if written in `version` and read again."""
     if version == CURRENT:
         return commit
     if commit.compacted is not None and commit.compacted.text is not None:
@@ -209,12 +209,11 @@ def _text(content: Content, texts: Mapping[str, str]) -> Content:
 
 
 SEGMENT_COMMITS = 32
-"""16 turns of one call. A cold worker reads so many commits at most before those of its turn: 18 read units where each
-has a result of 2 KB.
-"""
+"""16 turns of one call. Besides the commits of its turn, a cold worker reads at most this many: 18 read units if each
+has a result of 2 KB."""
 SEGMENT_PREFIX = "conversation-"
 SEGMENTS_AT_ONCE = 8
-"""A turn writes no more, where segments of a long session are missing."""
+"""The most segments that a turn writes when those of a long session are missing."""
 
 
 class Segment(VersionedModel):
@@ -229,7 +228,7 @@ class Segment(VersionedModel):
     entries: tuple[Entry, ...]
     """The entries that its commits brought."""
     waiting: tuple[UserEntry, ...]
-    """As in `Compacted`, after the last commit; so are the next two."""
+    """As in `Compacted`, after the last commit. The same holds for the next two fields."""
     results: tuple[ToolEntry, ...]
     has_waited: bool
     """As in `Session`."""
@@ -241,7 +240,7 @@ def covered_before(number: int, every: int) -> int:
 
 
 def keep_segments(blobs: BlobStore, head: Head, segments: Sequence[Segment]) -> None:
-    """Stores them, as far as the store takes them now."""
+    """Stores the segments, as far as the store takes them now."""
     with suppress(EngineError):
         for one in segments:
             text = to_json(one, CURRENT).decode()
@@ -273,13 +272,13 @@ ANSWERED = "ANSWERED"
 
 
 class Attempt(StoredModel):
-    """One request to one model, and what was reserved for it. It is written down before it is made, so that one that
-    vanishes is not forgotten (docs/design/budgets.md 8). A fallback that is asked in the same turn is another attempt.
+    """One request to one model, and what was reserved for it. It is written down before it is made, so that it is not
+    forgotten if it vanishes (docs/design/budgets.md 8). A fallback that is asked in the same turn is another attempt.
     """
 
     attempt_id: str
     key: str
-    """Of the commit that its answer goes into."""
+    """The key of the commit that its answer goes into."""
     run_id: str
     turn: int
     kind: Literal["plan", "llm"]
@@ -305,7 +304,7 @@ class Attempt(StoredModel):
 
     @property
     def estimated_tokens(self) -> int:
-        """What the attempt is charged besides the usage that came back."""
+        """The tokens charged for an attempt that returned no usage: all that were reserved. Otherwise 0."""
         return self.billed * self.reserved_tokens
 
     @property
@@ -352,9 +351,8 @@ def last_part(text: str) -> str:
 
 
 class AttemptsChanged(Exception):
-    """The marker is not what the writer took it for: an earlier attempt vanished, or another worker is at it. Nothing
-    was written.
-    """
+    """The marker is not what the writer took it for: an earlier attempt vanished, or another worker makes this turn
+    too. Nothing was written."""
 
     def __init__(self, marker: Marker) -> None:
         super().__init__("the marker has other attempts")
@@ -365,10 +363,11 @@ class AttemptStore(Protocol):
     """All methods raise StoreThrottled and StoreUnavailable."""
 
     def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
-        """Replaces the session's marker. `after`: the id of the last attempt of the marker that is replaced; None:
-        there is none yet. A marker whose last attempt is this one's already is replaced, too: an answer was lost.
+        """Replaces the session's marker. `after`: the id of the last attempt in the marker that is replaced; None:
+        there is no marker yet. A stored marker that ends with the same attempt as `marker` is replaced too, because
+        then the answer to an earlier write was lost.
 
-        Raises AttemptsChanged where the marker is another one, and Fenced where the session was deleted.
+        Raises AttemptsChanged if another marker is stored, and Fenced if the session was deleted.
         """
 
     def read(self, tenant: str, session_id: str) -> Marker:
@@ -380,8 +379,8 @@ PARTIAL_LIFE = timedelta(minutes=15)
 
 
 class Partials(Protocol):
-    """One item for each session, outside the log. Each write replaces the one before, and a committed turn needs it no
-    more. All methods raise StoreThrottled and StoreUnavailable."""
+    """One item for each session, outside the log. Each write replaces the one before. Once its turn is committed, the
+    item is no longer needed. All methods raise StoreThrottled and StoreUnavailable."""
 
     def put(self, tenant: str, session_id: str, partial: PartialReply) -> None:
         """Replaces the session's partial text. Stores nothing where the session was deleted."""

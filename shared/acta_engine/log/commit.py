@@ -86,9 +86,8 @@ class StepRecord(StoredModel):
     error: str | None = None
     """The code of what failed."""
     estimated_tokens: int = 0
-    """Tokens charged for an attempt that returned no usage: what was reserved for it. Below 0 if such an attempt has
-    answered after all, with this row.
-    """
+    """Tokens charged for an attempt that returned no usage: what was reserved for it. Below 0 in the row of an attempt
+    that was charged in this way and has answered after all."""
     estimated_cost_usd: float = 0.0
     """The same in US dollars."""
     fused: bool = False
@@ -161,7 +160,7 @@ class IdempotencyKey(NamedTuple):
     body_hash: str
     """SHA-256 of the raw bytes: `{"a":1}` and `{ "a": 1 }` are two bodies."""
     status: int
-    """Of the answer if the request succeeds."""
+    """The HTTP status of the answer if the request succeeds."""
 
     def record(
         self, answer: Mapping[str, Any], now: datetime, commit: int | None = None
@@ -184,11 +183,11 @@ class Change:
         self.head = head
         """The newest head when the attempt began, and from then on the changed one."""
         self.number = number
-        """Of the commit."""
+        """The number of the commit."""
         self.now = now
         """The time of the commit."""
         self.is_fused = False
-        """The worker makes this turn or call after others, in the same state of the engine."""
+        """Whether the worker makes this turn or call after others, in the same state of the engine."""
         self.is_wanted = False
         """Whether `commit` was called: without it nothing is stored."""
         self.decision: Decision | None = None
@@ -226,9 +225,8 @@ class Change:
         self.event(StateChanged(before=before, to=state, reason=reason))
 
     def begin_wait(self, delay: Delay) -> None:
-        """The session waits: its state stays, and each wait has an event. While people are asked, what they are asked
-        stays the reason.
-        """
+        """The session begins to wait for something other than people. Its state stays, and each wait has an event.
+        While people are asked, the state's reason stays what they are asked."""
         state, now = self.head.state, self.now
         reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
         self.set(delay=delay, state_reason=reason)
@@ -244,7 +242,7 @@ class Change:
         )
 
     def end_wait(self, trying: Delay | None = None) -> None:
-        """The session waits for the world no more. `trying`: the wait, where its next try is made before its time."""
+        """Ends a wait that is not for people. `trying`: the wait, if its next try is made before its time."""
         if self.head.delay != trying:
             self.set(delay=trying)
         if self.head.state_reason in DELAY_REASONS:
@@ -278,8 +276,8 @@ class Change:
         self._entries.append(entry)
 
     def words_of(self, user: str) -> None:
-        """The agent gets words of this person: what it asks for from now on, they have asked for, too
-        (docs/design/people.md 28).
+        """Notes that the agent gets words of this person. From now on, this person counts among those who asked for
+        what the agent does (docs/design/people.md 28).
 
         Raises Conflict where too many people would have written.
         """
@@ -329,7 +327,7 @@ class Change:
         )
 
     def close_intervention(self, closed: Intervention) -> None:
-        """Takes an intervention out of the head. `closed`: it is resolved, expired or withdrawn. Adds no event."""
+        """Takes an intervention out of the head. `closed`: the same, resolved, expired or withdrawn. Adds no event."""
         self._interventions[closed.intervention_id] = closed
         self.set(
             interventions=tuple(
@@ -366,7 +364,7 @@ class Change:
         `decision`: what the engine does next. `delivered`: ids of the users' messages that join the conversation.
         `idempotency`: the key of the request that is carried out; its record is written in the same transaction.
         `lease`: tokens of the tenant's hour, granted in the same transaction. `starts`: the change begins a run or
-        makes a session, which the tenant's limits may not allow.
+        makes a session, which the tenant's limits may forbid.
         """
         self.is_wanted = True
         self.decision = decision
@@ -418,9 +416,8 @@ class Change:
         return tally.plus(**more, **self._engine_work()).with_closed(self._interventions.values())
 
     def _engine_work(self) -> dict[str, int]:
-        """What the step of this commit adds to the tally. While a provider answers in the background, or a tool's
-        server works on a task, no function waits.
-        """
+        """What the step of this commit adds to the tally. Time in which a provider answers in the background or a
+        tool's server works on a task is not added, because no function waits meanwhile."""
         step = self._step
         if step is None or step.kind == "intervention":
             return {}

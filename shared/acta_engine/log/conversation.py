@@ -59,7 +59,7 @@ class ToolCall(StoredModel):
     input: dict[str, Any] | None = None
     """None if the model sent no JSON object, because the text was malformed or cut off."""
     malformed: str | None = None
-    """What is wrong with such an input. It is the call's result, and the call never runs."""
+    """What is wrong with such an input. This text becomes the call's result, and the call never runs."""
     input_content: Content | None = None
     """A large input, stored as JSON text. Once loaded it is in `input` again."""
 
@@ -144,7 +144,7 @@ class Compacted(VersionedModel):
 
 
 class _Kept(NamedTuple):
-    """`made`: of the entries before place `end`, where the reply of the next turn stands."""
+    """`made`: what was made of the entries before index `end`, at which the reply of the next turn stands."""
 
     end: int
     reply: Entry
@@ -152,11 +152,12 @@ class _Kept(NamedTuple):
 
 
 class EndedTurns:
-    """Kept with the conversation as a process holds it, and gone with it, so that a turn costs the same however many
-    came before. Nothing in it is ever out of date: a turn has ended where the next reply is there, what has ended does
-    not change, and a conversation that is replaced (a compaction) gets a new one.
+    """Remembers what was made of the turns that have ended, so that a turn costs the same however many came before. It
+    lives as long as the conversation in this process. Nothing in it is ever out of date: a turn has ended once the next
+    reply is there, an ended turn does not change, and a conversation that a compaction replaces gets a new
+    `EndedTurns`.
 
-    Any two are equal: they are no part of what a model is asked.
+    Any two are equal, because they are no part of what a model is asked.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ from acta_engine.store.table_layout import dump, load
 
 _FAILED = "ConditionalCheckFailed"
 COUNT_ATTEMPTS = 3
-"""The first may guess the minute wrong, and the second meet the last start of it."""
+"""The first attempt may guess the minute wrong, and the second may lose that minute's last start to another worker."""
 _Part = tuple[Action, type[Exception] | None]
 """An action of a transaction, and what its failed condition means."""
 
@@ -113,7 +113,8 @@ class DynamoLog(ClockedTable):
         delete_session(self._dynamodb, self._table, self._clock, tenant, session_id)
 
     def _uncount(self, tenant: str, session_id: str) -> None:
-        """What is deleted by a commit is counted no longer. This is for a session whose log cannot be read."""
+        """Takes a session whose log cannot be read out of the count. Any other session is taken out by the commit that
+        deletes it."""
         listed = get_item(self._dynamodb, self._table, items.listing_key(tenant, session_id)) or {}
         if not items.is_counted(listed):
             return
@@ -140,7 +141,7 @@ class DynamoLog(ClockedTable):
             raise
 
     def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
-        """Raises ValueError for what is not the commit's tenant's."""
+        """Raises ValueError for extra items of another tenant."""
         tenant = commit.head.tenant
         listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
@@ -148,7 +149,7 @@ class DynamoLog(ClockedTable):
         beside = (listing, record, lease, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
-        # The first failed condition decides. The number comes first: who lost it has to read again in any case.
+        # The first failed condition decides. The number comes first: a worker that lost it must read again anyway.
         parts: list[_Part] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
             parts.append((put_record(self._table, record, self._clock), KeyTaken))
@@ -173,7 +174,7 @@ class DynamoLog(ClockedTable):
             self._write_counted(parts, places)
 
     def _write_counted(self, parts: Sequence[_Part], places: Places) -> None:
-        """The counts come last: who repeats a request that succeeded is told so, and not that a limit is reached."""
+        """The counts come last, so a repeated request that has succeeded meets its own key before a limit."""
         counting = self._counts.update(places)
         for _ in range(COUNT_ATTEMPTS):
             try:
@@ -193,7 +194,7 @@ class DynamoLog(ClockedTable):
 
 
 def _lease_changes(table: str, lease: LeaseChange) -> Iterator[Action]:
-    """A grant has the condition that enough is left, and what is given back has none: a run's end is never refused."""
+    """A grant needs enough tokens left. Giving back has no condition, so a run's end is never refused."""
     if lease.of_hour:
         key, room = items.lease_key(lease.tenant, lease.hour), lease.limit - lease.of_hour
         condition = "attribute_not_exists(g) OR g <= :bound" if lease.of_hour > 0 else ""
@@ -268,9 +269,9 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
                 }
             case _:
                 gone.append(key)
-    if found:  # a worker that is late writes neither the running text nor the marker again
+    if found:  # these keys keep a late worker from writing the running text or the marker again
         beside = (items.partial_key(tenant, session_id), items.attempts_key(tenant, session_id))
-        # repeated, it is the first deletion whose late workers are waited for
+        # a repeated deletion keeps the time of the first one: late workers are those of the first
         as_before = max(replaced, key=lambda each: int(each["N"])) if replaced and not tombstones else ttl
         tombstones += [{**key, "ttl": as_before} for key in beside]
     gone += interventions.values()
@@ -279,9 +280,8 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
 
 
 def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
-    """The keys of all items of the session, and of a commit the ids of its interventions. Bodies are not read, so a
-    newer release's can be deleted too.
-    """
+    """The keys of all items of the session, and with each commit the ids of its interventions. Bodies are not read, so
+    those of a newer release can be deleted too."""
     answers = query(
         dynamodb,
         TableName=table,
@@ -296,7 +296,7 @@ def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> I
 
 
 def write_in_batches(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
-    """`requests`: as of BatchWriteItem, any number. Raises StoreThrottled, and what else AWS says."""
+    """`requests`: any number of BatchWriteItem's requests. Raises StoreThrottled, and any other error of AWS."""
     left = iter(requests)
     while batch := list(islice(left, BATCH)):
         pause = PAUSE_SECONDS

@@ -31,20 +31,21 @@ from acta_engine.store.table_layout import skip_damaged
 
 FILTERED_LIMIT = 200
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
-"""Items that a page looks at, and while it has found nothing: so with a filter it may be short and have a cursor."""
+"""How many items a page looks at, and how many if it finds nothing. So a filtered page may be short with a cursor."""
 END_OF_NAMES = "\x7f"
-"""After all that keys are made of (`shared/acta_engine/store/keys.py`)."""
+"""Sorts after every character of a key (`shared/acta_engine/store/keys.py`)."""
 MAX_ROLES = 100
-"""What somebody with more roles may decide by the others is found by its id only. An `IN` takes so many values."""
+"""An `IN` takes this many values. A listing leaves out what somebody may decide only by a further role: that is found
+by its id."""
 
 MAX_KEYS_BYTES = 8_192
-"""Of a position that is all keys of an item, as JSON."""
+"""The longest position that consists of all keys of an item, as JSON."""
 FAILED, ENDED = "failed", "ended"
 """The names of these listings of sessions in their cursors."""
 
 
 class DynamoIndex(ClockedTable):
-    """`most_searched`: items that a page looks at while it has found nothing."""
+    """`most_searched`: the most items that a page looks at while it has found nothing."""
 
     def __init__(
         self, table: str, clock: Clock, client: Any = None, most_searched: int = MOST_SEARCHED
@@ -212,7 +213,7 @@ class DynamoIndex(ClockedTable):
         return read_counts(self._dynamodb, self._table, tenant).counts
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:
-        """None, too, for a record whose time is over and that DynamoDB has not deleted yet."""
+        """Returns None also for a record that has expired and that DynamoDB has not deleted yet."""
         item = self._get(items.record_key(tenant, route, key))
         if item is None or int(item["ttl"]["N"]) <= self._clock.now().timestamp():
             return None
@@ -230,10 +231,9 @@ class DynamoIndex(ClockedTable):
         limit: int,
         cursor: str | None,
     ) -> tuple[list[items.Item], str | None]:
-        """Up to `limit` items that who asks may see, and the cursor after the last of them, or near what was looked at
-        last where there are none: it may be somebody else's alone, and is not named. One item more than `limit` is
-        asked for, which shows whether the page is the last.
-        """
+        """Up to `limit` items that the caller may see, and a cursor after the last of them. If there are none, the
+        cursor stands near the last item that was looked at and does not name it, because it may be private to somebody
+        else. One item more than `limit` is asked for, which shows whether the page is the last."""
         pk, scope, limit = tenant_pk(tenant), kind + tenant, max(limit, 1)
         hidden, of_viewer = _visible_to(viewer())
         request: dict[str, Any] = {
@@ -273,9 +273,8 @@ class DynamoIndex(ClockedTable):
         limit: int,
         cursor: str | None,
     ) -> tuple[list[items.Item], str | None]:
-        """As `_page`, of what stands in a partition of the index `open`. The index has keys alone and is a moment
-        behind, so the items are read as they are now, and those that do not fit any more are left out.
-        """
+        """As `_page`, for a partition of the index `open`. The index has only keys and is a moment behind, so the items
+        are read as they are now, and those that do not fit any more are left out."""
         scope, limit = kind + tenant, max(limit, 1)
         before = None if cursor is None else from_cursor(scope, cursor)
         end = f"{kind}{before or END_OF_NAMES}"
@@ -301,7 +300,7 @@ class DynamoIndex(ClockedTable):
                 return found, to_cursor(scope, position)
 
     def _open_keys(self, partition: str, end: str, most: int) -> list[items.Item]:
-        """The newest that stand before `end`."""
+        """The newest `most` keys that stand before `end`."""
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,
@@ -315,22 +314,21 @@ class DynamoIndex(ClockedTable):
 
 
 def _is_shown(item: items.Item, asking: Viewer | None) -> bool:
-    """As `_visible_to`, of an item that was read."""
+    """The same rule as `_visible_to`, for an item that was read."""
     if asking is None or items.item_owner(item) in (None, asking.user):
         return True
     return item["st"]["S"] == items.PENDING and item.get("rl", {}).get("S") in asking.roles
 
 
 def _position(kind: str, item: items.Item) -> str:
-    """Of an item, or of its keys, in the listing of its kind."""
+    """The position of an item, given whole or by its keys, in the listing of its kind."""
     name: str = item["sk"]["S"]
     return name.removeprefix(kind)
 
 
 def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """What filters a listing for who asks, as `Viewer.may_see` does, and the filter's values: what is nobody's alone,
-    their own, and the open questions that their roles decide. Who has decided one finds it by its id.
-    """
+    """The filter of a listing, like `Viewer.may_see`, and its values. A caller sees what is private to nobody, their
+    own, and the open questions that their roles may decide. A question that they have decided they find by its id."""
     if asking is None:
         return [], {}
     values = {":me": {"S": asking.user}}
@@ -343,7 +341,7 @@ def _visible_to(asking: Viewer | None) -> tuple[list[str], dict[str, dict[str, s
 
 
 def _named(wanted: ListingFilter) -> tuple[str, dict[str, dict[str, str]]]:
-    """The condition, and its values."""
+    """The condition for what is wanted, and its values."""
     terms: dict[str, tuple[str, str]] = {}
     if wanted.created_by is not None:
         terms[":cb"] = ("cb = :cb", wanted.created_by)

@@ -19,7 +19,7 @@ from acta_engine.turn.final_answer import in_words
 from acta_engine.untrusted.visible import one_line, visible
 
 QUOTED_CHARS = 140
-"""A sentence quotes so much of a text that others wrote."""
+"""A sentence quotes at most this much of a text that others wrote."""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -51,7 +51,7 @@ class EventData:
 
     @property
     def counted(self) -> str | None:
-        """`counts`, where that depends on the data."""
+        """`counts`, for event types where it depends on the data."""
         return self.counts
 
     @property
@@ -65,7 +65,8 @@ class EventData:
     @classmethod
     @cache
     def fields(cls) -> Mapping[str, str]:
-        """Their names, and those that they are stored under. Found once: a page of a trace asks for each event."""
+        """The fields' names, and the names that they are stored under. They are computed once, because a page of a
+        trace asks for them with each event."""
         bases = [each for each in reversed(cls.__mro__) if each not in (EventData, object)]
         named = {name: None for each in bases for name in inspect.get_annotations(each)}
         return MappingProxyType(
@@ -87,7 +88,7 @@ class Event(StoredModel):
 
     @property
     def text(self) -> str | None:
-        """The event in one line, as of `EventData`. An event that this release does not know has its name."""
+        """The event in one line, as in `EventData`. An event that this release does not know is shown by its type."""
         kind = EVENTS.get(self.type)
         if kind is None:
             return self.type
@@ -129,7 +130,7 @@ class RunFinished(EventData):
     goal_met: bool = False
     reason: str = ""
     code: str = ""
-    """Of a failure."""
+    """The code of a failure."""
     by: str = ""
     """Who cancelled it: a person's subject, or `timeout`."""
 
@@ -159,7 +160,7 @@ class StateChanged(EventData):
     to: str
     reason: str | None
     code: str = ""
-    """Of a wait for the world: what has failed."""
+    """What has failed, if the session waits for something other than people."""
     retry_at: str | None = None
     """When a wait ends."""
     wait_seconds: int | None = None
@@ -187,7 +188,7 @@ class StateChanged(EventData):
 
 
 class Message(EventData):
-    """What is said. The text stands in the conversation's entry, and is added when the event is read."""
+    """Something that was said. The text stands in the conversation's entry, and is added when the event is read."""
 
     message_id: str
     content: str | None = None
@@ -314,7 +315,7 @@ class PlanRejected(EventData):
 
 
 class ToolEvent(EventData):
-    """About a call. The same four fields tell of each of its events which call it is."""
+    """An event about a call. The same four fields tell in each of them which call it is."""
 
     call_id: str
     effect_id: str
@@ -349,7 +350,7 @@ class ToolFinished(ToolEvent):
     ok: bool
     duration_ms: int
     bytes: int
-    """Of the whole result."""
+    """The size of the whole result."""
     path: str | None = None
     """The file that it wrote."""
     fused: bool = False
@@ -367,13 +368,13 @@ class ToolFinished(ToolEvent):
 
 
 class QuestionEvent(EventData):
-    """About a question to a person."""
+    """An event about a question to a person."""
 
     stored_as: ClassVar[Mapping[str, str]] = {"question": "type"}
 
     intervention_id: str
     question: str
-    """The question's: `approval_required`, …"""
+    """The question's type: `approval_required`, …"""
 
 
 class QuestionOpened(QuestionEvent):
@@ -400,7 +401,7 @@ class QuestionResolved(QuestionEvent):
 
     option: str
     input_hash: str | None = None
-    """Of a decision about a call: of the input that runs."""
+    """The hash of the input that runs, if the decision is about a call."""
     resolved_by: str | None = None
     comment: str = ""
 

@@ -36,13 +36,13 @@ class SessionSettings(StoredModel):
     """
 
     metadata: Annotated[dict[str, str], InRequests(Metadata)] = Field(default_factory=dict)
-    """Names and values of your own, which are told with the session."""
+    """Names and values of your own, which are shown with the session."""
     visibility: Visibility = "tenant"
     """`private`: nobody else sees it. A fork of a private session is always private. Absent: the deployment's default.
     """
     prompts: Annotated[dict[str, int], InRequests(PromptVersions)] = Field(default_factory=dict)
     """For admins: versions of managed prompts to try in this session, by name, instead of those in force. Absent: none,
-    also in a fork of a session that tries some."""
+    even in a fork of a session that tries some."""
 
     def kept(self) -> dict[str, Any]:
         """The settings alone, as fields of a head."""
@@ -102,7 +102,7 @@ def input_to_run(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
 MAX_NOTES = 20
 MAX_NOTE_CHARS = 500
 MAX_NOTES_CHARS = 4_000
-"""All notes together."""
+"""The most characters of all notes together."""
 
 
 class Scratchpad(StoredModel):
@@ -286,7 +286,7 @@ class Result(StoredModel):
     def of(
         cls, answer: str | None, *, goal_met: bool, reason: str, message_id: str, data: Any = None
     ) -> "Result":
-        """Of a long answer the beginning is kept, of its value all."""
+        """Keeps the beginning of a long answer, and the whole of its value."""
         if answer is not None and len(answer) > MAX_ANSWER_CHARS:
             answer = answer[: MAX_ANSWER_CHARS - 1] + "…"
         return cls(goal_met=goal_met, answer=answer, reason=reason, message_id=message_id, answer_data=data)
@@ -301,9 +301,9 @@ class Ending(StoredModel):
     """How a run ends: either `result` or `error` is set."""
 
     result: Result | None = None
-    """Of a completed run."""
+    """How a completed run ended."""
     error: Failure | None = None
-    """Of a failed run."""
+    """Why a failed run ended."""
 
 
 class Wait(StoredModel):
@@ -468,7 +468,7 @@ class Head(SessionSettings, VersionedModel):
 
     @property
     def quotation_key(self) -> str:
-        """An id that no tool and no model gets, nor what they reach: who writes what is quoted does not know it."""
+        """An id that no tool and no model gets or can reach. So the author of a quoted text does not know it."""
         return self.run.run_id if self.run is not None else self.session_id
 
     @property
@@ -477,7 +477,7 @@ class Head(SessionSettings, VersionedModel):
         return frozenset((self.created_by, *self.writers))
 
     def with_writer(self, user: str) -> "Head":
-        """Raises Conflict where more people would have written than are kept: none of them is forgotten."""
+        """Adds a writer. Raises Conflict if there are more than can be kept, because none may be forgotten."""
         if user in self.askers:
             return self
         if len(self.writers) >= MAX_WRITERS:
@@ -498,7 +498,7 @@ class Head(SessionSettings, VersionedModel):
 
     @property
     def is_open(self) -> bool:
-        """A run is under way or waits, for whatever it is."""
+        """Whether a run is under way or waits for anything."""
         return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
 
     def delay_at(self, now: datetime) -> Delay | None:
@@ -525,7 +525,7 @@ class Head(SessionSettings, VersionedModel):
 
     @property
     def used_so_far(self) -> UsedBefore:
-        """In all runs."""
+        """What the session has used in all runs so far."""
         done = self.tally.done
         usage = self.usage
         return UsedBefore(

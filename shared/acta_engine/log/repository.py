@@ -67,11 +67,12 @@ class KeyedCommit(NamedTuple):
     attempt: int = 0
     """The engine's retry count of the worker that made it."""
     own: bool = False
-    """This process stored it, and got the answer."""
+    """Whether this process stored it and got the answer."""
 
 
 class _SegmentEnd(NamedTuple):
-    """A segment without its entries, whose texts are loaded later: of `Session.entries` those from `begin` to `end`."""
+    """A segment whose entries are those of `Session.entries` from `begin` to `end`, because their texts are loaded
+    later."""
 
     segment: Segment
     begin: int
@@ -98,15 +99,14 @@ class Session:
         before: Sequence[Segment] = (),
         segment_commits: int = 0,
     ) -> None:
-        """`before`: the conversation before `first`. `segment_commits`: so many commits make a segment; 0: none are
-        wanted.
-        """
+        """`before`: the conversation before `first`. `segment_commits`: how many commits make a segment; 0: no segments
+        are made."""
         self.holds_conversation = False
         self._segment_commits = segment_commits
         self._segment_ends: list[_SegmentEnd] = []
         self._segment_begin = (
             0 if first.number == 1 else None
-        )  # in `entries`; None: nobody knows what came before
+        )  # the index in `entries`; None: nobody knows what came before
         self._segment_is_whole = True
         self.entries: list[Entry] = []
         self.ended_turns = EndedTurns()
@@ -146,7 +146,7 @@ class Session:
         self._keys[commit.key] = KeyedCommit(commit.number, commit.decision, attempt, own)
         self.number = commit.number
         self.head = commit.head
-        head = commit.head  # a state has a reason while it waits for something
+        head = commit.head  # a state has a reason while the session waits for something
         self.has_waited |= bool(head.interventions or head.delay or head.state_reason)
         if self._segment_commits and self.number % self._segment_commits == 0:
             self._end_segment()
@@ -226,7 +226,7 @@ class Session:
         )
 
     def outcomes(self) -> tuple[tuple[ToolCall, ToolEntry | None], ...]:
-        """The last reply's calls with their results; None: not there yet."""
+        """The last reply's calls with their results. None: the result is not there yet."""
         return tuple((call, self.results.get(call.call_id)) for call in self._calls)
 
     def pending(self, orphans: tuple[ToolEntry, ...] = ()) -> tuple[Entry, ...]:
@@ -273,8 +273,8 @@ UNLIMITED = LimitsByTenant()
 class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
-    `write_version`: the schema version of its commits (`acta_engine.store.schema`). `segment_commits`: as in
-    `Session`; the same in every worker. `limits`: of the tenants.
+    `write_version`: the schema version of its commits (`acta_engine.store.schema`). `segment_commits`: as in `Session`;
+    it is the same in every worker. `limits`: the tenants' limits.
     """
 
     def __init__(
@@ -349,9 +349,9 @@ class SessionRepository:
         `change.commit` is the last thing that the body does. A body that ends without it, or leaves the loop, writes
         nothing. Since the body is repeated for each lost race, it has no effects: it reads, and makes ids.
 
-        A `key` is committed once. Where the log has it already, from an earlier attempt or from this one, whose answer
-        was lost, the loop is over. `session` is at the newest commit then, and `session.recorded(key)` says what the
-        commit with that key decided; None: there is none.
+        A `key` is committed once. If the log has it already, from an earlier attempt or from this one after a lost
+        answer, the loop ends. `session` is then at the newest commit, and `session.recorded(key)` says what the commit
+        with that key decided; None: there is none.
 
         Raises CommitContention, Fenced (the session was deleted), LimitReached for a start, and what the stores raise.
         """
@@ -403,13 +403,12 @@ class SessionRepository:
     def commits(
         self, tenant: str, session_id: str, since: int, limit: int | None = None
     ) -> tuple[Commit, ...]:
-        """As they are in the log. `limit` None: all that there are from number `since` on."""
+        """The commits as they are in the log, from number `since` on. `limit` None: all of them."""
         return self._log.read(tenant, session_id, since, limit=limit).commits
 
     def replayed(self, commits: Sequence[Commit]) -> Session:
         """The session as it stood after the last of these commits, with all that a model is shown of it, texts loaded.
-        `commits`: from the last compaction before on, else from the first one.
-        """
+        `commits`: they begin with the last compaction, or with commit 1 if there was none."""
         session = self.unloaded(commits[0])
         for commit in commits[1:]:
             self._fold(session, commit)
@@ -417,16 +416,16 @@ class SessionRepository:
         return session
 
     def unloaded(self, commit: Commit) -> Session:
-        """The session at this commit, which has its conversation. Texts are not loaded."""
+        """The session at this commit, which holds the whole conversation. Texts are not loaded."""
         session = Session(commit, self._compacted(commit))
         session.holds_conversation = True
         return session
 
     def begin_texts(self, head: Head) -> Erasure:
-        """Before texts are stored of a session that is not there yet: its commit may be refused, or never be made.
+        """Called before texts of a new session are stored, because its first commit may be refused or never be made.
 
-        Raises LimitReached where it would be refused now. Returns a note that recovery removes its texts, which the
-        commit has to lift.
+        Raises LimitReached if the commit would be refused now. Returns a note that tells recovery to remove the texts;
+        the commit has to lift the note.
         """
         counted = head.model_copy(update={"counted": self._is_counted(head)})
         places = self._places(None, counted, True)
@@ -445,7 +444,7 @@ class SessionRepository:
         lifted: Erasure | None = None,
     ) -> Commit:
         """Commit 1 of a new session. Nobody else knows the session, so a number that is taken means that this commit is
-        there and its answer was lost, or that another request was at the same idempotency key at that moment.
+        there and its answer was lost, or that another request used the same idempotency key at that moment.
 
         `receiver`: the webhook of the session. `lifted`: the note of `begin_texts`, where it was called. Raises
         KeyTaken, CommitContention, LimitReached, and what the stores raise.
@@ -483,10 +482,11 @@ class SessionRepository:
         return head.is_open and self.limits.of(head.tenant).open_sessions is not None
 
     def _places(self, before: Head | None, head: Head, starts: bool) -> Places | None:
-        """What the commit with this head changes in its tenant's counts. None: nothing, which costs nothing.
+        """What the commit with this head changes in its tenant's counts. None: nothing, so that no transaction is
+        needed.
 
-        The count of open sessions is that of newest heads that say `counted`, because every commit changes both or
-        neither. So what is compared is what is stored.
+        The count of open sessions is the number of sessions whose newest head says `counted`, because every commit
+        changes both or neither. So two stored values are compared here.
         """
         opened = int(head.counted) - int(before is not None and before.counted)
         start, limits = None, self.limits.of(head.tenant)
@@ -498,7 +498,8 @@ class SessionRepository:
         return Places(head.tenant, opened, start, next(shares_in_turn(head.session_id, shares)), shares)
 
     def _cold(self, at: Position) -> Session:
-        """What has no segment yet is read first: its head says how far back the conversation goes."""
+        """Reads the session without a cache. The commits that have no segment yet come first: the newest head says how
+        far back the conversation goes."""
         every = self._segment_commits
         covered = covered_before(at.first, every)
         commits = self._since(at, covered + 1)
@@ -572,8 +573,9 @@ class SessionRepository:
 def _settled_lease(before: Head, head: Head, now: datetime) -> tuple[Lease | None, LeaseChange | None]:
     """The lease of the tenant's hour that a session keeps in its new head, and what it gives back with the commit.
 
-    A commit that ends a run or parks it gives back what is left, unless calls may still have to be charged to it: those
-    of an outage, which the reply that ends it charges, and one whose answer is made in the background.
+    A commit that ends a run or parks it gives back what is left, unless calls may still have to be charged to the
+    lease: those of an outage, which the reply that ends the outage charges, and a call whose answer is made in the
+    background.
     """
     lease, run = head.lease, head.run
     # `parked` stays after the execution has begun, until its first turn

@@ -1,5 +1,5 @@
-"""The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, or a name of their own in its
-place, gzipped where that is shorter.
+"""The blob store on S3: texts at `sessions/{tenant}/{session}/{SHA-256 of the text}`, or with a name of their own in
+place of the hash, gzipped if that is shorter.
 """
 
 import hashlib

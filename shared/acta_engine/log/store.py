@@ -40,10 +40,11 @@ class GrantChanged(Exception):
 
 LiveKind = Literal["active", "woken", "waiting", "parked"]
 """Sessions that recovery looks at. `active`: with work to do. `woken`: all questions are decided, and the execution
-that waited for that has not made its next turn yet. `waiting`: the wait for people ends at a time. `parked`: it ends
+that waited for them has not made its next turn yet. `waiting`: the wait for people ends at a time. `parked`: it ends
 only when a person decides."""
 LIVE_SHARDS = 16
-"""Each kind of live session is stored in so many parts: a table takes only so many writes a second under one key."""
+"""Each kind of live session is stored in this many parts, because one key takes only a limited number of writes a
+second."""
 
 
 def live_shard(session_id: str) -> int:
@@ -148,11 +149,13 @@ def listed(before: Head | None, commit: Commit) -> IndexEntry | None:
 
 
 def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
-    """As what recovery looks for the session when its execution or its wake-up is lost (docs/design/recovery.md 18),
-    and when its wait ends by itself, which an active session has only while it is parked. None: it is at rest.
+    """The kind under which recovery looks for the session when its execution or its wake-up is lost
+    (docs/design/recovery.md 18), and when its wait ends by itself; an active session has such a time only while it is
+    parked. None: the session is at rest.
 
-    Only a session whose execution waits for a token is `woken`: a scan has to ask for that execution, since the list of
-    running ones has it either way. A start that may be lost leaves none in that list, so the session is `active`.
+    Only a session whose execution waits for a token is `woken`: the list of running executions has it whether or not it
+    was woken, so a scan has to ask for its state. If a start was lost, the list has no execution, so such a session is
+    `active`.
     """
     match head.coarse_state:
         case "active":
@@ -258,9 +261,8 @@ class SessionName(NamedTuple):
 
 
 class FailedPage(NamedTuple):
-    """Sessions of all tenants, in no order that means anything. `cursor` None: this is the last page. `damaged`:
-    entries of the page that cannot be read.
-    """
+    """Sessions of all tenants, in no particular order. `cursor` None: this is the last page. `damaged`: entries of the
+    page that cannot be read."""
 
     sessions: tuple[SessionName, ...]
     cursor: str | None
@@ -275,7 +277,7 @@ class InterventionPage(NamedTuple):
 
 
 class SessionLog(Protocol):
-    """`read` and `latest` raise SessionHidden where who asks may not see the session
+    """`read` and `latest` raise SessionHidden if the caller may not see the session
     (`shared/acta_engine/people/visibility.py`)."""
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
@@ -290,9 +292,8 @@ class SessionLog(Protocol):
         """
 
     def check_places(self, places: Places) -> None:
-        """Raises LimitReached where the tenant's limits do not allow such a commit now. One that is made later may be
-        refused all the same.
-        """
+        """Raises LimitReached if the tenant's limits do not allow such a commit now. A commit that is made later may
+        still be refused."""
 
     def delete(self, tenant: str, session_id: str) -> None:
         """Removes the session's content, index entry and interventions. It may be repeated. A session that still counts
@@ -303,19 +304,18 @@ class SessionLog(Protocol):
         """
 
     def note_erasure(self, erasure: Erasure) -> None:
-        """Notes that the session is to be erased once more, where no commit can. Of a session that is not there yet:
-        that its texts are to be, unless it comes to be.
-        """
+        """Notes that the session is to be erased once more, when no commit can carry the note. For a session that does
+        not exist yet, the note says that its texts are to be erased unless it is created."""
 
     def end_erasure(self, tenant: str, session_id: str) -> None:
         """Removes the note of the session's erasure."""
 
 
 class SessionIndex(Protocol):
-    """`limit`: of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep.
+    """`limit`: the size of one page: the query parameter of a route in `functions/status`, or `PAGE` of the sweep.
 
-    A tenant's listings have what who asks may see (`shared/acta_engine/people/visibility.py`), as if nothing
-    else were there: only where very many others lie in between is a page short, with a cursor.
+    A tenant's listings show only what the caller may see (`shared/acta_engine/people/visibility.py`), as if nothing
+    else existed. A page is short only if very many other items lie in between, and still has a cursor then.
     """
 
     def sessions(
@@ -328,21 +328,19 @@ class SessionIndex(Protocol):
         cursor: str | None,
         wanted: ListingFilter = WHATEVER,
     ) -> SessionPage:
-        """`states` empty: all states. An entry without `listed` is there whatever is `wanted`. Sessions in one state
-        that is not an end are found by key. Otherwise a page may have fewer than `limit` and still have a cursor: it
-        looks at 1,000 entries, and while it has found nothing at 10,000. Raises ValueError where the cursor is not
-        valid.
+        """`states` empty: all states. An entry without `listed` is shown whatever is `wanted`. Sessions in a single
+        state of `idle`, `active` and `waiting_for_user` are found by key. Otherwise a page may have fewer than `limit`
+        and still have a cursor: it looks at 1,000 entries at most, or 10,000 while it has found nothing. Raises
+        ValueError where the cursor is not valid.
         """
 
     def searched_to(self, cursor: str) -> datetime | None:
-        """How far the page that has this cursor has looked: when that was made at which the next one goes on. None:
-        that is no id that says when.
-        """
+        """How far back the page with this cursor has looked: when the item was made at which the next page goes on.
+        None: the cursor's position is no id that says when."""
 
     def check_listed(self, tenant: str, session_id: str) -> None:
-        """For a session whose log cannot be read: its listing says whose it is. Raises SessionHidden where who asks may
-        not use it, and for all but admins where it is not listed either.
-        """
+        """For a session whose log cannot be read: its listing says whose it is. Raises SessionHidden if the caller may
+        not use it, and, if it is not listed either, for everybody but admins."""
 
     def live(
         self, kind: LiveKind, shard: int, *, before: datetime | None, limit: int, cursor: str | None
@@ -363,10 +361,9 @@ class SessionIndex(Protocol):
         """
 
     def ended(self, *, part: int, parts: int, limit: int, cursor: str | None) -> FailedPage:
-        """Sessions whose run is over, however it ended. `part`: of the `parts`, from 0 on, in which all that is stored
-        is looked through; `limit`: items that one page looks at. Eventually consistent. Raises ValueError where the
-        cursor is not valid.
-        """
+        """Sessions whose run is over, however it ended. `part`: which of the `parts` of the table is looked through,
+        from 0 on. `limit`: items that one page looks at. Eventually consistent. Raises ValueError where the cursor is
+        not valid."""
 
     def cursor_after_failed(self, session: SessionName) -> str:
         """The cursor for what comes after this session, for callers that use only a part of a page. Reads nothing."""
@@ -380,10 +377,9 @@ class SessionIndex(Protocol):
         cursor: str | None,
         session_id: str | None = None,
     ) -> InterventionPage:
-        """`state` None: all states. `session_id` None: all sessions. What is pending is found by key. Otherwise a page
-        may have fewer than `limit` and still have a cursor, as one of sessions. Raises ValueError where the cursor is
-        not valid.
-        """
+        """`state` None: all states. `session_id` None: all sessions. Pending interventions are found by key. Otherwise
+        a page may have fewer than `limit` and still have a cursor, like a page of sessions. Raises ValueError where the
+        cursor is not valid."""
 
     def cursor_after_session(self, tenant: str, session_id: str) -> str:
         """The cursor for the page after this session, for callers that use only a part of a page. Reads nothing."""
@@ -392,7 +388,7 @@ class SessionIndex(Protocol):
         """The cursor for the page after this intervention. Reads nothing."""
 
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
-        """None: there is no such intervention, or who asks may not see it."""
+        """None: there is no such intervention, or the caller may not see it."""
 
     def granted_tokens(self, tenant: str, hour: int) -> int:
         """The tokens of this hour that the tenant's sessions hold or have used, and that its shares were given.

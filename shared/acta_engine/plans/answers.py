@@ -11,7 +11,7 @@ from acta_engine.plans.plan import ExecutionPlan, PlanStatus, StepStatus
 
 class PlanStepView(TypedDict):
     step_number: int
-    """From 1. It stays the step's as long as the version does."""
+    """Counts from 1. Within a version of the plan, a step keeps its number."""
     description: str
     tool: str | None
     """The tool that the step mainly uses, if the agent has named one."""
@@ -31,20 +31,20 @@ class PlanView(TypedDict):
     """A version of the plan. Within a version steps change their status, and no step comes or goes."""
 
     version: int
-    """From 1, over the whole session."""
+    """Counts from 1 over the whole session."""
     goal: str
     steps: list[PlanStepView]
     current_step_index: Counter
-    """Of the first open step in `steps`; their number where none is open."""
+    """The index of the first open step in `steps`; the number of steps if none is open."""
     status: PlanStatus
     risks: list[str]
     created_at: Instant
     updated_at: Instant
     truncated: NotRequired[bool]
-    """Its texts were cut, because one page could not hold it."""
+    """The plan's texts were cut, because one page could not hold it."""
 
 
 def plan_view(plan: ExecutionPlan, status: PlanStatus | None = None) -> PlanView:
-    """`status`: as it is now; None: as the version was made."""
+    """`status`: the plan's status now; None: the one that the version was made with."""
     steps = [copied(PlanStepView, step) for step in plan.steps]
     return copied(PlanView, plan, steps=steps, status=status or plan.status)

@@ -45,7 +45,7 @@ from acta_engine.untrusted.visible import one_line
 
 MAX_OPERATIONS = 20
 MAX_EDITED_STEPS = 20
-"""Finished and skipped ones included: the plan is in every head. At most `MAX_STEPS` of them are open."""
+"""Finished and skipped steps included, because the plan is in every head. At most `MAX_STEPS` are open."""
 MAX_REASON_CHARS = 1_000
 
 
@@ -76,8 +76,8 @@ class AddStep(PlanOperation):
 
 
 class ChangeStep(PlanOperation):
-    """A pending step becomes another. Absent fields stay as they are; with another tool the input goes. null takes tool
-    or input away."""
+    """A pending step is changed. Absent fields stay as they are, except that another tool removes the input. null
+    removes the tool or the input."""
 
     op: Literal["edit"]
     """Another wording, tool or input."""
@@ -94,7 +94,7 @@ class ChangeStep(PlanOperation):
 
 
 CAN_BE_NONE = ("tool", "input")
-"""Of `ChangeStep`: fields that null takes away."""
+"""The fields of `ChangeStep` that null removes."""
 
 
 class SkipStep(PlanOperation):
@@ -123,7 +123,7 @@ Operation = AddStep | ChangeStep | SkipStep | ReorderSteps
 
 
 class EditedPlan(NamedTuple):
-    """`told`: what was changed, a line for each operation, for the model."""
+    """`told`: what the model is told of the changes, a line for each operation."""
 
     plan: ExecutionPlan
     told: tuple[str, ...]
@@ -148,7 +148,7 @@ def edit_plan(
     deps: EditDeps, requester: Requester, session_id: str, edit: PlanEdit, on_decided: OnDecided = ignore
 ) -> Head:
     """Commits the plan's next version and wakes the engine. The change is a message: `on_decided` is told of the
-    clarification that it has answered.
+    clarification that the message has answered.
 
     Raises SessionNotFound, PlanNotFound, PreconditionFailed (the plan is at another version), ValidationFailed,
     KeyTaken, StartRoleMissing and RoleMissing as for a message, and Conflict (the run is over, a plan is being made, a
@@ -235,7 +235,7 @@ def edited(
             "version": plan.version + 1,
             "steps": steps,
             "current_step_index": next((i for i, step in enumerate(steps) if step.is_open), len(steps)),
-            # those of the registry anew; those that the model has added stay
+            # the registry's risks are computed again; those that the model has added stay
             "risks": (*registry_risks(steps, tools), *(risk for risk in plan.risks if risk not in known)),
             "owed": permissions_left(plan, steps),
             "approved": permissions_approved(plan),
@@ -277,7 +277,7 @@ def _added(
 
 
 def _next_number(steps: Steps) -> int:
-    """The next one after the highest; where that is a number that no step may have, the lowest that none has had."""
+    """The number after the highest. If no step may have that number, the lowest that no step has."""
     taken = {step.step_number for step in steps}
     highest = max(taken, default=0)
     if highest < MAX_STEP_NUMBER:

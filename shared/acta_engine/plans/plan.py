@@ -75,7 +75,7 @@ class ExecutionPlan(StoredModel):
     updated_at: datetime
 
     def as_event(self) -> dict[str, Any]:
-        """What events tell of it."""
+        """The plan as events show it."""
         return self.model_dump(mode="json", exclude={"approved"})
 
     @property
@@ -119,8 +119,7 @@ def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:
 
 def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) -> ExecutionPlan:
     """The plan after a person has approved a call of `tool`. `is_edited`: a person has edited the plan since the call
-    was asked for. Pending steps may be other ones than the call was for, so they ask still.
-    """
+    was asked for. The pending steps may no longer be those that the call was for, so they still ask."""
     current = [step for step in _current(plan) if not (is_edited and step.status == "pending")]
     asking = (*current, *_finished_without(plan))
     numbers = {step.step_number for step in asking if step.tool in (tool, None)}
@@ -154,14 +153,15 @@ def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) ->
 
 
 def permissions_approved(before: ExecutionPlan | None) -> tuple[str, ...]:
-    """Of the plan that replaces `before`: what was given under `before` and the versions that led to it."""
+    """For the plan that replaces `before`: the permissions given under `before` and the versions that led to it."""
     if before is None or not before.is_live:
         return ()
     return tuple(sorted({*before.approved, *_wanted(step for step in before.steps if step.permitted)}))
 
 
 def permissions_left(before: ExecutionPlan, steps: Iterable[PlanStep]) -> tuple[str, ...]:
-    """The same after a person's edit, which leaves steps as they are: one that is permitted does not ask again."""
+    """The permissions that are owed after a person's edit. An edit leaves other steps as they are, and a step that is
+    permitted does not ask again."""
     asked = _wanted(step for step in before.steps if not step.permitted)
     asks = _wanted(step for step in steps if not step.permitted)
     return tuple(sorted({*before.owed, *(asked - asks)}))

@@ -223,7 +223,7 @@ def fitted(step: PlanStep, tools: Mapping[str, ToolSpec], check_input: CheckInpu
             + did_you_mean(step.tool, tools),
         )
     if step.input is not None:
-        try:  # a person who reads the plan may rely on a planned input: the tool would take it as it stands
+        try:  # a person who reads the plan may trust that the tool takes a planned input as it stands
             check_input(tool, step.input)
         except ToolInputInvalid as wrong:
             raise PlanRefused(

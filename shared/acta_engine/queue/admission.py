@@ -141,7 +141,7 @@ class Admission:
         limits = self._limits.get(provider)
         if limits is None:
             return
-        if limits == LEARN:  # as they were when the tokens were taken; the answer may have named others
+        if limits == LEARN:  # use the limits of when the tokens were taken; the answer may have named others
             limits = self._buckets.get(provider, ProviderBucket()).limits
         self._learn(provider)
         if not isinstance(answer, ModelReply) or limits == LEARN:
@@ -150,7 +150,7 @@ class Admission:
         held = self._held.get(provider, Holding()).at(now, limits).plus(reserved - used, 0, now)
         price = GrantPrice.of(limits, CallSize(held.tokens, requests=0))
         if price.is_worth_returning(is_idle=self._is_idle.get(provider, False)):
-            # The worker drops them whatever the store answers: then an unclear answer loses tokens and counts none
+            # The worker drops the tokens whatever the store answers, so an unclear answer loses tokens and counts none
             # twice.
             held = held._replace(tokens=0)
             with suppress(TransientError):
@@ -175,9 +175,8 @@ class Admission:
 def wait_in_line(
     turn: Turn, admission: Admission, provider: str, tokens: int, attempts: tuple[Attempt, ...]
 ) -> Decision:
-    """`tokens`: of the call. `attempts`: earlier ones that are not charged yet; the commit charges them. Raises Fenced,
-    and what the stores raise.
-    """
+    """Puts the session in the line and commits the wait. `tokens`: what the call may use. `attempts`: earlier attempts
+    that are not charged yet; the commit charges them. Raises Fenced, and what the stores raise."""
     deps = turn.deps
     wait = admission.join(provider, tokens, turn.session.head)
     for change in deps.repository.attempts(turn.session, turn.key):
@@ -185,7 +184,7 @@ def wait_in_line(
         charge_attempts(change, attempts, deps.settings.token_window_seconds)
         decision, run = wait_through(change, wait, deps.outage_rules), change.head.run
         if run is not None and is_worth_parking(change.head, change.now, deps.timeouts.warn):
-            # Parked at once, and not by the engine: a queued session costs this commit and no execution.
+            # Parked here and not by the engine, because a queued session costs this commit and no execution.
             begin_next_generation(change, run, run.restarts, parked=True)
             decision = Decision(next="done", at=turn.at)
         change.commit(decision)

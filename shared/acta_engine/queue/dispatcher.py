@@ -41,7 +41,7 @@ from acta_engine.recovery.store import SHARE, PaidPlaces, RecoveryWorkers
 from acta_engine.turn.engine import Workflow, next_decision, position
 
 SESSIONS_PER_SECOND = 25.0
-"""Of one invocation. They need half of the CPU that it has (ADR 108)."""
+"""Admissions of one invocation. They need half of its CPU (ADR 108)."""
 Outcome = Literal["admitted", "dropped", "passed_over", "full"]
 """`passed_over`: the place stays and may be served later. `full`: the bucket does not carry the call yet."""
 PAGE = 100
@@ -138,7 +138,7 @@ def admit_paid(deps: AdmitDeps, paid: PaidPlaces) -> AdmissionCounts:
             deps.pace()
             admitter.serve(place)
 
-    for place in paid.places[:1]:  # first and alone: it makes the clients that all threads use
+    for place in paid.places[:1]:  # alone at first, to make the clients that all threads use
         serve(place)
     if deps.threads == 1:
         for place in paid.places[1:]:
@@ -154,10 +154,10 @@ class _Line:
 
     def __init__(self, now: datetime) -> None:
         self.shared = 0
-        """The bucket's `shared` as this dispatcher has set it."""
+        """The value of the bucket's `shared` that this dispatcher has set."""
         self.handed_over = SharedPlaces()
         self.not_before = now
-        """When it is looked at again."""
+        """When the line is looked at again."""
         self.waited = 0
 
 
@@ -168,7 +168,7 @@ class _Dispatcher:
         self._admitter = Admitter(deps, self._pay)
         self._lines = {provider: _Line(self._clock.now()) for provider in deps.limits}
         self._seconds_until_paid = 0.0
-        """Until the bucket carries the call that it did not carry last."""
+        """Seconds until the bucket carries the call that it last did not carry."""
         self._bucket = ProviderBucket()
         """As it was after the last attempt to pay for a call."""
 

@@ -10,8 +10,8 @@ D#{provider}#=A  Q#{tenant}#{number:010d}#{session}  a session of the line, by t
                                                      c tokens of its call, a since when, exactly; p when a
                                                      dispatcher first passed it over
 
-A taking is one update that reads nothing. Which of its forms holds is guessed by what this process saw last; where the
-guess is wrong the item is read, and so it is first where a line was seen last.
+To take from a bucket is one update that reads nothing. Which form of the update holds is guessed from what this process
+saw last. If the guess is wrong, the item is read. If a line was seen last, it is read first.
 """
 
 from datetime import datetime
@@ -38,7 +38,7 @@ from acta_engine.store.table_layout import Item
 
 ATTEMPTS = 6
 RETURN_ATTEMPTS = 2
-"""Another worker may change the bucket between the read and the write of a give-back."""
+"""Tries to give tokens back: another worker may change the bucket between the read and the write."""
 ADMISSION = "=A"
 """Ends the partition keys (`infra/acta_infra/lambdas/grants.py`)."""
 BUCKET, _LINE = "A", "Q#"
@@ -46,7 +46,7 @@ _END = "$"
 """Comes after `#` and before every character of a part of a key."""
 _NAMES = {"tokens": "t", "requests": "r", "line": "q", "learnt": "l", "shared": "d"}
 _LIMITS = ("m", "o")
-"""Of tokens and of requests."""
+"""The attributes with the limits of tokens and of requests."""
 
 
 class DynamoAdmission(DeploymentTable):
@@ -109,7 +109,7 @@ class DynamoAdmission(DeploymentTable):
     def _updated(
         self, provider: str, sets: list[str], conditions: list[str], values: dict[str, Any]
     ) -> tuple[ProviderBucket, bool]:
-        """The bucket as it is now, and whether it was changed."""
+        """Updates the bucket. Returns it as it is now, and whether it was changed."""
         if any(":none" in each for each in sets):
             values = {**values, ":none": {"S": ""}}
         request: dict[str, Any] = {
@@ -240,7 +240,7 @@ class DynamoAdmission(DeploymentTable):
             ReturnValues="ALL_NEW",
         )
         if answer is None:
-            return now  # it has left meanwhile
+            return now  # the session has left the line meanwhile
         return datetime.fromisoformat(answer["Attributes"]["p"]["S"])
 
     def leave(self, one: QueuePlace) -> None:
@@ -255,19 +255,19 @@ class DynamoAdmission(DeploymentTable):
 
 @cache
 def client_that_repeats_nothing() -> Any:
-    """A give-back that is repeated after its answer was lost would count twice."""
+    """A client without retries: a give-back that is repeated after its answer was lost would count twice."""
     return make_client("dynamodb", attempts=1)
 
 
 class _Share(NamedTuple):
-    """As in `share_out`, in milliseconds."""
+    """`until` and `mine` of `share_out`, in milliseconds."""
 
     until: int
     mine: int
 
 
 def _update(seen: ProviderBucket, price: GrantPrice, now: int) -> tuple[list[str], list[str], dict[str, Any]]:
-    """What to set, on which conditions, by what was seen last."""
+    """The update of a bucket, guessed from what was seen last: what to set, on which conditions, and the values."""
     sets, conditions, values = [], [], {}
     for name, cost in (("tokens", price.tokens), ("requests", price.requests)):
         if not cost:

@@ -1,10 +1,10 @@
 """How many model calls a provider takes from us: a bucket for each provider's key, and a line of the sessions that wait
 for it (ADR 106). The rules are pure; `AdmissionStore` is where buckets and lines are kept.
 
-A bucket holds two points in time, one for tokens and one for requests: up to then, what was granted is paid for. A
+A bucket holds two points in time, one for tokens and one for requests. What was granted is paid for up to that point. A
 grant moves the point forward by what the call costs at the limit's rate, and is made as long as the point stays within
 `BURST` of now. So in any `t` seconds at most `limit / 60 * (t + BURST)` are granted. A call that is larger than a burst
-is granted where nothing is owed.
+is granted if nothing is owed.
 
 A worker takes the most that its call may cost, and takes more at once where the bucket is nearly full. It keeps what
 the call did not use for its next calls, or gives it back where that is worth a write (`is_worth_returning`). What it
@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 MINUTE = 60_000
-"""Milliseconds: whole ones are what is stored."""
+"""A minute in milliseconds. Times are stored as whole milliseconds."""
 BURST = 15_000
 """Milliseconds of the limit's rate that a bucket grants at once."""
 HOLD = timedelta(seconds=30)
@@ -99,18 +99,18 @@ class ProviderBucket(NamedTuple):
     """What a provider has granted. Times are milliseconds since 1970."""
 
     tokens: int = 0
-    """Up to then, the tokens that were granted are paid for."""
+    """The time up to which granted tokens are paid for."""
     requests: int = 0
-    """Up to then, the requests that were granted are paid for."""
+    """The time up to which granted requests are paid for."""
     line: int = 0
-    """Until then there is a line."""
+    """The time until which a line is taken to exist."""
     last: str = ""
     """The tenant whose session was admitted from the line last."""
     limits: ProviderLimits = LEARN
-    """What the provider's answers say that it takes, as of `learnt`."""
+    """The limits that the provider's answers named at the time `learnt`."""
     learnt: int = 0
     shared: int = 0
-    """Until then workers admit what one dispatcher has paid for, and other dispatchers leave the line alone."""
+    """Until this time workers admit what one dispatcher has paid for, and other dispatchers leave the line alone."""
 
     def after(self, price: GrantPrice, now: int) -> "ProviderBucket | None":
         """The bucket after a grant of this price. None: it does not have enough."""
@@ -146,7 +146,7 @@ class ProviderBucket(NamedTuple):
         return max(price) <= BURST and self.after(price, now) is not None
 
     def seconds_until(self, price: GrantPrice, now: int) -> float:
-        """Until it can grant the price, if nobody else takes anything before."""
+        """The seconds until the bucket can grant the price, if nobody else takes anything before."""
         waits = [_wait(self.tokens, price.tokens, now), _wait(self.requests, price.requests, now)]
         return max(0, *waits) / 1_000
 
@@ -173,7 +173,7 @@ class Holding(NamedTuple):
     tokens: int = 0
     requests: int = 0
     until: datetime | None = None
-    """When they are lost."""
+    """When what is held is lost."""
     limits: ProviderLimits = LEARN
     """The provider's limits when they were taken. At other limits they would have another price, so they are lost when
     the limits change.
@@ -188,7 +188,7 @@ class Holding(NamedTuple):
         return CallSize(max(0, wanted.tokens - self.tokens), max(0, wanted.requests - self.requests))
 
     def plus(self, tokens: int, requests: int, now: datetime) -> "Holding":
-        """Never below zero: what a call used beyond its reservation is not paid for later."""
+        """Adds to the holding, never below zero: what a call used beyond its reservation is not paid for later."""
         return Holding(
             max(0, self.tokens + tokens), max(0, self.requests + requests), now + HOLD, self.limits
         )
@@ -219,7 +219,7 @@ class Grant(NamedTuple):
 
 
 class QueuePosition(NamedTuple):
-    """Where a session stands that has joined a line."""
+    """The position of a session that has joined a line."""
 
     position: int
     """Sessions of its tenant that are before it, up to `PLACES_COUNTED`."""
@@ -267,7 +267,7 @@ class AdmissionStore(Protocol):
         """
 
     def next_of(self, one: QueuePlace) -> QueuePlace | None:
-        """The one behind it, of the same tenant."""
+        """The next place of the same tenant."""
 
     def page_after(self, provider: str, tenant: str, most: int) -> list[QueuePlace]:
         """As `first_after`, with the places that follow: tenant after tenant, and of each the longest waiting first."""
@@ -279,7 +279,7 @@ class AdmissionStore(Protocol):
         """Notes that the place could not be served. Returns when that happened first since the session joined."""
 
     def leave(self, one: QueuePlace) -> None:
-        """May be repeated."""
+        """Removes the place. This may be repeated."""
 
     def keep_line(self, provider: str, seen: ProviderBucket, until: datetime | None) -> bool:
         """Renews the line until then, or ends it (None). Returns False, and changes nothing, where another dispatcher

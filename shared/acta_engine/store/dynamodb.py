@@ -88,7 +88,7 @@ def query(
 
 
 def get_item(dynamodb: Service, table: str, key: items.Item) -> items.Item | None:
-    """Strongly consistent. None: there is none."""
+    """The item, read strongly consistently. None: there is none."""
     found: items.Item | None = dynamodb.call("get_item", TableName=table, Key=key, ConsistentRead=True).get(
         "Item"
     )
@@ -106,9 +106,8 @@ def newest_commit(dynamodb: Service, table: str, pk: str, *, consistent: bool) -
 def newest_commit_item(
     dynamodb: Service, table: str, pk: str, *, consistent: bool, projection: str | None = None
 ) -> items.Item | None:
-    """As `newest_commit`, as it is stored; of a deleted session its newest emptied commit. `projection`: the attributes
-    that are wanted, as DynamoDB takes them; None: all.
-    """
+    """The stored item of `newest_commit`; for a deleted session, its newest emptied commit. `projection`: the
+    attributes to read, in DynamoDB's form; None: all."""
     found: list[items.Item] = dynamodb.call(
         "query",
         TableName=table,
@@ -125,9 +124,8 @@ def newest_commit_item(
 def batch_get(
     dynamodb: Service, clock: Clock, table: str, keys: Iterable[items.Item], *, projection: str | None = None
 ) -> Iterator[items.Item]:
-    """Those that are there, strongly consistent, in any order. `projection`: as in `newest_commit_item`. Raises
-    StoreThrottled, StoreUnavailable, AwsDenied.
-    """
+    """The items that exist under the keys, strongly consistent, in any order. `projection`: as in `newest_commit_item`.
+    Raises StoreThrottled, StoreUnavailable, AwsDenied."""
     wanted = list(keys)
     pause, attempt = PAUSE_SECONDS, 0
     while wanted:
@@ -136,7 +134,7 @@ def batch_get(
         answer = dynamodb.call("batch_get_item", RequestItems={table: asked})
         yield from answer.get("Responses", {}).get(table, [])
         rest = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
-        if len(rest) < len(batch):  # what did not fit into one answer is no throttling
+        if len(rest) < len(batch):  # items that did not fit into one answer are no sign of throttling
             pause, attempt = PAUSE_SECONDS, 0
         if rest:
             attempt += 1
@@ -166,7 +164,7 @@ class ConditionFailed(Exception):
 
 
 def put(table: str, item: items.Item, condition: str = "", **values: dict[str, str]) -> Action:
-    """`values`: what the condition calls `:name`."""
+    """Builds a put. `values`: by name, what the condition calls `:name`."""
     return {"Put": {"TableName": table, "Item": item, **_condition(condition, values)}}
 
 
@@ -175,7 +173,7 @@ def delete(table: str, key: items.Item, condition: str = "", **values: dict[str,
 
 
 def put_record(table: str, record: IdempotencyRecord, clock: Clock) -> Action:
-    """Its condition fails where the key is taken and still lives."""
+    """Builds the put of an idempotency record. Its condition fails if the key is taken and has not expired."""
     now = {"N": str(int(clock.now().timestamp()))}
     action = put(table, items.record_item(record), f"{FREE} OR #ttl <= :now", now=now)
     action["Put"]["ExpressionAttributeNames"] = {"#ttl": "ttl"}
@@ -183,7 +181,7 @@ def put_record(table: str, record: IdempotencyRecord, clock: Clock) -> Action:
 
 
 def transact(dynamodb: Service, clock: Clock, actions: Sequence[Action]) -> None:
-    """Raises ConditionFailed, StoreThrottled, StoreUnavailable."""
+    """Carries out all actions or none. Raises ConditionFailed, StoreThrottled, StoreUnavailable."""
     pause = PAUSE_SECONDS
     for _ in range(TRANSACTION_ATTEMPTS):
         try:

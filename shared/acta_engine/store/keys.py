@@ -5,8 +5,9 @@ Parts of keys are made from strings that come from outside, such as a tenant's n
 spelled, reaches data under another tenant's prefix.
 
 A cursor is opaque: the position at which a listing goes on. It is valid only in the listing that issued it. The
-checksum in a cursor finds mistakes, and no forgery: anybody can make one up. It protects no data, and need not: keys
-are always built with the caller's own tenant. What a store would refuse as a key, too long or no text, is no position.
+checksum in a cursor finds mistakes, but no forgery: anybody can make one up. It need not protect data, because keys are
+always built with the caller's own tenant. A position that a store would refuse as a key, because it is too long or no
+text, is not accepted.
 """
 
 import base64
@@ -20,7 +21,7 @@ from acta_engine.clock import made_at
 
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_.-")
 MAX_PLAIN_CHARS = 64
-"""A tenant's name that is longer, or has other characters, is a hash in names of secrets."""
+"""In names of secrets, a tenant's name that is longer, or has other than plain characters, is replaced by its hash."""
 
 MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
@@ -29,7 +30,7 @@ TENANT = "T#"
 RECEIVERS_SECRET = "webhook"
 """The name of the one secret under `notification_secrets_prefix`."""
 FILES, SESSIONS = "files", "sessions"
-"""How the keys of tenants' items begin, and of their objects: files, and texts of sessions."""
+"""The kinds of tenants' objects, which their keys begin with: files, and texts of sessions."""
 
 
 @lru_cache(maxsize=1_024)
@@ -56,7 +57,7 @@ def tenant_pk(tenant: str) -> str:
 
 
 def tenant_prefix(kind: str, tenant: str) -> str:
-    """Of the keys of all the tenant's objects of a kind, `FILES` or `SESSIONS`."""
+    """The prefix of the keys of all the tenant's objects of a kind, `FILES` or `SESSIONS`."""
     return f"{kind}/{key_part(tenant)}/"
 
 
@@ -66,20 +67,19 @@ def part_text(part: str) -> str | None:
 
 
 def tool_secrets_prefix(environment: str, tenant: str) -> str:
-    """Of the names in Secrets Manager of all secrets of the tenant's tools."""
+    """The prefix of the names in Secrets Manager of all secrets of the tenant's tools."""
     return _secrets_prefix(environment, "tools", tenant)
 
 
 def notification_secrets_prefix(environment: str, tenant: str) -> str:
-    """Of the names of what notifications to the tenant's webhooks are signed with."""
+    """The prefix of the names of the secrets that sign notifications to the tenant's webhooks."""
     return _secrets_prefix(environment, "notify", tenant)
 
 
 def _secrets_prefix(environment: str, kind: str, tenant: str) -> str:
-    """No two tenants have the same one: a name that would not stand as it is becomes `=` and its hash, and no name that
-    stands as it is has a `=`. Source of the characters: Secrets Manager API Reference, CreateSecret. Capitals are
-    hashed, too, so that case never decides.
-    """
+    """The prefix of a tenant's secrets. No two tenants have the same one: a name that cannot stay as it is becomes `=`
+    and its hash, and no name that stays as it is has a `=`. Source of the characters: Secrets Manager API Reference,
+    CreateSecret. Names with capitals are hashed too, so that two names never differ only in case."""
     if not tenant:
         raise ValueError("the name of a secret needs a tenant")
     is_plain = len(tenant) <= MAX_PLAIN_CHARS and PLAIN.issuperset(tenant)
@@ -89,9 +89,10 @@ def _secrets_prefix(environment: str, kind: str, tenant: str) -> str:
 
 _CHECK_BYTES = 6
 _SECOND_CHARS, _ID_CHARS = 8, 26
-"""Of an id (`shared/acta_engine/clock.py`), after its kind: about a second. The rest would name it."""
+"""The characters of an id (`shared/acta_engine/clock.py`), after its kind: those characters that tell its time to about
+a second, and all. All of them would name the item."""
 MAX_POSITION_BYTES = 512
-"""Of a position that is an id or a number. With what stands before it, it is shorter than a sort key may be: 1,024."""
+"""The longest position that is an id or a number. A sort key with it stays below 1,024 bytes."""
 
 
 def to_cursor(scope: str, position: str) -> str:
@@ -101,9 +102,7 @@ def to_cursor(scope: str, position: str) -> str:
 
 
 def from_cursor(scope: str, cursor: str, most: int = MAX_POSITION_BYTES) -> str:
-    """The position in the cursor, of at most so many bytes. Raises ValueError where the cursor is not one of this
-    listing.
-    """
+    """The position in the cursor, at most `most` bytes. Raises ValueError if the cursor is not of this listing."""
     try:
         data = _raw(cursor)
         check, raw = data[:_CHECK_BYTES], data[_CHECK_BYTES:]
@@ -116,15 +115,14 @@ def from_cursor(scope: str, cursor: str, most: int = MAX_POSITION_BYTES) -> str:
 
 
 def position_near(key: str) -> str:
-    """A position in a listing, newest first, from which it goes on where it ended on something that who asks may not
-    see. It names nothing, and what was made in the same second is looked at again.
-    """
+    """A position near `key` in a listing, newest first, for a page that ended on an item that the caller may not see.
+    It names no item, so items that were made in the same second are looked at again."""
     kind, _, rest = key.partition("_")
     return f"{kind}_{rest[:_SECOND_CHARS]}~"
 
 
 def time_of(cursor: str) -> datetime | None:
-    """When the thing was made at which the cursor stands, or about. None: its position is no id that says so."""
+    """When, or about when, the item was made at which the cursor stands. None: its position is no id with a time."""
     kind, _, digits = _raw(cursor)[_CHECK_BYTES:].decode(errors="replace").rstrip("~").partition("_")
     if len(digits) == _SECOND_CHARS:  # of `position_near`
         digits = digits.ljust(_ID_CHARS, "0")

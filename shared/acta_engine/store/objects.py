@@ -1,7 +1,8 @@
 """Reads whole objects of S3, and erases all objects under a prefix.
 
-S3 answers the read of a missing key with 404 only to who may list the whole bucket, else with 403. A function may list
-nothing but the keys it works with. So after a 403 the key itself is looked for in a listing: not there means missing.
+S3 answers the read of a missing key with 404 only if the caller may list the whole bucket, and otherwise with 403. A
+function may list only the keys it works with. So after a 403 the key is looked for in a listing. If the listing does
+not have it, it is missing.
 """
 
 from collections.abc import Mapping
@@ -59,15 +60,15 @@ def _read(s3: Service, operation: str, bucket: str, key: str, **more: str) -> An
 
 
 def _is_there(s3: Service, bucket: str, key: str) -> bool:
-    """A key comes first among those that begin with it."""
+    """Whether the key exists. It comes first in a listing of the keys that begin with it."""
     found = s3.call("list_objects_v2", Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", ())
     return any(each["Key"] == key for each in found)
 
 
 def erase_prefix(s3: Service, bucket: str, prefix: str) -> int:
     """Erases all objects under a prefix, every version and delete marker of them, up to 1,000 with each request. In a
-    bucket without versions an object is its only one. Returns how many. Raises StoreThrottled, StoreUnavailable.
-    """
+    bucket without versions, each object is its only version. Returns how many were erased. Raises StoreThrottled,
+    StoreUnavailable."""
     erased = 0
     while True:
         found = s3.call("list_object_versions", Bucket=bucket, Prefix=prefix)

@@ -171,7 +171,7 @@ def _stamped(document: _Versioned, version: int) -> _Versioned:
 
 @cache
 def _versioned_fields(model: type[BaseModel]) -> dict[str, type[VersionedModel]]:
-    """The fields that hold a document with a version of its own."""
+    """The model's fields that hold a document with a version of its own."""
     return {
         name: info.annotation
         for name, info in model.model_fields.items()

@@ -87,11 +87,11 @@ MAX_ROUTE_BYTES = 800
 LISTING, INTERVENTION = "S#", "I#"
 LIVE_INDEX, OPEN_INDEX = "live", "open"
 OPEN_STATES: frozenset[str] = frozenset({"idle", "active", "waiting_for_user"})
-"""Of listed sessions that are found by their state."""
+"""States in which listed sessions are found by the key of the index `open`."""
 PENDING = "pending"
 COUNTS, RATES, SHARE = "=N", "=Q", "=L"
-"""End the partition keys of a tenant's counts and of the shares of its rate (`infra/acta_infra/lambdas/grants.py`). No
-name in a key has a `=`, so no other partition ends so."""
+"""Endings of the partition keys of a tenant's counts, its rate and the shares of its hours
+(`infra/acta_infra/lambdas/grants.py`). No name in a key has a `=`, so no other partition ends like this."""
 OF_SHARE = "O#"
 """Begins the sort keys of the shares of a tenant's counts."""
 COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
@@ -117,13 +117,14 @@ def erasure_key(tenant: str, session_id: str) -> Item:
 
 
 def erasure_item(erasure: Erasure) -> Item:
-    """It is found by time through the index of live sessions."""
+    """The note of an erasure. It is found by time through the index of live sessions."""
     item = erasure_key(erasure.tenant, erasure.session_id)
     return {**item, "live": {"S": ERASED}, "live_at": {"S": _live_at(*erasure)}}
 
 
 def lifted_erasure_item(erasure: Erasure) -> Item:
-    """In the place of the note: nobody finds it, and AWS removes it. To delete it would take one more right."""
+    """Replaces the note of an erasure by an item that nobody finds and that AWS removes. To delete the note would take
+    one more permission."""
     return {
         **erasure_key(erasure.tenant, erasure.session_id),
         "ttl": {"N": str(math.ceil(erasure.at.timestamp()))},
@@ -131,7 +132,7 @@ def lifted_erasure_item(erasure: Erasure) -> Item:
 
 
 def receiver_key(partition: str) -> Item:
-    """Of the webhook of a session or of a tenant, in whose partition it is."""
+    """The key of the webhook of a session or a tenant. `partition`: that session's or tenant's."""
     return item_key(partition, RECEIVER)
 
 
@@ -156,7 +157,7 @@ def intervention_key(tenant: str, intervention_id: str) -> Item:
 
 
 def record_key(tenant: str, route: str, key: str) -> Item:
-    """A route has a path, which may be as long as a request line."""
+    """The key of an idempotency record. A long route is hashed: its path may be as long as a request line."""
     if len(route.encode("utf-8", "surrogatepass")) > MAX_ROUTE_BYTES:
         route = HASHED + _sha256(route)
     return item_key(tenant_pk(tenant), f"K#{route}#{_sha256(key)}")
@@ -171,17 +172,17 @@ def lease_key(tenant: str, hour: int) -> Item:
 
 
 def hour_ttl(hour: int) -> int:
-    """Of the items of that hour: a day after it."""
+    """When the items of that hour are removed: a day after it."""
     return (hour + 25) * 3_600
 
 
 def share_key(tenant: str, hour: int, number: int) -> Item:
-    """A partition of its own for each share."""
+    """The key of a share of an hour. Each share has a partition of its own."""
     return item_key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
 
 
 def counts_key(tenant: str) -> Item:
-    """A partition of its own, because it is a hot one."""
+    """The key of the tenant's counts. They have a partition of their own, because it is a hot one."""
     return item_key(counts_pk(tenant), "O")
 
 
@@ -190,12 +191,13 @@ def counts_pk(tenant: str) -> str:
 
 
 def count_share_key(tenant: str, number: int) -> Item:
-    """Beside the tenant's own item: all of them are found by one query, and the partition takes what ten items do."""
+    """The key of a share of the tenant's counts. It is in the same partition as the tenant's own item, so one query
+    finds all, and the partition takes the writes of ten items."""
     return item_key(counts_pk(tenant), f"{OF_SHARE}{number:02d}")
 
 
 def item_shared_counts(found: Iterable[Item]) -> SharedCounts:
-    """From all items of the partition."""
+    """The counts and their shares, from all items of the partition."""
     given, shares = TenantCounts(), dict[int, CountShare]()
     for item in found:
         _, is_share, number = item["sk"]["S"].partition(OF_SHARE)
@@ -231,9 +233,8 @@ def commit_item(commit: Commit, intervention_ids: list[str]) -> Item:
 
 
 def restored_item(item: Item) -> Item:
-    """As a restore writes it: commits have a mark, everything else is as it was. What a marked commit tells of was told
-    outside where it happened.
-    """
+    """The item as a restore writes it: commits get a mark, everything else is as it was. The mark says that the outside
+    was told of the commit's events by the deployment where they happened."""
     is_commit = item["sk"]["S"].startswith(COMMIT) and not is_tombstone(item)
     return {**item, "rs": {"BOOL": True}} if is_commit else item
 
@@ -334,12 +335,12 @@ def is_counted(item: Item) -> bool:
 
 
 def item_owner(item: Item) -> str | None:
-    """Whose alone the session of a listing item is. None: the tenant's."""
+    """The owner of a listing item's session, if it is private. None: it is open to the tenant."""
     return item["ow"]["S"] if "ow" in item else None
 
 
 def item_session_name(item: Item) -> SessionName | None:
-    """Whose listing item it is. None: the tenant's name is too long to stand in a key. Raises PoisonedSession."""
+    """The name of a listing item's session. None: the tenant's is too long for a key. Raises PoisonedSession."""
     try:
         tenant, session_id = part_text(item["pk"]["S"].removeprefix(TENANT)), item["id"]["S"]
     except KeyError:
@@ -478,7 +479,7 @@ def skip_damaged(read: Callable[[_Stored], _Read], found: Iterable[_Stored]) -> 
 
 
 def from_commit(commit: Commit) -> bytes:
-    """In the version that the commit has."""
+    """The commit's bytes, in the version that it names."""
     return dump(commit, commit.version)
 
 

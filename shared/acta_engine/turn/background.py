@@ -1,8 +1,8 @@
 """A model call that nobody waits for: the provider makes the answer by itself, and the engine looks again (ADR 60).
 
 The response's id is in the head before the engine waits, with the messages that its request showed. So whatever worker,
-execution or generation comes next fetches this answer and buys none beside it. A look writes nothing: only what comes
-of the call does. A worker that dies between the request and the commit leaves an attempt that vanished, as with any
+execution or generation comes next fetches this answer and buys no second one. A look writes nothing: only the call's
+outcome is committed. A worker that dies between the request and the commit leaves an attempt that vanished, as with any
 other call, because the provider has no key that a second request could share with the first.
 """
 
@@ -39,16 +39,15 @@ from acta_engine.turn.engine import (
 from acta_engine.turn.model_call import ModelCall, failed, patient_attempts, place_of
 
 REQUEST_SECONDS = 60.0
-"""For a request to the provider: none of them waits for an answer."""
+"""The time limit of a request to the provider. No request waits until the answer is made."""
 END_SECONDS = 10.0
-"""For each of the two requests that end a response that nobody wants."""
+"""The time limit of each of the two requests that end a response that nobody wants."""
 
 
 def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | Decision:
-    """Makes the call and commits the response's id; the engine then waits. The call comes back where its answer was
-    there at once, or where it could not be made. Where another worker has the turn, the response is ended again. Raises
-    Fenced, and what the stores raise.
-    """
+    """Makes the call and commits the response's id; the engine then waits. Returns the call if its answer was there at
+    once, or if it could not be made. If another worker has the turn, the response is ended again. Raises Fenced, and
+    what the stores raise."""
     own = call.attempts[-1]
     try:
         started = calls.start(call.request, timeout=min(REQUEST_SECONDS, turn.seconds_left))
@@ -87,8 +86,8 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
 
 
 def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | Decision | None:
-    """Looks for the answer that is being made: the call comes back with it. A decision: it is not there yet. None: it
-    was an earlier run's, and is ended. Raises what the provider and the stores raise.
+    """Looks for the answer that the provider makes, and returns the call with it. A decision: the answer is not there
+    yet. None: the response was meant for an earlier reply, and is ended. Raises what the provider and the stores raise.
     """
     deps, head = turn.deps, turn.session.head
     calls = _calls_to(deps, running)
@@ -113,13 +112,13 @@ def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | D
 
 
 def count_looks(change: Change, running: RunningResponse) -> None:
-    """The call is over. Counts the entries that looking for it has left in the execution's history."""
+    """Ends the wait for the answer, and counts the entries that the looks have left in the execution's history."""
     counted = _with_looks(change.head, (change.now - running.started).total_seconds())
     change.set(background=None, run=counted.run)
 
 
 def forget(turn: Turn, running: RunningResponse) -> None:
-    """Has the provider delete an answer that is committed. It is kept there for its time where that fails."""
+    """Has the provider delete a committed answer. If that fails, the provider keeps it for its usual time."""
     calls = _calls_to(turn.deps, running)
     if calls is not None:
         with suppress(SessionError, TransientError):
@@ -127,9 +126,8 @@ def forget(turn: Turn, running: RunningResponse) -> None:
 
 
 def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
-    """The run is over: ends the answer that its provider still makes, tries it once, and charges what is known of it.
-    Raises Fenced, and what the stores raise.
-    """
+    """After the end of the run: tells its provider once to stop making the answer, and charges what is known of it.
+    Raises Fenced, and what the stores raise."""
     running = session.head.background
     assert running is not None
     check_run(session.head, at)
@@ -140,7 +138,7 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
     for change in deps.repository.attempts(session, at.key("background")):
         check_run(change.head, at)
         if change.head.background == running:
-            if isinstance(answer, ModelReply):  # it was faster; it is paid for and changes nothing else
+            if isinstance(answer, ModelReply):  # it came first; it is paid for and changes nothing else
                 asked = NamedModel(running.provider, running.model)
                 settle_call(change, attempts, window, asked, answer)
             else:
@@ -151,9 +149,8 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
 
 
 def _waits(deps: TurnDeps, head: Head, running: RunningResponse, now: datetime, kind: TurnKind) -> Decision:
-    """The engine waits before the next look, or goes on in its next execution first. One that has just begun has room
-    for all looks.
-    """
+    """The engine waits before the next look, or goes on in its next execution first. An execution that has just begun
+    has room for all looks."""
     passed = (now - running.started).total_seconds()
     decision = Decision(next="wait", at=position(head), wait_seconds=next_wait(passed), then=kind)
     counted = _with_looks(head, passed)
@@ -162,7 +159,7 @@ def _waits(deps: TurnDeps, head: Head, running: RunningResponse, now: datetime, 
 
 
 def _with_looks(head: Head, passed: float) -> Head:
-    """The head with the entries of the looks in it, which no commit has counted."""
+    """The head with the history entries of the looks added, because no commit has counted them."""
     if head.run is None:
         return head
     events = head.run.events + EVENTS_PER_TURN * looks(passed)
@@ -170,7 +167,7 @@ def _with_looks(head: Head, passed: float) -> Head:
 
 
 def _calls_to(deps: TurnDeps, running: RunningResponse) -> BackgroundCalls | None:
-    """To the provider that makes the answer, whatever the agent names by now."""
+    """The calls to the provider that makes the answer, whatever provider the agent names by now."""
     named = built_in().model_copy(update={"provider": running.provider, "model": running.model})
     return in_background(deps.choose_model(named, "think")[0])
 
@@ -180,7 +177,7 @@ def _named(running: RunningResponse) -> BackgroundResponse:
 
 
 def _end(calls: BackgroundCalls, running: RunningResponse) -> ModelReply | ActaError | None:
-    """Best effort: what cannot be ended ends by itself, and is charged at its reservation."""
+    """Best effort: a response that cannot be ended ends by itself, and is charged at its reservation."""
     with suppress(SessionError, TransientError):
         answer = calls.cancel(_named(running), timeout=END_SECONDS)
         calls.forget(_named(running), timeout=END_SECONDS)

@@ -1,8 +1,8 @@
 """A session's budgets: what the next model call may use, what it has used, and what is left (docs/design/budgets.md).
 
 Before a call, its tokens and the most that they may cost are reserved. The turn's commit charges the tokens that the
-provider counted. An attempt that gave no usage may have to be paid for: it is charged at its reservation, and counts
-already before the next call is made. At a limit the run asks a person instead of calling the model: nothing is killed.
+provider counted. An attempt that gave no usage may have to be paid for: it is charged at its reservation, and is
+counted before the next call is made. At a limit the run asks a person instead of calling the model: nothing is killed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,13 +30,13 @@ if TYPE_CHECKING:  # most functions show budgets and ask no model
 MIN_OUTPUT_TOKENS = 256
 """A call that may write less than this is not made."""
 ROUNDING = 1e-9
-"""US dollars. A sum of reservations that were made to fit exactly may be so much above."""
+"""US dollars by which a sum of reservations that were made to fit exactly may exceed its limit."""
 WARN_AT = 0.8
 """The share of a limit at which the warning is due."""
 MARGIN = 0.9
 """A measured number of bytes per token is reduced to this share, so that the next estimate is high, not low."""
 MIN_BYTES_PER_TOKEN = 0.25
-"""A lower measurement is not believed: the provider counts something else than the request."""
+"""A lower measurement is not believed: the provider must have counted something other than the request."""
 VANISHED = "VANISHED"
 """The error of an attempt of which nothing came back: its worker died, or was still at it when another took over."""
 
@@ -71,15 +71,14 @@ def tokens_left(head: Head) -> int:
 
 
 def renewed(budget: Budget, now: datetime, window: float) -> Budget:
-    """The budget as it is for a call that begins now: of a new window, where the last one has ended.
+    """The budget for a call that begins now. If the last window has ended, a new one begins.
 
-    `window`: seconds; 0: there are none.
-    """
+    `window`: seconds; 0: there are none."""
     is_running = budget.window_ends is not None and now < budget.window_ends
     if not window or is_running:
         return budget
     ends = now + timedelta(seconds=window)
-    if budget.window_ends is None:  # what was used before the first window counts in it
+    if budget.window_ends is None:  # tokens used before the first window count in it
         return budget.model_copy(update={"window_ends": ends})
     used = budget.charged_tokens + budget.vanished_tokens
     return budget.model_copy(update={"window_ends": ends, "window_base": used, "warned": False})
@@ -151,7 +150,7 @@ def lacks_money(
 
 
 class NeededLimits(NamedTuple):
-    """The limits that the next call needs, each with all of its output. None: that limit is high enough as it is."""
+    """The limits that the next call needs if it writes all of its output. None: that limit is high enough as it is."""
 
     token_budget: int | None
     cost_budget_usd: float | None
@@ -208,16 +207,15 @@ def with_limits(budget: Budget, token_budget: int | None, cost_budget_usd: float
 def with_outcome(
     attempt: Attempt, answer: "ModelReply | SessionError | TransientError", now: datetime
 ) -> Attempt:
-    """The attempt with what came of it. Silence and half an answer may have to be paid for, and say no count."""
+    """The attempt with what came of it. Silence and half an answer come without a count and may have to be paid for."""
     outcome = answer.code if isinstance(answer, SessionError | TransientError) else ANSWERED
     billed = int(isinstance(answer, ProviderTimeout | StreamBroken))
     return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
 
 
 def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | None:
-    """What a commit that ends a run charges, so far as it is open. None: the marker cannot be read now, and the
-    session's next run charges it.
-    """
+    """The attempts that a commit that ends a run has to charge. None: the marker cannot be read now, and the session's
+    next run charges them."""
     try:
         return store.read(head.tenant, head.session_id).attempts
     except (TransientError, PoisonedSession):
@@ -227,12 +225,12 @@ def attempts_so_far(store: AttemptStore, head: Head) -> tuple[Attempt, ...] | No
 def charge_attempts(
     change: Change, attempts: Iterable[Attempt] | None, window: float, *, with_running: bool = False
 ) -> None:
-    """Charges what attempts may have cost that gave no usage, to the session and to the tenant's hour, each once: a row
-    of the step log for each. It comes before the row of the reply.
+    """Charges attempts that gave no usage at what they may have cost, to the session and to the tenant's hour, each
+    once. Each gets a row of the step log, before the row of the reply.
 
     Every call passes here before it is settled, so the token window that it was made in begins here. `attempts` None:
-    they cannot be read. `window`: in seconds. `with_running`: also the one whose answer is being made in the
-    background, because nobody will fetch it.
+    they cannot be read. `window`: in seconds. `with_running`: also charges the attempt whose answer is being made in
+    the background, because nobody will fetch it.
     """
     if attempts is None:
         keep_what_is_uncharged(change)
@@ -271,7 +269,7 @@ def _row(one: Attempt, change: Change) -> StepRecord:
 
 
 def _with_estimate(budget: Budget, tokens: int, usd: float) -> Budget:
-    """The budget, charged with what nobody has counted."""
+    """The budget, charged with an estimate where the provider gave no count."""
     if not tokens and not usd:
         return budget
     charged = {
@@ -282,14 +280,13 @@ def _with_estimate(budget: Budget, tokens: int, usd: float) -> Budget:
 
 
 def keep_what_is_uncharged(change: Change) -> None:
-    """For a commit that may end a run without knowing what the run's lost calls have used: what is left of its lease of
-    the tenant's hour is not given back, or others would spend it once more.
-    """
+    """For a commit that may end a run without knowing what the run's lost calls have used. The rest of its lease of the
+    tenant's hour is not given back: others would spend tokens that those calls may have used."""
     change.set(lease=None)
 
 
 def charge_lease(change: Change, tokens: int) -> None:
-    """Charges the tenant's hour. A lease of an hour that is over takes it without harm."""
+    """Charges the session's lease of the tenant's hour. If the hour is over, this does no harm."""
     lease = change.head.lease
     if lease is not None and tokens:
         change.set(lease=lease.charged(tokens))
@@ -298,10 +295,9 @@ def charge_lease(change: Change, tokens: int) -> None:
 def settle_call(
     change: Change, attempts: tuple[Attempt, ...], window: float, asked: NamedModel, reply: "ModelReply"
 ) -> None:
-    """Charges a call that was answered: the attempts before it, and its own tokens. Where another worker took it for
-    vanished and charged its reservation, that is taken back. `attempts`: its own is the last. `window`: of the token
-    budget, in seconds.
-    """
+    """Charges a call that was answered: the attempts before it, and its own tokens. If another worker took the call for
+    vanished and charged its reservation, that charge is taken back. `attempts`: the call's own is the last. `window`:
+    of the token budget, in seconds."""
     own = attempts[-1]
     was_charged = own.attempt_id in change.head.budget.settled
     charge_attempts(change, attempts, window)
@@ -312,7 +308,7 @@ def settle_call(
 
 
 def warn(change: Change) -> None:
-    """Adds the event that the budget is nearly used up, once per budget. A limit is never met without it."""
+    """Adds the event that the budget is nearly used up, once per budget. No limit is reached without this warning."""
     head = change.head
     if not head.budget.warned:
         change.set(budget=head.budget.model_copy(update={"warned": True}))
@@ -331,7 +327,7 @@ def record_call(
 
     The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
     charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
-    been charged for it, below 0; None: nothing.
+    been charged for it, as negative amounts; None: nothing.
     """
     answered = NamedModel(reply.provider or asked.provider, reply.model or asked.model)
     model, used, cost = answered.model, reply.usage, cost_usd(*answered, reply.usage)

@@ -2,8 +2,8 @@
 (docs/design/turn.md 31).
 
 The cheapest measure comes first: old results become handles. Then older turns become a summary, which a model writes
-and which is quoted as data: nothing in it is an instruction. If that is not enough, new results become handles too. It
-happens at most once a turn, so it cannot loop. The shortened conversation is stored whole, so a cold process begins
+and which is quoted as data: nothing in it is an instruction. If that is not enough, new results become handles too. A
+turn compacts at most once, so this cannot loop. The shortened conversation is stored whole, so a cold process begins
 reading there, and after a crash nothing is paid for twice.
 """
 
@@ -81,19 +81,20 @@ class Shortening:
 def compact(
     turn: Turn, call: ModelCall, window: int, *, refused: bool = False
 ) -> Decision | ModelCall | None:
-    """Commits a shorter conversation where the request does not fit. None: the turn looks whether it did.
+    """Commits a shorter conversation where the request does not fit. None: the caller sees by the session's number
+    whether a commit was made.
 
     `call`: the turn's own. `window`: the model's, in tokens. `refused`: the model said that the request is longer than
-    that. A decision: the tenant's hour, or the provider's line, has to be waited for. A model call comes back where the
-    summariser's provider asks for time or refuses the key: the turn does with that failure what it does with one of its
-    own, because an outage leaves nothing out. Raises Fenced and what the engine retries.
+    that. A decision: the session waits for the tenant's hour or in the provider's line. A model call: the summariser's
+    provider asks for time or refuses the key. The turn handles that failure like one of its own, because an outage is
+    no reason to leave turns out. Raises Fenced and what the engine retries.
     """
     session, key, repository = turn.session, turn.at.key(SUMMARY), turn.deps.repository
     if session.recorded(key) is not None:
         return None
     budget = session.head.budget
     per_token = budget.bytes_per_token
-    if refused:  # so it had more tokens than the window, whatever was estimated
+    if refused:  # the request had more tokens than the window, whatever was estimated
         per_token = min(per_token, calibrated(budget, call.bytes, window).bytes_per_token)
     limit, target = (int(tokens * per_token) for tokens in request_limits(window, call.request.max_tokens))
     if call.bytes <= limit:
@@ -116,7 +117,7 @@ def compact(
     )
     summary = shorter.call
     if summary is not None and isinstance(summary.answer, ModelReply):
-        # A summary that was paid for is kept for the next attempt where the store does not take it.
+        # If the store does not take the commit, the summary, which was paid for, is kept for the next attempt.
         with reply_kept(turn, summary, key) as keep_elsewhere:
             for change in patient_attempts(turn, key, keep_elsewhere):
                 _replace_conversation(turn, change, shorter, entries, shortened)
@@ -154,13 +155,12 @@ def _replace_conversation(
 
 
 def _shorten(turn: Turn, size: int, limit: int, target: int) -> Shortening | Decision | ModelCall | None:
-    """A shorter conversation. None: nothing is worth doing. `size`: bytes of the request, which may have `limit`, and
-    has `target` once its turns are summarised.
-    """
+    """A shorter conversation. None: nothing is worth doing. `size`: bytes of the request. `limit`: bytes that it may
+    have. `target`: bytes that it should have once turns are summarised."""
     session, deps = turn.session, turn.deps
 
     def whole(result: ToolEntry) -> Content:
-        """Where all of the result is stored. It is stored now if it was not."""
+        """A pointer to the complete result, which is stored now if it was not before."""
         return result.whole or deps.repository.keep(session.head, result.content)
 
     old = large_old_results(session.entries)
@@ -205,7 +205,7 @@ def _summarise(turn: Turn, shorter: Shortening, room: int, most: int) -> Decisio
     if isinstance(call, Decision):
         return call
     if isinstance(call, BudgetTooLow):
-        return None  # nor does it carry the turn's own call; a person is asked before anything is lost
+        return None  # the budget does not carry the turn's own call either; a person is asked before anything is lost
     if call.answer is None:
         call = complete(summariser, call, turn.seconds_left * TIME_SHARE)
     raise_for_retry(call.answer)
@@ -401,7 +401,8 @@ def _inside(entry: Entry) -> str:
 
 
 def _transcript(older: Sequence[Entry], most: int) -> str:
-    """Each entry in short, long texts clipped so that all of it stays within `most` bytes; else the end of it."""
+    """Each entry in short. Long texts are clipped so that the whole stays within `most` bytes; if that is not enough,
+    only its end is kept."""
     share = max(SHORTEST_CLIP, most // max(1, len(older)))
     spare = sum(max(0, share - entry_bytes(entry)) for entry in older)
     long = sum(entry_bytes(entry) > share for entry in older)
@@ -430,7 +431,7 @@ def _lines(entry: Entry, clip: int) -> list[str]:
 
 
 def _indented(text: str) -> str:
-    """No line of the text begins where the transcript says who speaks."""
+    """The text, indented: none of its lines begins where the transcript names the speaker."""
     return "\n  ".join(text.splitlines())
 
 

@@ -59,7 +59,7 @@ class TurnDeps:
     on_turn: Callable[[Position, Mapping[str, object]], None] = lambda at, counts: None
     """Tells an operator how a turn went: its position, and ids and counts. Never content."""
     admission: "Admission | None" = None
-    """What the providers take. None: no limit of theirs is known."""
+    """Asks whether a provider takes one more call. None: no provider's limit is known."""
 
     @property
     def outage_rules(self) -> OutageRules:
@@ -94,7 +94,7 @@ class Turn:
     timeouts: Timeouts
     max_output_tokens: int
     is_fused: bool = False
-    """The worker has made another turn before, in the same state of the engine."""
+    """Whether the worker has made another turn before, in the same state of the engine."""
 
     @property
     def key(self) -> str:
@@ -103,7 +103,7 @@ class Turn:
 
     @property
     def seconds_left(self) -> float:
-        """For models. It is never less than a call can be made with."""
+        """The seconds that models may still take, never fewer than a call needs."""
         return max(1.0, (self.deadline - self.deps.clock.now()).total_seconds())
 
     @property
@@ -128,5 +128,5 @@ class Turn:
         return self.agent.limits.at_token_limit != "ask" and self.deps.settings.token_window_seconds > 0
 
     def seconds_for(self, max_tokens: int) -> float:
-        """What a call with so many output tokens may take, its fallbacks included."""
+        """The seconds that a call with so many output tokens may take, its fallbacks included."""
         return self.deps.settings.answer_time.of_call(self.agent.asked_in_turn(self.model_name), max_tokens)

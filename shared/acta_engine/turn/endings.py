@@ -9,11 +9,11 @@ from acta_engine.plans.plan import without_permissions
 from acta_engine.turn.engine import next_decision
 
 RESTORED = "restored"
-"""Why a run is over that was at work when its session was backed up."""
+"""The reason with which a run ends that was under way when its session was backed up."""
 
 
 def ended(change: Change, ending: Ending) -> Decision:
-    """Ends the run as `ending` says. Returns what the engine does next, as the other ends do."""
+    """Ends the run as `ending` says. Like `failed` and `completed`, it returns what the engine does next."""
     if ending.result is not None:
         return completed(change, ending.result)
     assert ending.error is not None
@@ -42,9 +42,8 @@ def completed(change: Change, result: Result, by: str | None = None) -> Decision
 
 
 def cancelled(change: Change, by: str | None) -> None:
-    """Calls that have started stay in the head, and so do calls whose end is unknown: they may still act, and their
-    finish may still be recorded. `by` None: nobody decided in time.
-    """
+    """Cancels the run. Calls that have started, or whose end is unknown, stay in the head: they may still act, and
+    their finish may still be recorded. `by` None: nobody decided in time."""
     withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
@@ -56,10 +55,9 @@ def cancelled(change: Change, by: str | None) -> None:
 
 
 def restored(change: Change, run_id: str) -> None:
-    """Of a session that comes out of a backup: what gives rights or belongs to work under way has stayed behind. A run
-    that had not ended is cancelled, with the reason `restored`. `run_id`: names the run from now on, so that no worker
-    and no execution of the session that was backed up is taken for its own.
-    """
+    """Prepares a session that comes out of a backup: it loses what gives rights and what belongs to work under way. A
+    run that had not ended is cancelled, with the reason `restored`. `run_id`: the run's new id, so that no worker and
+    no execution of the session that was backed up is taken for one of this session."""
     was_open = change.head.is_open
     withdraw(change)
     if was_open:
@@ -78,15 +76,14 @@ def restored(change: Change, run_id: str) -> None:
     if was_open:
         change.to_state("cancelled", RESTORED)
         change.event(RunFinished(state="cancelled", reason=RESTORED))
-    else:  # it ended as it did, and the log tells that it came back
+    else:  # the ending stays as it was, and the log tells that the session came back
         change.event(StateChanged(before=head.state, to=head.state, reason=RESTORED))
 
 
 def _leave_to_next_generation(change: Change) -> None:
-    """Where a person ends a run whose answer is still being made, or one of whose calls a server still works on, the
-    execution may wait for minutes. Another one tells the provider and the server: `end_engine` in
-    `shared/acta_engine/recovery/recover.py` starts it.
-    """
+    """When a person ends a run while a provider makes its answer or a server works on one of its calls, the execution
+    may wait for minutes. So a new execution tells the provider and the server: `end_engine` in
+    `shared/acta_engine/recovery/recover.py` starts it."""
     run = change.head.run
     if leaves_work(change.head) and run is not None:
         change.set(
@@ -95,12 +92,13 @@ def _leave_to_next_generation(change: Change) -> None:
 
 
 def leaves_work(head: Head) -> bool:
-    """Whether a run that is over has to tell somebody outside to end what they do for it."""
+    """Whether a run that is over still has to tell a provider or a tool's server to stop its work."""
     return head.background is not None or bool(head.tasks)
 
 
 def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:
-    """Tells that a live plan ends with its run, `completed` with all its steps finished, else `failed`, and why.
+    """Adds the event that a live plan ends with its run, and why: `completed` with all its steps finished, else
+    `failed`.
 
     A plan that was not completed is stored as it stands: `Head.plan_status` shows it closed while the run is over, and
     the next run, or a repair, may take it up again with the permissions that it owes.

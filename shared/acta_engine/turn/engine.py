@@ -40,9 +40,9 @@ EVENTS_PER_TURN = 168
 EVENTS_PER_CALL = 140
 """A tool call, and what settles it where it is lost."""
 EVENTS_PER_ASK = 110
-"""A wait for people, from one token to the next, with what would park it."""
+"""A wait for people, from one token to the next, including what parking it would take."""
 MOST_EVENTS = 25_000
-"""Source: AWS Step Functions developer guide, "Service quotas": entries in an execution's history."""
+"""The most entries in an execution's history. Source: AWS Step Functions developer guide, "Service quotas"."""
 
 
 def position(head: Head) -> Position:
@@ -93,10 +93,9 @@ def end_decision(head: Head) -> Decision:
 
 
 def next_decision(head: Head, now: datetime) -> Decision:
-    """Where the engine goes on: first the rest of a wait, then the open calls, then the next turn. That turn
-    waits where a person is asked. A run that is over ends, once its provider and the servers of its calls have been
-    told to end what they still do.
-    """
+    """Where the engine goes on: first the rest of a wait, then the open calls, then the next turn. If a person is
+    asked, the engine waits before that turn. A run that is over ends, once its provider and the servers of its calls
+    have been told to end what they still do."""
     at = position(head)
     if head.is_over and head.tasks:
         return Decision(next="act", at=at, calls=tuple(call.call_id for call in head.tasks))
@@ -180,9 +179,8 @@ def next_turn(change: Change, *, thought: bool, calls: int = 0) -> None:
 
 
 def turn_again(change: Change) -> None:
-    """Moves the run on without a reply, so that a further error has commit keys of its own. Where calls are open, the
-    log is still read from the commit that has them.
-    """
+    """Moves the run to a new turn without a reply, so that a further error has commit keys of its own. If calls are
+    open, workers still read the log from the commit that has them."""
     run = _run(change)
     moved = {
         "turn": run.turn + 1,
@@ -194,9 +192,8 @@ def turn_again(change: Change) -> None:
 
 
 def count_again(change: Change, calls: int) -> None:
-    """Counts the entries that so many calls, and the turn before them, leave in the execution's history because they
-    run once more.
-    """
+    """Counts the entries that `calls` calls, and the turn before them, leave in the execution's history when they run
+    once more."""
     run = _run(change)
     added = EVENTS_PER_TURN + EVENTS_PER_CALL * calls
     change.set(run=run.model_copy(update={"events": run.events + added}))
@@ -209,9 +206,8 @@ def _run(change: Change) -> Run:
 
 
 def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> Decision | None:
-    """The decision, or a roll-over where the history of this execution has `after_events` entries
-    (docs/design/engine.md 30): `Settings.roll_over_events`.
-    """
+    """The decision, or a roll-over if the history of this execution has at least `after_events` entries, which is
+    `Settings.roll_over_events` (docs/design/engine.md 30)."""
     full = head.run is not None and head.run.events >= after_events
     if decision is None or not full or decision.next in ("done", "failed"):
         return decision
@@ -219,17 +215,16 @@ def or_roll_over(head: Head, after_events: int, decision: Decision | None) -> De
 
 
 LEAD = timedelta(seconds=90)
-"""How long before its time a parked session gets its execution: the minute between two scans, and half of one for the
+"""How long before its time a parked session gets its execution: a minute between two scans, and half a minute for the
 scan itself."""
 LEAST = timedelta(seconds=180)
-"""What goes on by itself earlier than this keeps its execution."""
+"""A session that goes on by itself sooner than this keeps its execution."""
 
 
 def resumes_at(head: Head, warn: float = 0.0) -> datetime | None:
-    """When the session goes on by itself. None: only when a person decides, or at once where nothing is open.
+    """When the session goes on by itself. None: when a person decides, or at once if nothing is open.
 
-    `warn`: seconds before its expiry at which a question is warned of.
-    """
+    `warn`: seconds before its expiry at which a question is warned of."""
     if not head.interventions:
         return head.delay.until if head.delay is not None else None
     warning = timedelta(seconds=warn)
@@ -250,7 +245,7 @@ def is_due(head: Head, now: datetime, warn: float = 0.0) -> bool:
 
 
 def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:
-    """Whether the session waits, and long enough."""
+    """Whether the session waits long enough to be parked."""
     if head.run is None or head.is_over or is_due(head, now, warn):
         return False
     at = resumes_at(head, warn)
@@ -258,8 +253,9 @@ def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:
 
 
 COMMIT_SECONDS = 30
-"""Kept back of an invocation's time for reading and committing: a commit that begins at the last moment (`ROOM` in
-`shared/acta_engine/turn/model_call.py`) may hang through all tries of the SDK before the reply is kept elsewhere."""
+"""The part of an invocation's time that is kept back for reading and committing: a commit that begins at the last
+moment (`ROOM` in `shared/acta_engine/turn/model_call.py`) may hang through all tries of the SDK before the reply is
+kept elsewhere."""
 LEAST_SECONDS = 1.0
 
 Op = Literal["plan", "think", "tool", "lost_tool", "ask", "handle_error", "roll_over", "park"]
@@ -298,8 +294,8 @@ def seconds_for_work(remaining_ms: int, at_most: float = inf) -> float:
     """How long a model or a tool may take: what is left of the invocation once there is room to commit
     (docs/design/turn.md 31).
 
-    `remaining_ms`: of the invocation. `at_most`: a setting that may allow less, never more:
-    `Settings.step_deadline_seconds` for a turn, none for a tool, whose own limit comes in `_run` of
+    `remaining_ms`: what is left of the invocation. `at_most`: a setting that may allow less, never more. A turn passes
+    `Settings.step_deadline_seconds`. A tool passes none: its own limit is applied in `_run` of
     `shared/acta_engine/tools/execute.py`.
     """
     return max(LEAST_SECONDS, min(at_most, remaining_ms / 1_000 - COMMIT_SECONDS))
@@ -312,8 +308,8 @@ ExecutionStatus = Literal["absent", "running", "closed"]
 class EndedExecution(NamedTuple):
     """An execution that was stopped, failed or ran out of time, as the engine tells it.
 
-    `tenant` None: the engine does not say whose session it was. `run_id` empty: it has no name of Acta's, so a person
-    has started it.
+    `tenant` None: the engine does not say whose session it was. `run_id` empty: the execution has no name of Acta's, so
+    a person has started it.
     """
 
     session_id: str

@@ -1,8 +1,9 @@
 """How a model gives a run's final answer.
 
 A text begins with a marker in its first line (docs/design/turn.md 17). The marker is between Acta and the model: the
-conversation keeps it, and people are not shown it (ADR 66). A session that was started with a schema gets an answer
-for programs: JSON that fits the schema (ADR 69). Which schemas there may be: `output_schema.py`. Pure functions.
+conversation keeps it, and people are not shown it (ADR 66). A session that was started with a schema gets an answer for
+programs: JSON that fits the schema (ADR 69). `output_schema.py` says which schemas are allowed. All functions here are
+pure.
 """
 
 import json
@@ -14,7 +15,7 @@ from acta_engine.untrusted.visible import visible
 
 GOAL_COMPLETE = "GOAL_COMPLETE"
 MAX_ANSWER_BYTES = 32_768
-"""Of an answer. Its value is in the head; what is larger belongs into a file."""
+"""The largest answer whose value is kept in the head. Anything larger belongs in a file."""
 ANSWER_RETRIES = 3
 """How often a run may send its answer again. The next one that does not fit ends it."""
 
@@ -40,7 +41,8 @@ def without_marker(text: str) -> str:
 
 
 def value_after_marker(text: str) -> str:
-    """The same where the answer is JSON, of which a number may begin with the minus that a title would lose."""
+    """The same for an answer that is JSON. A number keeps its leading minus, which `without_marker` would remove as
+    punctuation of a title."""
     text = text.strip()
     return text[len(GOAL_COMPLETE) :].lstrip(" :.\n") if claims_completion(text) else text
 
@@ -51,7 +53,7 @@ def for_people(reply: str) -> str:
 
 
 def running_for_people(text: str) -> str:
-    """Of a reply that is still written, which may have the marker's beginning alone."""
+    """The same for a reply that is still being written, which may have only the beginning of the marker."""
     return "" if GOAL_COMPLETE.startswith(text.strip()) else for_people(text)
 
 
@@ -61,8 +63,8 @@ def in_words(told: str) -> str:
 
 
 class CheckedAnswer(NamedTuple):
-    """`value`: the JSON value that the text is. `problem`: what is wrong with it, for the model; empty: it fits. It
-    quotes no more than a few names and values, on one line.
+    """`value`: the JSON value that the text is. `problem`: tells the model what is wrong with it, on one line that
+    quotes no more than a few names and values; empty: the answer fits.
     """
 
     value: Any = None
@@ -81,7 +83,7 @@ def schema_text(schema: Mapping[str, Any]) -> str:
 
 
 def instruction(schema: str) -> str:
-    """What stands at the end of the system prompt. `schema`: as compact JSON: it stays on its line."""
+    """The end of the system prompt. `schema`: compact JSON, so that it stays on its line."""
     return _INSTRUCTION + visible(schema, keep_newlines=False)
 
 
@@ -92,7 +94,8 @@ def schema_in(system: str) -> str | None:
 
 
 def without_code_block(text: str) -> str:
-    """Models put JSON into a block of Markdown. What it holds, where the text is one block and nothing else."""
+    """Models put JSON into a block of Markdown. If the text is one block and nothing else, returns what the block
+    holds."""
     stripped = text.strip()
     block = _CODE_BLOCK.fullmatch(stripped)
     return block["content"] if block is not None else stripped
@@ -116,9 +119,8 @@ class FinalAnswer(NamedTuple):
 
 def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None) -> FinalAnswer:
     """The answer that a reply gives. `schema`: the session's; empty: it has none. `text`: the whole reply's. `closing`:
-    the reason with which the reply completes the plan, which is the answer where the text is none: without a schema
-    that is an empty text, with a schema one that does not fit.
-    """
+    the reason with which the reply completes the plan. It is taken as the answer if the text is empty, or, with a
+    schema, if the text does not fit."""
     if not schema:
         return FinalAnswer(without_marker(text) or closing or None)
     written = [one for one in (value_after_marker(text), closing) if one]

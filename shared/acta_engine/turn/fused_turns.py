@@ -1,13 +1,14 @@
-"""What one invocation of `step` does: a turn, and where its environment lets it, the turns that follow, with the calls
-between that need neither a person nor the network (ADR 57).
+"""What one invocation of `step` does: a turn, and if the environment allows it, the turns that follow, with those calls
+between them that need neither a person nor the network (ADR 57).
 
 A worker goes on only from a reply that it has committed itself. What it does is committed as it would be by workers of
 their own, under the same keys, so whoever comes after it goes on from the log. An error ends the loop and not the run:
-the engine is told to make what is missing, with its own retries.
+the engine is told to do what is missing, with its own retries.
 
 A worker may find that another one has made its turn, and is dead or still goes on by itself (`after_another`). Then the
-session is moved to its next turn, so `check_turn` stops the other worker there, or at the commit of the turn that it
-makes. A call that it is amid may finish. A reply that it has bought is kept, and the next turn finds it.
+session is moved to its next turn. So `check_turn` stops the other worker at its next turn, or at the commit of the turn
+that it makes now. A call that the other worker has begun may finish. A reply that it has bought is kept, and the next
+turn finds it.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ class StepDeps:
 
     turn: TurnDeps
     most_turns: int
-    """Of one invocation: `Settings.turns_per_step`."""
+    """The most turns of one invocation: `Settings.turns_per_step`."""
     tools: "Callable[[], ToolRuntime]"
     """Runs calls, on the repository of `turn`. It is made when it is first needed."""
 
@@ -53,8 +54,8 @@ class StepResult:
 def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeout: float) -> StepResult:
     """Makes the turn, and goes on while it may.
 
-    `attempt`, and what it raises of the first turn: as in `take_turn`. `timeout`: seconds that there are for models and
-    tools. Raises Fenced where somebody else has taken over meanwhile.
+    `attempt`, and what the first turn raises: as in `take_turn`. `timeout`: the seconds that models and tools may take.
+    Raises Fenced where somebody else has taken over meanwhile.
     """
     clock = deps.turn.clock
     deadline = clock.now() + timedelta(seconds=timeout)
@@ -68,7 +69,7 @@ def take_turns(deps: StepDeps, kind: TurnKind, at: Position, attempt: int, timeo
     while True:
         if result.decision.next == "act":
             if not all(_is_bounded(turn, call_id) for call_id in result.decision.calls or ()):
-                return result  # of such a reply the worker makes no call itself
+                return result  # the worker runs no call of such a reply itself
             _run_calls(deps, turn, result, deadline)
         following = result.decision.next
         if following not in ("plan", "think") or result.turns >= deps.most_turns:
@@ -100,7 +101,8 @@ def _is_bounded(turn: Turn, call_id: str) -> bool:
 
 
 def _run_calls(deps: StepDeps, turn: Turn, result: StepResult, deadline: datetime) -> None:
-    """One after the other. What is not done when the time is over, or after an error, is left to the engine."""
+    """Runs the calls one after the other. What is not done when the time is over, or after an error, is left to the
+    engine."""
     from acta_engine.tools.execute import run_held_call
 
     at, session, calls, ran = result.decision.at, turn.session, result.decision.calls or (), 0
@@ -132,10 +134,11 @@ GOES_ON = ("plan", "think", "act")
 def after_another(
     deps: TurnDeps, result: TurnResult, kind: TurnKind, at: Position, attempt: int, most_turns: int
 ) -> Decision:
-    """What the engine does after a turn that this worker has no reply of: what was decided, or what follows from the
-    head after a takeover.
+    """What the engine does after a turn whose reply this worker did not commit: what was decided, or what follows from
+    the head after a takeover.
 
-    `most_turns`: of one invocation; 1: nobody goes on by itself, unless an invocation of before that was changed does.
+    `most_turns`: of one invocation. 1: no worker goes on by itself, except one that began before this setting was
+    changed.
     """
     session, decision = result.session, result.decision
     done = session.recorded(at.key(kind))
@@ -157,7 +160,7 @@ def _take_over(deps: TurnDeps, session: Session, at: Position) -> Decision | Non
     for change in deps.repository.attempts(session, key):
         head = change.head
         if is_overtaken(head, at) or head.is_over or head.wait is not None:
-            break  # where people are waited for, the engine has been answered
+            break  # if the session waits for people, the engine already has its answer
         turn_again(change)
         head = change.head
         decision = wait_or_go_on(head, change.now, deps.timeouts)

@@ -45,13 +45,13 @@ from acta_engine.turn.engine import is_at
 from acta_engine.turn.next_action import CallAndResult
 
 SUMMARY = "compact"
-"""The kind of a summary."""
+"""The kind of a summary's call: its commit key ends with this."""
 MOST_BYTES_IN_MARKER = 200_000
-"""DynamoDB's items have at most 400 KB."""
+"""A larger reply is not kept in the marker: an item of DynamoDB has at most 400 KB."""
 
 
 class KeptReply(StoredModel):
-    """`place`: as of `place_of`. `attempt`: the one that it answered, as it began. `ended`: when it was answered.
+    """`place`: see `place_of`. `attempt`: the attempt that was answered, as it began. `ended`: when it was answered.
     `delivered`: ids of the users' messages that its request showed.
     """
 
@@ -63,8 +63,8 @@ class KeptReply(StoredModel):
 
 
 def place_of(head: Head, kind: str) -> str:
-    """Where in the session a reply belongs: behind all that were committed before. Waits and restarts come between
-    without changing it. `kind`: what the commit key of the reply ends with.
+    """Where in the session a reply belongs: after all replies that were committed before. Waits and restarts in between
+    do not change it. `kind`: what the commit key of the reply ends with.
     """
     run_id = head.run.run_id if head.run is not None else ""
     return f"{run_id}/{head.usage.llm_calls}/{kind}"
@@ -77,7 +77,8 @@ def keep(
     reply: KeptReply,
     open_ones: tuple[Attempt, ...],
 ) -> bool:
-    """Whether one of the stores took it. `open_ones`: what the marker holds, the reply's own attempt the last."""
+    """Keeps the reply, and returns whether one of the stores took it. `open_ones`: the attempts that the marker holds;
+    the reply's own is the last."""
     text = reply.model_dump_json()
     with suppress(EngineError):
         repository.keep_named(at, _name(reply.place), text)
@@ -101,7 +102,7 @@ def kept(repository: SessionRepository, head: Head, kind: str, marker: Marker) -
     found = _read(marker.reply) if marker.reply else None
     if found is not None and found.place == place:
         return found
-    with suppress(BlobMissing, PoisonedSession):  # a damaged one is bought again, too
+    with suppress(BlobMissing, PoisonedSession):  # a damaged reply is bought again, too
         return _read(repository.text(head, _name(place)))
     return None
 
@@ -168,16 +169,16 @@ def request_bytes(request: ModelRequest) -> int:
 def mark_call(
     turn: Turn, call: ModelCall, key: str, policies: Policies = NO_POLICIES
 ) -> ModelCall | BudgetTooLow | Decision:
-    """Reserves what the call may cost and writes it down. The call comes back with its attempts, and with an answer
-    where an earlier worker had kept one. A decision: the tenant's hour is waited for, or the provider takes no more
-    calls now.
+    """Reserves what the call may cost and writes it down. Returns the call with its attempts, and with its answer if an
+    earlier worker had kept one. A decision: the session waits for the tenant's hour, or because the provider takes no
+    more calls now.
 
     `key`: of the commit that the answer goes into. Raises Fenced, CommitContention, and what the stores raise.
     """
     deps, session = turn.deps, turn.session
     models, window = turn.models, deps.settings.token_window_seconds
     before: tuple[Attempt, ...] = ()
-    # The last attempt in the marker, unless a late worker has written one since: it need not be read to be known.
+    # The last attempt in the marker, known from the head without a read. A late worker may have written one since.
     after = session.head.budget.settled[-1] if session.head.budget.settled else None
     provider, admission = models[0].provider, deps.admission
     for race in range(RACES):
@@ -190,7 +191,7 @@ def mark_call(
                 from acta_engine.queue.admission import wait_in_line
 
                 return wait_in_line(turn, admission, provider, reservation.tokens, before)
-            admission = None  # it admits the call once, however many races are lost
+            admission = None  # the call needs to be admitted once, however many races are lost
         # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
         wanted = reservation.tokens + PendingCharges.of(before).tokens
         decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, before, window)
@@ -239,9 +240,9 @@ def _answered(call: ModelCall, found: KeptReply, before: tuple[Attempt, ...]) ->
 
 
 def complete(turn: Turn, call: ModelCall, timeout: float) -> ModelCall:
-    """Asks the model, and its fallbacks. Of a failure it is noted at once whether it may have to be paid for.
+    """Asks the model, and then its fallbacks. If one fails, it is noted at once whether it may have to be paid for.
 
-    `timeout`: the seconds that are left. A call of few tokens gets less.
+    `timeout`: the seconds that are left. A call with few output tokens gets fewer.
     """
     models = _ModelsOfCall(turn, call.attempts)
     request = call.request._replace(fallbacks=models)
@@ -253,7 +254,7 @@ def complete(turn: Turn, call: ModelCall, timeout: float) -> ModelCall:
         answer = turn.model.complete(request, timeout=min(timeout, turn.seconds_for(request.max_tokens)))
     except (SessionError, TransientError) as error:
         answer = error
-    # Where the last model's outcome is known, this is one error for all of them.
+    # If the last model's outcome is noted already, `answer` is one error for all models.
     if not models.attempts[-1].outcome:
         models.ended(answer)
     if not isinstance(answer, ModelReply):
@@ -262,7 +263,7 @@ def complete(turn: Turn, call: ModelCall, timeout: float) -> ModelCall:
 
 
 def failed(turn: Turn, call: ModelCall, error: SessionError | TransientError) -> ModelCall:
-    """A call in the background that could not be made, or of which nobody knows whether it was."""
+    """Notes the failure of a background call that could not be made, or that may or may not have been made."""
     models = _ModelsOfCall(turn, call.attempts)
     models.ended(error)
     models.note()
@@ -270,7 +271,7 @@ def failed(turn: Turn, call: ModelCall, error: SessionError | TransientError) ->
 
 
 def raise_for_retry(answer: ModelReply | SessionError | TransientError | None) -> None:
-    """Raises an error that the engine retries. One whose provider names a time to wait is committed instead."""
+    """Raises an error that the engine retries. An error whose provider names a time to wait is committed instead."""
     is_overload = isinstance(answer, ProviderOverloaded) and answer.retry_after is not None
     if isinstance(answer, TransientError) and not is_overload:
         raise answer
@@ -285,7 +286,7 @@ class _ModelsOfCall:
         self.attempts = attempts
         self._turn = turn
         delay = turn.session.head.delay
-        # The dispatcher paid for one call. Who comes after a lost one calls again for the same money.
+        # The dispatcher paid for one call. If that call was lost, this one is made for the same payment.
         self._was_paid_before = len(attempts) > 1 and delay is not None and delay.admitted
         self._written = attempts[-1].attempt_id
 
@@ -299,7 +300,8 @@ class _ModelsOfCall:
             self._was_paid_before = False  # a fallback pays for itself
 
     def may_ask(self, provider: str, model: str) -> bool:
-        """Whether the budgets and the tenant's hour carry one more reservation, and it could be written down."""
+        """Whether the budgets, the tenant's hour and the provider carry one more attempt, and it could be written
+        down."""
         turn, deps, last = self._turn, self._turn.deps, self.attempts[-1]
         # The first reservation was made at the price of the dearest model that the agent names.
         changes = {"attempt_id": deps.clock.new_id(ATTEMPT), "provider": provider, "model": model}
@@ -342,7 +344,8 @@ def _in_window(turn: Turn) -> Head:
 
 
 def _write(turn: Turn, attempts: tuple[Attempt, ...], after: str | None) -> None:
-    """Tries several times: a write whose answer was lost may leave an attempt behind that was never made."""
+    """Writes the marker. Tries several times, because a write whose answer was lost may leave behind an attempt that
+    was never made."""
     marker, at, deps = Marker(attempts=attempts), turn.at, turn.deps
     for failures in range(1, WRITES):
         try:
@@ -371,22 +374,22 @@ def _attempt(turn: Turn, reservation: CallReservation, key: str) -> Attempt:
 
 
 PATIENCE = timedelta(seconds=20)
-"""How long the commit alone is tried. After that the reply is kept elsewhere."""
+"""For so long only the commit is tried. After that the reply is kept elsewhere."""
 ROOM = timedelta(seconds=5)
-"""What of the time after the models' deadline may be used: the rest is for the last request's own retries."""
+"""How much of the time after the models' deadline may be used. The rest is for the last request's own retries."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """Seconds, doubled after each try."""
 
 
 @contextmanager
 def reply_kept(turn: Turn, call: ModelCall, key: str) -> Iterator[Callable[[], bool]]:
-    """For the commit of the call's reply. Gives what keeps the reply for the next worker where the log's store does not
-    take it, and says whether it could. Where the session was moved on without a reply while the model thought, the
-    reply is kept in any case: the turn that the session is at now finds it.
+    """Surrounds the commit of the call's reply. Yields a function that keeps the reply for the next worker, for when
+    the log's store does not take it; it returns whether it could. If the session was moved on without a reply while the
+    model thought, the reply is kept in any case: the turn that the session is at now finds it.
     """
     assert isinstance(call.answer, ModelReply)
     deps, at, own = turn.deps, turn.at, call.attempts[-1]
-    # As the attempts are written down while the call is under way: that is what the marker holds.
+    # The attempt as it was written down when the call began, because that is what the marker holds.
     begun = own.model_copy(update={"outcome": "", "billed": 1, "ended": None})
     reply = KeptReply(
         place=place_of(turn.session.head, key.rpartition("/")[2]),
@@ -410,8 +413,8 @@ def patient_attempts(
 ) -> Iterator[Change]:
     """The loop of `SessionRepository.attempts`, which also tries again while the store refuses and there is time.
 
-    `keep_elsewhere`: keeps what is committed, and says whether it could; it is asked once the commit has been tried for
-    long. Raises what that loop raises.
+    `keep_elsewhere`: keeps what was to be committed, and returns whether it could; it is called once the commit has
+    been tried for `PATIENCE`. Raises what that loop raises.
     """
     clock = turn.deps.clock
     begun, last, pause = clock.now(), turn.deadline + ROOM, FIRST_PAUSE

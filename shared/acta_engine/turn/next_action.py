@@ -131,7 +131,7 @@ def detect_loop(
         return progress, None
     if stuck.kind == "same_reply":
         return progress, stuck._replace(tools=tuple(_shown_name(call) for call in calls))
-    # Of the two calls of a ping-pong one was made before, the other is made now.
+    # One of the two calls of a ping-pong was made before, and the other is made now.
     made = [*(call for call, _ in previous), *calls]
     names = {fingerprint(call.name, call.input): _shown_name(call) for call in made}
     return progress, stuck._replace(tools=tuple(names[call] for call in stuck.calls if call in names))
@@ -140,7 +140,7 @@ def detect_loop(
 def repeated_failure(
     specs: Mapping[str, ToolSpec], progress: Progress, previous: Sequence[CallAndResult]
 ) -> str:
-    """What the turn right after a call that failed again tells the model. Empty: no call did, or the model was told
+    """The hint for the turn right after a call that failed again. Empty: no call failed again, or the model was told
     before.
     """
     return hint_before_reply(progress, _finished(specs, previous))
@@ -163,14 +163,14 @@ def _is_repeatable(specs: Mapping[str, ToolSpec], name: str) -> bool:
 
 
 def _shown_name(call: ToolCall) -> str:
-    """The tool's name for people. Where there is no such tool, the name is the model's own: it may be anything."""
+    """The tool's name for people. If there is no such tool, the model has made the name up, and it may be anything."""
     action = str((call.input or {}).get("action", "")) if call.name == UPDATE_PLAN else ""
     return visible(f"{call.name} {action}".strip()[:MAX_NAME_CHARS], keep_newlines=False)
 
 
 def fingerprint(name: str, arguments: Any) -> str:
-    """Eight hex digits that stand for a tool and its input: enough to tell 32 calls apart, and short, as every head has
-    them.
+    """Eight hex digits that stand for a tool and its input: enough to tell 32 calls apart, and short, because every
+    head has them.
     """
     text = canonical_json([name, arguments])
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -216,8 +216,9 @@ def observe(
 
 
 def hint_before_reply(progress: Progress, calls: Sequence[FinishedCall]) -> str:
-    """What the model has to read right after `calls`; empty: nothing. That a call failed again is known before the next
-    reply, and after that reply the model may have turned elsewhere already. Everything else only the reply shows.
+    """What the model has to read right after `calls`; empty: nothing. It is known before the next reply that a call
+    failed again, and after that reply the model may be doing something else. Only the reply shows any other kind of
+    loop.
     """
     first_time = progress.rung == 0
     return HINTS["failing_call"] if first_time and _fails_again(progress, _failures(calls)) else ""
@@ -266,8 +267,8 @@ def _stuck(
 
 
 def _with_failures(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
-    """Fingerprints, newest last. One that failed several times is in it several times. At most `WINDOW`
-    different ones.
+    """The fingerprints of failed calls, newest last, at most `WINDOW` different ones. A call that failed several times
+    is in it several times.
     """
     kept = (*known, *new)[-REMEMBERED:]
     while len(set(kept)) > WINDOW:
@@ -287,9 +288,9 @@ class Facts(NamedTuple):
     many users' messages the model has not seen. `iteration`: Think turns so far. `max_steps`: `Run.max_steps`.
     `text_replies`: replies in a row without a call, this one included. `question`: the reason of this reply's
     `wait_for_user`. `closing`: the reason with which this reply completes or fails the plan. `stuck`: what loop
-    detection says after this turn.
-    `answer`: whether the reply gives a final answer that fits the session's schema, or one that does not; empty: it
-    gives none, or the session has no schema. `answers_left`: how many may follow one that does not fit.
+    detection says after this turn. `answer`: whether the reply gives a final answer that fits the session's schema, or
+    one that does not; empty: it gives none, or the session has no schema. `answers_left`: how many more answers the
+    model may send after one that does not fit.
     """
 
     plan: ExecutionPlan | None = None
@@ -396,7 +397,7 @@ def _goal_complete(facts: Facts) -> Complete | None:
     if plan is not None and plan.status == "completed" and facts.closing is not None:
         return Complete(goal_met=_nothing_failed(plan), reason="plan_completed")
     open_steps = plan is not None and plan.is_live and plan.open_steps
-    # What fits the schema is the answer, whether or not the model has said so with the marker.
+    # A text that fits the schema is the answer, whether or not the model has put the marker before it.
     is_answer = facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
     if facts.answer != "wrong" and not open_steps and is_answer:
         return Complete(goal_met=_nothing_failed(plan), reason="goal_complete")

@@ -1,7 +1,8 @@
 """Which JSON Schemas the final answers of sessions may have: a part of JSON Schema 2020-12 (ADR 69).
 
-It is the part that describes what programs read, and that is checked without a library: `start` answers over HTTP, and
-its zip stays small. Answers are checked by the library that checks inputs of tools, which knows all of it.
+It is the part that describes what programs read. Schemas are checked here without a library, because `start`, which
+answers over HTTP, checks them, and its zip stays small. Answers are checked by the library that checks inputs of tools,
+which knows all of JSON Schema.
 """
 
 import json
@@ -17,12 +18,12 @@ from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
 from acta_engine.untrusted.visible import visible
 
 MAX_SCHEMA_BYTES = 8_192
-"""As compact JSON. It is in the head, and in each request to the model."""
+"""The largest schema, as compact JSON. It is in the head, and in each request to the model."""
 TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 MAX_REPETITION = 1_000
-"""RE2's."""
+"""The most repetitions that RE2 allows in a pattern."""
 PLACE = "#/$defs/"
-"""Where a `$ref` leads, beside `#`."""
+"""A `$ref` leads to a definition here, or to `#`."""
 
 
 class BadOutputSchema(ValueError):
@@ -47,7 +48,8 @@ def _differ(texts: list[str]) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    """By pydantic's engine: like RE2, which matches it later, it knows no look-around and no back-reference."""
+    """Whether pydantic's engine takes the pattern. Like RE2, which matches it later, that engine knows no look-around
+    and no back-reference."""
     if not isinstance(value, str) or any(
         int(most) > MAX_REPETITION for most in re.findall(r"[{,](\d+)", value)
     ):
@@ -86,8 +88,8 @@ KEYWORDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         **dict.fromkeys(("default", "examples", "deprecated", "discriminator"), (_anything, "")),
     }
 )
-"""Keywords without schemas in them: what their value has to be, and how that is said. The last two lines say nothing of
-the answer.
+"""Keywords without schemas in them: a check of their value, and the words that say what it has to be. The last two
+lines do not restrict the answer.
 """
 OF_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
 OF_NAMES = ("properties", "$defs")

@@ -32,7 +32,7 @@ PLAN_EDITED = (
     "make the call again if it is still right."
 )
 MAX_UNKNOWN_NAME_CHARS = 64
-"""The refusal repeats so much of a name that the model made up: as much as a tool's name may have."""
+"""A refusal repeats at most this much of a name that the model made up. It is the longest name a tool may have."""
 
 GO_ON = (
     "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
@@ -87,7 +87,7 @@ class ReplyOutcome:
     closing: str | None = None
     """The reason with which it completes or fails the plan."""
     answer: FinalAnswer | None = None
-    """What it wanted to complete the plan with, where the session has a schema for answers."""
+    """The answer with which it wanted to complete the plan, if the session has a schema for answers."""
 
 
 def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
@@ -105,7 +105,7 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
     )
     first = first_half(session.head, session.entries)
     if first is not None and (not answer.text or claims_completion(answer.text)):
-        first = None  # what claims the goal again has begun from the start
+        first = None  # a reply that claims completion again has started anew, so it continues nothing
     return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
 
 
@@ -244,7 +244,7 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
     applied = plan_update.apply(head.plan, arguments, turn.specs, change.now, turn.deps.registry.check)
     reason = applied.update.reason
     if applied.update.action == "complete" and head.output_schema:
-        # The plan stays open for another answer where this one does not fit.
+        # If this answer does not fit, the plan stays open for another one.
         outcome.answer = final_answer(turn.deps.check_answer, head.output_schema, reply.text, reason)
         if outcome.answer.problem:
             raise PlanRefused("ANSWER_INVALID", outcome.answer.problem)

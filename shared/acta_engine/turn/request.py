@@ -28,8 +28,8 @@ PRIVATE_SESSION = (
     "and list_files with the path ~/ lists them. All other files are seen by everybody in the user's organisation. "
     "Write what you make to ~/, unless the user names another place or wants others to have it."
 )
-"""Stands after the agent's own prompt. A path means the same in every session and over the API, so what a private
-session makes is not put elsewhere behind the model's back; the model is told where it belongs (ADR 50).
+"""Stands after the agent's own prompt. A path means the same in every session and over the API. So files of a private
+session are not moved behind the model's back: the model is told where they belong (ADR 50).
 """
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
@@ -53,7 +53,7 @@ nothing but a description. You can revise the plan later."""
 
 def system_prompt(agent: AgentDefinition, definitions: DefinitionSnapshot, head: Head) -> str:
     """The agent's prompt with the managed planning prompt in it, and what this session adds."""
-    # The version that is tried in the session, else the one in force. No version is ever deleted, but a restored
+    # The version that this session tries out, else the version in force. No version is ever deleted, but a restored
     # tenant may not have the one that was tried.
     tried = head.prompts.get(AGENT_PLANNING_SYSTEM)
     found = None if tried is None else definitions.prompt_version(AGENT_PLANNING_SYSTEM, tried)
@@ -129,7 +129,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str) -> str:
 
 
 def _line(step: PlanStep) -> str:
-    """What a model wrote into its plan cannot look like a line of the runtime's."""
+    """A step of the plan on one line, so that no text of the model's in it can look like a line of the runtime's."""
     tool = f" ({step.tool})" if step.tool else ""
     result = f" -> {one_line(step.result)}" if step.result else ""
     return f"{_MARKS[step.status]} {step.step_number}. {one_line(step.description)}{tool}{result}"

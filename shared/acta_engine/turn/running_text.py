@@ -25,7 +25,8 @@ def on_a_thread(work: Callable[[], None]) -> None:
 
 
 class RunningText(NamedTuple):
-    """`every`: at most one write in so much time (`Settings.partial_text_ms`); a turn that is over sooner has none."""
+    """`every`: the least time between two writes (`Settings.partial_text_ms`). A turn that is over sooner writes
+    nothing."""
 
     partials: Partials
     clock: Clock
@@ -38,7 +39,7 @@ class RunningText(NamedTuple):
 
 
 class _Listener:
-    """Writes one turn's text. One write at a time, so that none overtakes another. A failed write is the last."""
+    """Writes one turn's text, one write at a time, so that none overtakes another. After a failed write it stops."""
 
     def __init__(self, to: RunningText, at: Position, key: str) -> None:
         self._to = to

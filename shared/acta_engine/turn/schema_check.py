@@ -1,5 +1,5 @@
-"""Checks a run's final answer against the session's schema. A module of its own, because it needs the checker of
-schemas and its libraries, which only the zips that check answers have.
+"""Checks a run's final answer against the session's schema. It is a module of its own, because it needs the schema
+checker and its libraries, which only the zips that check answers have.
 """
 
 from acta_engine.tools.schema import TooMuchWork, Words, errors_of, problems_of
@@ -21,7 +21,7 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
         errors = errors_of(schema, value)
     except (TooMuchWork, RecursionError):
         return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
-    except Exception:  # whatever the validator fails at, the model may try again
+    except Exception:  # whatever makes the validator fail, the model may try again
         return CheckedAnswer(problem="it cannot be checked against the schema. Try other values.")
     if errors:
         return CheckedAnswer(problem=f"{problems_of(errors, Words('the answer', 'the schema'))}.")

@@ -7,8 +7,8 @@ through:
 4. `commit` appends what follows to the log, under the turn's key. `apply` fills that commit: it turns the reply into
    changes of the session, and says what the engine does next.
 
-A turn is made once, however often it is tried. Whoever tries it again finds what the one before has stored: the commit,
-the reply that could not be committed, or the call that was written down before it was made.
+A turn is made once, however often it is tried. Whoever tries it again finds what the attempt before has stored: the
+commit, the reply that could not be committed, or the call that was written down before it was made.
 """
 
 from dataclasses import replace
@@ -265,8 +265,8 @@ def _new_turn(
 
 
 def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
-    """Checks the model of every purpose, so that nothing is paid for on the way to one without a price. Fallbacks need
-    no price: they are charged at the first model's.
+    """Checks the models of all purposes first, so that nothing is paid for before a model without a price is met.
+    Fallbacks need no price: they are charged at the first model's.
     """
     for purpose in get_args(Purpose):
         model, name = deps.choose_model(agent, purpose)
@@ -278,9 +278,9 @@ def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
 
 
 def prepare(turn: Turn) -> ModelCall | Decision:
-    """Makes the request fit the model's window and the budgets, and writes the call down. The call comes back with its
-    answer where an earlier attempt has one already. A decision: people or the provider are waited for, or something has
-    come meanwhile.
+    """Makes the request fit the model's window and the budgets, and writes the call down. Returns the call, with its
+    answer if an earlier attempt has it already. A decision: the session waits for people or the provider, or something
+    else was committed meanwhile.
     """
     session, number = turn.session, turn.session.number
     call = _new_call(turn)
@@ -299,7 +299,7 @@ def prepare(turn: Turn) -> ModelCall | Decision:
         if session.number == number:
             return looked  # nothing could be shortened, so the refusal is committed
         assert isinstance(looked.answer, ContextTooLong)
-        failed(turn, looked, looked.answer)  # noted, or the next call would count it as vanished
+        failed(turn, looked, looked.answer)  # noted, so that the next call does not count it as vanished
     if session.number != number:  # the conversation is shorter now, and other commits may have come as well
         decision = _decide_without_model(turn.deps, session, turn.kind, turn.at, turn.deps.clock.now())
         if decision is not None:
@@ -312,7 +312,7 @@ def prepare(turn: Turn) -> ModelCall | Decision:
 
 
 def _look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
-    """The call with its answer, where the provider makes one in the background. None: it makes none for this turn."""
+    """The call with its answer, if the provider makes one in the background. None: it makes none for this turn."""
     running = turn.session.head.background
     if running is None:
         return None
@@ -330,8 +330,8 @@ def _new_call(turn: Turn) -> ModelCall:
 
 def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decision | None:
     """Shortens the conversation where the request does not fit the model's window (docs/design/turn.md 31). `refused`:
-    the model said that it does not fit. A decision: the tenant's hour has to be waited for, or the summariser failed
-    as the turn's own model may, and the same follows.
+    the model said that it does not fit. A decision: the session waits for the tenant's hour, or the summariser failed
+    in a way in which the turn's own model can fail too, and the same was decided.
     """
     window = turn.deps.context_window(turn.model_name)
     per_token = turn.session.head.budget.bytes_per_token
@@ -349,7 +349,7 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
 
 def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt, ...]) -> Decision:
     """The budget carries no further call: the session waits until the budget renews, or asks a person
-    (docs/design/budgets.md 17). A limit that is met by a reply is decided on in
+    (docs/design/budgets.md 17). What happens when a reply reaches a limit is decided in
     `shared/acta_engine/turn/next_action.py`.
 
     `uncharged`: attempts of earlier calls; the commit charges them. Raises Fenced.
@@ -360,7 +360,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
     # A new window helps where it is the tokens that are short, and the call fits into one.
     helps = turn.waits_for_tokens and fits_new_window(head, call.bytes, most)
     if not helps or lacks_money(head, call.bytes, most, models, PendingCharges.of(uncharged)):
-        # Asked again after each answer that does not help, so one key a turn would not do.
+        # People are asked again after each answer that does not help, so one key for the turn is not enough.
         for change in deps.repository.attempts(session, turn.at.key(f"budget-{head.last_seq}")):
             check_turn(change.head, turn.at)
             if change.head.interventions or change.head.is_over:
@@ -381,7 +381,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
         if window_ends is None or window_ends > change.now:
             warn(change)
             change.commit(wait_for_tokens(change, deps.outage_rules))
-        else:  # the budget has renewed since it was looked at: the turn is taken again with what the new window has
+        else:  # the budget has renewed meanwhile: the turn is made again with the new window's tokens
             if not change.head.is_over:
                 turn_again(change)
             decision = next_decision(change.head, change.now)
@@ -418,7 +418,7 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
         if decision is not None:
             return decision
         if turn.session.number != number:
-            # Once: `compact` shortens at most once a turn, so the second time the number stays.
+            # This happens once: `compact` shortens at most once a turn, so the second time the number stays.
             return _ask_if_open(turn, prepare(turn))
     return call
 
@@ -473,7 +473,7 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
         failure = Failure(code=ModelRefused.code, message=declined)
         change.commit(_end_run(deps, change, Ending(error=failure)))
         return
-    for orphan in turn.session.orphans():  # but for those whose own result has come while the model thought
+    for orphan in turn.session.orphans():  # except those whose own result has come while the model thought
         change.entry(orphan)
     progress, is_cut_off = change.head.progress, answer.stop == "max_tokens"
     cut_offs = progress.cut_offs + 1 if is_cut_off else 0
@@ -567,7 +567,7 @@ def _after_thinking(
         plan_changed=outcome.plan_changed,
     )
     cut_offs, is_paused = progress.cut_offs, answer.stop == "pause"
-    # What came of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
+    # The text of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
     is_half = is_paused or cut_offs == 1
     text_replies = 0 if called else progress.text_replies + (not is_half)
     change.set(progress=progress.model_copy(update={"text_replies": text_replies}))
@@ -608,7 +608,7 @@ def _after_thinking(
             hint(change, stuck.hint)
     action = next_action(facts)
     if final is not None and outcome.answer is None and not isinstance(action, Complete | Fail):
-        hint(change, final.problem)  # of an answer that completes the plan the call's result tells it
+        hint(change, final.problem)  # an answer that completes the plan is explained in the call's result
     match action:
         case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
@@ -631,7 +631,7 @@ def _after_thinking(
         case AskPerson(type="budget_exceeded"):
             return _ask_for_budget(turn, change, reply, outcome)
         case AskPerson(type=kind, reason=reason, question=question):
-            # Each call has one result, and this is that of a call which does not run.
+            # Each call has one result. This is the result of a call that does not run.
             for call in outcome.to_run:
                 change.entry(own_result(call, NOT_RUN, ok=False))
             change.set(calls=())
@@ -707,8 +707,8 @@ def _commit_failure(
     *,
     ends_call: bool = False,
 ) -> Decision:
-    """Commits what follows where there is no reply, and has an operator told of a key that is refused. `uncharged`:
-    attempts that the commit charges. `ends_call`: the turn's own call is over, and was not the summariser's.
+    """Commits what follows if there is no reply, and tells an operator of a key that was refused. `uncharged`: attempts
+    that the commit charges. `ends_call`: the turn's own call is over, and was not the summariser's.
     """
     deps = turn.deps
     for change in deps.repository.attempts(turn.session, turn.key):
@@ -728,8 +728,8 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
     """If the provider or a key can come back, wait and make the turn again; otherwise end the run
     (docs/design/recovery.md 5, providers.md)."""
     head = change.head
-    # A key that is refused before the run's first reply is a mistake of the set-up. One that is refused later was good,
-    # and its successor is waited for. A reply that is still being made in the background counts.
+    # A key that is refused before the run's first reply is a mistake of the set-up. A key that is refused later was
+    # good before, and the session waits for its successor. A reply that is still being made in the background counts.
     has_begun = head.run is not None and (
         head.run.goal_id not in head.undelivered or head.background is not None
     )
@@ -755,7 +755,7 @@ def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
     if not any(map(is_pause, change.head.interventions)):
         return ended(change, ending)
     run = change.head.run
-    has_moved_on = run is not None and run.first == change.number  # `apply` did it, after a reply
+    has_moved_on = run is not None and run.first == change.number  # `apply` moved the run on, after a reply
     if run is not None and not has_moved_on:
         next_turn(change, thought=False)
     change.set(held=ending, calls=())

@@ -1,7 +1,7 @@
 """JSON from outside, read so that nothing of it changes: each number keeps the value that was written, or is refused.
 
-Whole numbers are exact however large they are. Other numbers are doubles; of one that a double does not hold, such as
-`1e400` or `9007199254740993.5`, what was approved would not be what was written.
+Whole numbers are exact however large they are. Other numbers are doubles. A number that a double cannot hold, such as
+`1e400` or `9007199254740993.5`, is refused: a person would approve another value than the one that was written.
 """
 
 import json
@@ -15,9 +15,9 @@ _SHOWN_CHARS = 40
 
 
 def read_exactly(text: str) -> Any:
-    """The value that the text is. Raises ValueError, whose message says what is wrong: `json.JSONDecodeError` where it
-    is no JSON; and for `NaN` and `Infinity`, numbers that cannot be kept, and objects that name a key twice, because
-    either could be meant. Raises RecursionError for a text that is nested too deeply.
+    """The value that the text is. Raises ValueError, whose message says what is wrong: for a text that is no JSON
+    (`json.JSONDecodeError`), for `NaN` and `Infinity`, for numbers that cannot be kept, and for objects that name a key
+    twice, because either value could be meant. Raises RecursionError for a text that is nested too deeply.
     """
     return json.loads(
         text,
@@ -109,8 +109,8 @@ def parse_object(text: str) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """The one JSON value that the text is. Raises InvalidJson.
 
-    Refused are what `read_exactly` does not keep; halves of surrogate pairs, which UTF-8 does not have; and nesting too
-    deep to be stored.
+    It refuses what `read_exactly` does not keep, halves of surrogate pairs, which UTF-8 does not have, and nesting that
+    is too deep to be stored.
     """
     try:
         value: Any = read_exactly(text)

@@ -1,7 +1,8 @@
 """File paths: they are relative, and only the normalised spelling is accepted (docs/design/files.md 1).
 
 A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
-Names of new files are stricter than what is read: who puts objects into the bucket may take other ones.
+The rules for names of new files are stricter than those for files that are read, because somebody who puts objects into
+the bucket directly may choose other names.
 """
 
 import hashlib
@@ -48,7 +49,8 @@ def _is_control(char: str) -> bool:
 
 
 def check_shown_path(path: str) -> str:
-    """As `check_path`, and nothing of it is hidden: who decides on it sees what it is. Raises PathRefused."""
+    """As `check_path`, and the path has no hidden characters, so that whoever decides on it sees what it is. Raises
+    PathRefused."""
     check_path(path)
     if path.isascii() and path.isprintable():
         return path
@@ -60,7 +62,7 @@ def check_shown_path(path: str) -> str:
 
 def check_new_path(path: str) -> str:
     """As `check_shown_path`, and the path is in Unicode's form NFC: no two new files have names that look alike only
-    because their accents are stored in two ways. One that begins with `~` is private. Raises PathRefused.
+    because their accents are stored in two ways. A new path that begins with `~` must be private. Raises PathRefused.
     """
     check_shown_path(path)
     if path.startswith("~") and not path.startswith(PRIVATE):
@@ -99,8 +101,8 @@ NOT_HERE = (
 def private_folder(subject: str) -> str:
     """The folder of a person's private files: `~%` and the SHA-256 of their token's subject in UTF-8, 66 characters.
 
-    Subjects that differ in anything, be it case or Unicode's form, have folders that differ in more than that: a disk
-    that takes such names for one keeps them apart. Raises ValueError where the subject is empty.
+    Subjects that differ only in case or in Unicode's form still get quite different folders. So they stay apart on a
+    disk that takes such names for the same. Raises ValueError where the subject is empty.
     """
     if not subject:
         raise ValueError("private files need a person")
@@ -112,8 +114,8 @@ def is_private(path: str) -> bool:
 
 
 def stored_path(path: str, user: str | None) -> str:
-    """Where the file of that path, or all files under that prefix, are below the tenant's prefix. `user`: whose private
-    files `~/` means; None: nobody's. Raises PathRefused.
+    """The place of a path, or of a prefix of paths, below the tenant's prefix. `user`: whose private files `~/` means;
+    None: nobody's. Raises PathRefused.
     """
     if not is_private(path):
         return path
@@ -130,4 +132,4 @@ def listed_path(stored: str, prefix: str, user: str | None) -> str | None:
 
 
 AFTER_PRIVATE = _FOLDER + _LAST
-"""Comes after everybody's private files as they are stored, and before what follows them."""
+"""A stored path that sorts after everybody's private files, and before all that follows them."""

@@ -22,14 +22,14 @@ from acta_engine.untrusted.visible import is_hidden, visible
 MAX_BLANK_LINES = 2
 """More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
 MAX_NAME_CHARS = 200
-"""Of a longer name the marker lines have the two ends."""
+"""The marker lines show only the two ends of a longer name."""
 
 
 class OutsideText(NamedTuple):
     """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
     `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
-    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning. `status`: of
-    the HTTP answer that the text is of; no model is told.
+    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning. `status`:
+    the status of the HTTP answer that the text comes from; no model is told.
     """
 
     kind: str
@@ -75,7 +75,8 @@ def unquoted(result: str) -> str:
 
 
 def clipped_name(name: str, most: int = MAX_NAME_CHARS) -> str:
-    """A name from outside as it stands in a line of Acta's: hidden characters escaped, of a long one the two ends."""
+    """A name from outside as it stands in a line of Acta's: hidden characters are escaped, and of a long name only the
+    two ends are shown."""
     shown = visible(
         name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) :]}", keep_newlines=False
     )
@@ -95,8 +96,8 @@ def unused_mark(text: str, key: str) -> str:
     """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text with the
     same key always gets the same mark, whatever process makes it.
 
-    `key`: an id that the text's author does not know. Else a text could be tried out until it holds what the eye, or a
-    model, takes for its own mark.
+    `key`: an id that the text's author does not know. Otherwise its author could try out texts until one contains what
+    the eye, or a model, takes for the mark.
     """
     seed, plain = f"{key}\n{text}".encode("utf-8", "surrogatepass"), in_plain_characters(text)
     while True:
@@ -132,8 +133,8 @@ _FOLDED = {ord(form): digit for digit, forms in LOOK_ALIKES.items() for form in 
 
 def in_plain_characters(text: str) -> str:
     """The text in lower case, without hidden characters and accents, with letters and digits for what looks like them:
-    `３`, `𝟑` and `٣` are 3, a Cyrillic `а` is an a. Each character is looked at by itself: to normalise a whole text
-    takes time that grows faster than it.
+    `３`, `𝟑` and `٣` are 3, a Cyrillic `а` is an a. Each character is looked at by itself, because normalising a whole
+    text takes time that grows faster than its length.
     """
     if text.isascii():
         return text.translate(_FOLDED).lower()
@@ -148,7 +149,7 @@ def _plain(char: str) -> str:
 
 
 def _folded(char: str) -> str:
-    """Empty for a mark above, below or around another character."""
+    """The plain character. Empty for a mark above, below or around another character."""
     if unicodedata.category(char).startswith("M"):
         return ""
     digit = unicodedata.digit(char, None)

@@ -7,8 +7,8 @@ MAX_CHAIN = 32
 """Schemas that apply to the same value, each inside the one before or referred to by it. The validator calls itself for
 each of them, so their number is limited."""
 MAX_FOR_ONE_VALUE = 1_000
-"""Schemas that apply to the same value, one that is referred to twice counted twice. References that fan out multiply
-them.
+"""The most schemas that apply to the same value. A schema that is referred to twice is counted twice, and references
+that fan out multiply the number.
 """
 
 

@@ -1,4 +1,4 @@
-"""Texts that a request may bring: they can be stored, and where people read them something is to be seen."""
+"""Checks of the texts in a request: they can be stored, and a text that people read is not blank."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -24,7 +24,7 @@ def not_blank(text: str) -> str:
 
 
 def usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
-    """Every text in it can be stored. Numbers were checked when they were read (`read_exactly`)."""
+    """Checks that every text in the value can be stored. Numbers were checked when they were read (`read_exactly`)."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()

@@ -30,8 +30,8 @@ def error_sentence(error: Mapping[str, Any]) -> str:
 
 
 COMPARED_CHARS = 120
-"""Of each name its end is compared: files in one folder begin alike. So nobody can make the work long by what they call
-their files."""
+"""Only the end of each name is compared, because files in one folder begin alike. The limit keeps long file names from
+making the work long."""
 
 
 def similar(name: str, known: Iterable[str], most: int, at_least: float = 0.5) -> list[str]:
@@ -45,7 +45,7 @@ def similar(name: str, known: Iterable[str], most: int, at_least: float = 0.5) -
 
 
 def _pairs(name: str) -> frozenset[str]:
-    """The pairs of neighbouring characters, the first and the last character with a mark beside it."""
+    """The pairs of neighbouring characters. The first and the last character also make a pair with a mark."""
     ended = f"\0{name[-COMPARED_CHARS:].casefold()}\0"
     return frozenset(map("".join, pairwise(ended)))
 
