@@ -1,11 +1,11 @@
-"""One folder per Lambda, and what comes before its import.
+"""One folder per Lambda. This module runs before any handler is imported.
 
-The garbage collector rests while a handler is imported: imports make hardly any garbage and looking for it again and
-again is a tenth of a cold start. `Telemetry`, which every handler makes last, wakes it
+The garbage collector is off while a handler is imported: imports make hardly any garbage, and looking for it again and
+again takes a tenth of a cold start. `Telemetry`, which every handler makes last, turns it on
 (`shared/acta_engine/telemetry.py`).
 
-Where Lambda starts workers from a snapshot (`Environment.snap_start`), all of them would draw the same random numbers,
-by which the SDK spreads its repeats. Each seeds them anew. An import fixes nothing else: a test watches.
+Workers that Lambda starts from one snapshot (`Environment.snap_start`) would draw the same random numbers, with which
+the SDK spreads its retries. So each seeds its generator again. A test checks that an import fixes nothing else.
 """
 
 import gc

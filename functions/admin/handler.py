@@ -1,4 +1,4 @@
-"""Answers over HTTP what administrates a tenant, and stores the deployment's prompts for CloudFormation."""
+"""Answers the routes with which admins manage a tenant, and stores the deployment's prompts for CloudFormation."""
 
 from typing import Any
 

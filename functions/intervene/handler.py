@@ -1,5 +1,5 @@
-"""People steer over HTTP. The engine waits for people, handles an error, parks or rolls over
-(docs/design/engine.md 24, api.md, people.md)."""
+"""Answers the routes with which people steer sessions, and the engine when it waits for people, handles an error,
+parks a run or rolls it over (docs/design/engine.md 24, api.md, people.md)."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _do(step: EngineEvent) -> dict[str, Any]:
-    """What the state machine goes on with; of most steps it wants nothing."""
+    """What the state machine goes on with. For most steps it needs nothing."""
     repository, workflow = _app.repository, _app.workflow
     match step.op:
         case "ask":

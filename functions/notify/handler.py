@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: `Notifications` in `shared/acta_engine/notifications/notifications.py`."""
+"""The Lambda's entry point. Its events go to `Notifications` (`shared/acta_engine/notifications/notifications.py`)."""
 
 from acta_engine.app import App
 from acta_engine.telemetry import Telemetry

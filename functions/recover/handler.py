@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: `Recovery` in `shared/acta_engine/recovery/recovery.py`."""
+"""The Lambda's entry point. `Recovery` (`shared/acta_engine/recovery/recovery.py`) answers its events."""
 
 from acta_engine.app import App
 from acta_engine.telemetry import Telemetry

@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: the rows of `start` in `shared/acta_engine/api/operations.py`."""
+"""The Lambda's entry point. It answers the rows of `start` in `shared/acta_engine/api/operations.py`."""
 
 from acta_engine.api.app import Api
 from acta_engine.app import App

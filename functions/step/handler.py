@@ -49,7 +49,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 
 @cache
 def _http() -> Handler:
-    """Imported when it is first needed: an admin asks now and then, and no turn pays for it."""
+    """Imported at the first request, because only admins ask, now and then, and no turn should pay for it."""
     from acta_engine.api.app import Api
 
     app = App(configured_models=_models.configured)

@@ -1,4 +1,4 @@
-"""One tool call, an iteration of the Act state (docs/design/engine.md 16, tools.md 10), or what the API asks for
+"""Runs one tool call, an iteration of the Act state (docs/design/engine.md 16, tools.md 10), or what the API asks for
 (ADR 96)."""
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: `TraceExport` in `shared/acta_engine/traces/export.py`."""
+"""The Lambda's entry point. `TraceExport` (`shared/acta_engine/traces/export.py`) answers its events."""
 
 from acta_engine.app import App
 from acta_engine.telemetry import Telemetry

@@ -1,4 +1,4 @@
-"""The Lambda's entry point. What it answers: `UsageCount` in `shared/acta_engine/usage/usage_count.py`."""
+"""The Lambda's entry point. `UsageCount` (`shared/acta_engine/usage/usage_count.py`) answers its events."""
 
 from acta_engine.app import App
 from acta_engine.telemetry import Telemetry

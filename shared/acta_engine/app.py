@@ -1,11 +1,11 @@
 """Everything that Acta is put together from, in one place: stores, services and use cases.
 
 Each part is made when it is first asked for, and then kept, so that a process imports and makes only what it uses. That
-is why the imports stand inside the parts. The zip of a function has the modules of those parts alone that its code
-names (`infra/acta_infra/packaging/zip_contents.py`).
+is why the imports stand inside the parts. A function's zip has only the modules of the parts that its code names
+(`infra/acta_infra/packaging/zip_contents.py`).
 
-`App()` reads the settings from the environment. Whoever wants other parts gives them by name, and all that is made
-from them uses them: `App(settings, clock=clock, log=log)`.
+`App()` reads the settings from the environment. Other parts can be given by name, and everything that is made from
+them uses them: `App(settings, clock=clock, log=log)`.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ class App:
         return Admission(self.lines, self.clock, limits, dispatcher)
 
     def _check_answer(self, schema: str, text: str) -> CheckedAnswer:
-        """Few sessions have a schema."""
+        """Imported here, because few sessions have a schema."""
         from acta_engine.turn.schema_check import check_answer
 
         return check_answer(schema, text)
@@ -358,7 +358,7 @@ class App:
 
     @cached_property
     def registry(self) -> Registry:
-        """On the definitions that a turn has read before, so that it sees one version of them."""
+        """The registry on the definitions that a turn has already read, so that the turn sees one version of them."""
         return self._registry(self.definitions.last_snapshot)
 
     @cached_property
@@ -384,7 +384,7 @@ class App:
 
     @cached_property
     def tool_runtime(self) -> ToolRuntime:
-        """Of the function `tool`, which runs every tool."""
+        """The runtime of the function `tool`, which runs every tool."""
         from acta_engine.tools.runtime import ToolRuntime, Tools
 
         toolbox = Tools(
@@ -407,7 +407,7 @@ class App:
 
     @cached_property
     def bounded_tools(self) -> ToolRuntime:
-        """For the calls that `step` makes itself, on what its turns have read."""
+        """The runtime for the calls that `step` makes itself, with the definitions that its turns have read."""
         from acta_engine.tools.runtime import ToolRuntime, Tools
 
         toolbox = Tools(self.builtin_reach)
@@ -454,7 +454,7 @@ class App:
 
     @cached_property
     def mcp_servers(self) -> McpServers:
-        """What speaks HTTP is imported here: most workers meet no server."""
+        """The modules that speak HTTP are imported here, because most workers call no server."""
         from acta_engine.tools.mcp.servers import McpServers, schema_problem
 
         return McpServers(self.tool_hosts, self.secret_reader, self.secret_names.all, schema_problem)
@@ -542,7 +542,7 @@ class App:
 
     @cached_property
     def lines(self) -> AdmissionStore:
-        """Of sessions that wait for their provider."""
+        """The queues of sessions that wait for their provider."""
         from acta_engine.queue.dynamodb import DynamoAdmission
 
         return DynamoAdmission(self.settings.table)
@@ -574,7 +574,7 @@ class App:
 
     @cached_property
     def telemetry(self) -> Telemetry:
-        """Of a function that is no part of the API. Its handler gives this part."""
+        """The telemetry of a function that is no part of the API. Its handler gives this part."""
         raise LookupError("this function has no telemetry of its own")
 
     @cached_property
@@ -607,7 +607,7 @@ class App:
 
     @cached_property
     def own_receivers(self) -> OwnReceivers:
-        """Of tenants and sessions."""
+        """The webhooks of tenants and sessions."""
         from acta_engine.notifications.dynamodb import ReceiversByPartition
         from acta_engine.notifications.webhooks import OwnWebhooks, secrets_of_tenants
 

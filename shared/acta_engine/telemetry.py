@@ -38,7 +38,7 @@ RUN_METRICS: Units = MappingProxyType(
         "RunTurns": "Count",
     }
 )
-"""Of each finished run. `RunsEnded` also by `end`."""
+"""Metrics of each finished run. `RunsEnded` is also counted by `end`."""
 BATCH_METRICS: Units = MappingProxyType(
     {
         "RunsStarted": "Count",
@@ -54,21 +54,21 @@ BATCH_METRICS: Units = MappingProxyType(
         "Unread": "Count",
     }
 )
-"""Of what all sessions did since they were counted before, a minute or two ago."""
+"""Metrics of what all sessions did since the last count, a minute or two ago."""
 FAILURE_METRICS: Units = MappingProxyType(
     {"Failures": "Count", "Retries": "Count", "ProviderErrors": "Count"}
 )
-"""Of each failed invocation of the engine: all, those that it tries again, those that a model's provider was in the way
-of. `Failures` also by `error`, the name of the class.
+"""Metrics of the engine's failed invocations: all of them, those that it retries, and those caused by a model's
+provider. `Failures` is also counted by `error`, the name of the class.
 """
 SWEEP_METRICS: Units = MappingProxyType({"SessionsRecovered": "Count", "SessionsStuck": "Count"})
-"""Of each scan of `recover`: sessions that went on by its doing, and those that stand still and that it cannot help."""
+"""Metrics of each scan of `recover`: sessions that it made go on, and stuck sessions that it cannot help."""
 ROUND_METRICS: Units = MappingProxyType({"RecoveryRounds": "Count"})
-"""Of each round of `recover` that came to its end, by `round`. An alarm watches each
+"""The metric of each round of `recover` that came to its end, by `round`. An alarm watches each
 (`infra/acta_infra/watching/alarms.py`)."""
 LINE_METRICS: Units = MappingProxyType({"SessionsInLine": "Count"})
-"""Of each minute in which sessions wait for their provider, by `provider`: how many `recover` has seen in its line at
-once. Of a long line it looks at no more than it can admit, so there are at least so many.
+"""The metric of each minute in which sessions wait for their provider, by `provider`: how many `recover` saw in its
+queue at once. It looks at no more of a long queue than it can admit, so at least so many wait.
 """
 
 
@@ -100,14 +100,14 @@ def embedded(
 KEY_REFUSED_METRIC = "KeysRefused"
 """Counts turns of `step` whose provider refused the key or the quota (`infra/acta_infra/watching/alarms.py`)."""
 NOT_RECORDED_METRIC = "NotRecorded"
-"""Counts requests that the audit trail does not have, or not how they ended or who sent them
+"""Counts requests of which the audit trail lacks the record, the outcome or the sender
 (`infra/acta_infra/watching/alarms.py`).
 """
 SESSIONS_HIDDEN_METRIC = "SessionsHidden"
 """Counts requests for somebody else's private session, which are answered 404
 (`infra/acta_infra/watching/alarms.py`)."""
 PROVIDER = "PROVIDER_"
-"""How codes of errors of providers begin."""
+"""The prefix of providers' error codes."""
 SPANS_LOST_METRIC = "SpansLost"
 """Counts spans that nobody will get (`infra/acta_infra/watching/alarms.py`)."""
 SPANS_WAITING_METRIC = "SpansNotDelivered"
@@ -145,41 +145,41 @@ class Telemetry:
         /,
         **ids: object,
     ) -> None:
-        """A line with metrics in it. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
+        """Logs a line with metrics. `values`: of each. `dimensions`: sets of names of `ids`, as in `embedded`."""
         self.logger.info(message, extra={**ids, **values, **embedded(self._namespace, metrics, dimensions)})
 
     def turn(self, at: "Position", counts: Mapping[str, object]) -> None:
-        """A line about a turn that was made, so that an operator can follow a session turn by turn."""
+        """Logs a line about a turn, so that an operator can follow a session turn by turn."""
         self.logger.info("turn made", extra={**_ids(at), **counts})
 
     def key_refused(self, at: "Position", code: str) -> None:
-        """An operator has to see to it: a line with ids, and what the alarm `KeysRefused` counts."""
+        """An operator has to act: logs a line with ids, which the alarm `KeysRefused` counts."""
         self.logger.error("a key or a quota was refused", extra={**_ids(at), "code": code})
         self.metrics.add_metric(name=KEY_REFUSED_METRIC, unit="Count", value=1)
 
     def not_recorded(self, error: Exception, route: str, missing: str) -> None:
-        """An operator has to see to it: a line, and what the alarm `NotRecorded` counts. `missing`: `record`, `who`."""
+        """An operator has to act: logs a line, which the alarm `NotRecorded` counts. `missing`: `record`, `who`."""
         ids = {"route": route, "error": type(error).__name__, "missing": missing}
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
 
     def spans_not_delivered(self, why: str) -> None:
-        """A line, and what the alarm `SpansNotDelivered` counts."""
+        """Logs a line, which the alarm `SpansNotDelivered` counts."""
         self.logger.warning("spans not delivered", extra={"why": why})
         self.metrics.add_metric(name=SPANS_WAITING_METRIC, unit="Count", value=1)
 
     def spans_lost(self, count: int, why: str) -> None:
-        """A line, and what the alarm `SpansLost` counts. A commit that was not read counts as one span."""
+        """Logs a line, which the alarm `SpansLost` counts. A commit that was not read counts as one span."""
         self.logger.warning("spans lost", extra={"spans": count, "why": why})
         self.metrics.add_metric(name=SPANS_LOST_METRIC, unit="Count", value=count)
 
     def session_hidden(self) -> None:
-        """What the alarms `SessionsHidden` count."""
+        """Counts a request for the alarms `SessionsHidden`."""
         self.metrics.add_metric(name=SESSIONS_HIDDEN_METRIC, unit="Count", value=1)
 
     @contextmanager
     def work(self, name: str, step: "EngineEvent") -> Iterator[None]:
-        """Work of the engine: a line where it begins, and one more where it fails. That one has the metrics of
+        """Logs a line when work of the engine begins, and one more if it fails. Only the second has metrics of
         failures, so work that goes well costs nothing more.
         """
         ids = step.ids
@@ -201,7 +201,7 @@ class Telemetry:
             raise
 
     def failure(self, error: BaseException, **ids: object) -> None:
-        """An unexpected error: its class and the line that raised it, not its text (it may quote a body)."""
+        """Logs an unexpected error: its class and the line that raised it, but not its text, which may quote a body."""
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next

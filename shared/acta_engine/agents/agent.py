@@ -50,7 +50,7 @@ SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, st
 
 
 class DefinitionPart(FrozenModel):
-    """A part of a definition. JSON has to be of the very type: a request that brings it is not corrected."""
+    """A part of a definition. Its JSON values must have exactly the declared types: Acta does not convert them."""
 
     model_config = ConfigDict(strict=True)
 
@@ -102,8 +102,8 @@ Names = Annotated[tuple[Name, ...], Field(max_length=MAX_TOOLS), Strict(False), 
 
 
 class AgentSettings(FrozenModel):
-    """What whoever writes an agent says of it. This one class is the body of a request, what is stored and what is
-    answered: a field that is added here has its whole way.
+    """What the author of an agent defines. This class is part of the request's body and of the stored document, so a
+    field that is added here is accepted and stored.
     """
 
     name: Annotated[str, Field(max_length=MAX_NAME_CHARS), READABLE, NOT_BLANK, AfterValidator(str.strip)]
@@ -163,7 +163,7 @@ class AgentDefinition(AgentSettings):
         return named or self.model
 
     def asked_in_turn(self, first: str) -> tuple[str, ...]:
-        """Names of the models that one call may ask, in their order. `first`: the purpose's."""
+        """Names of the models that one call may ask, in their order. `first`: the purpose's model."""
         return tuple(dict.fromkeys((first, *(one.model for one in self.fallbacks))))
 
     def system(self, planning: str) -> str:
@@ -200,7 +200,7 @@ def require_start_role(start_roles: tuple[str, ...], roles: Set[str]) -> None:
 
 
 def policies_of(agent: AgentDefinition | None) -> Policies:
-    """How the agent asks people; none where it was deleted."""
+    """How the agent asks people; no policies if it was deleted."""
     return NO_POLICIES if agent is None else agent.interventions
 
 

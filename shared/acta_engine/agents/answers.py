@@ -12,7 +12,7 @@ from acta_engine.people.policies import InterventionType
 
 
 class ModelsByPurposeView(TypedDict):
-    """Models for purposes of their own; the agent's `model` has the others."""
+    """Other models for single purposes; the agent's `model` serves the rest."""
 
     plan: NotRequired[str]
     think: NotRequired[str]
@@ -27,7 +27,7 @@ class FallbackModelView(TypedDict):
 
 
 class SessionLimitsView(TypedDict):
-    """Of the agent's sessions, where their start names none. Absent: the deployment's."""
+    """Limits of the agent's sessions whose start names none. Absent: the deployment's."""
 
     max_steps: NotRequired[int]
     token_budget: NotRequired[int]
@@ -60,7 +60,7 @@ class AppliedFromView(TypedDict):
     set: str
     """The name of the set of files that owns the definition."""
     digest: str
-    """Of the definition as its file had it. A definition that has another one was changed by hand since."""
+    """The digest of the definition as its file had it. A definition with another digest was changed by hand since."""
 
 
 class AgentView(TypedDict):
@@ -75,21 +75,21 @@ class AgentView(TypedDict):
     """null: the deployment's."""
     models: ModelsByPurposeView
     fallbacks: list[FallbackModelView]
-    """Asked in this order where the model is overloaded or away."""
+    """Models that are asked in this order if the model is overloaded or unavailable."""
     tools: list[str]
     """Empty: every tool of the registry."""
     limits: SessionLimitsView
     caps: SessionCapsView
     high_stakes: list[str]
-    """Tools that a person must approve, beside those that the registry marks."""
+    """Tools that a person must approve, besides those that the registry marks."""
     start_roles: list[str]
     """One of them is needed to start a session and to write to it. Empty: any member may."""
     protocol: Protocol
     background: bool
-    """The provider makes its answers by itself and keeps them until they are fetched."""
+    """Whether the provider makes its answers in the background and keeps them until they are fetched."""
     interventions: dict[InterventionType, AskingPolicyView]
     warnings: list[str]
-    """Of its `tools`, those that were deleted since."""
+    """A sentence about each of its `tools` that was deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
     applied: AppliedFromView | None
@@ -101,5 +101,5 @@ class AgentView(TypedDict):
 
 
 def agent_view(agent: AgentDefinition) -> AgentView:
-    """As it is when it is written: then there is nothing to warn of. The built-in agent has version 0 and no times."""
+    """An agent that was just written: there is nothing to warn of. The built-in agent has version 0 and no times."""
     return copied(AgentView, agent, warnings=[])

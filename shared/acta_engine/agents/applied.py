@@ -11,8 +11,8 @@ DIGEST_PATTERN = r"^[A-Za-z0-9:_-]{1,100}$"
 
 
 class Applied(FrozenModel):
-    """`set`: the named set of files that owns the definition. `digest`: of the definition as its file had it; whoever
-    applies makes and compares it. A write by hand leaves both, so that the next apply sees that somebody was here.
+    """`set`: the named set of files that owns the definition. `digest`: of the definition as its file had it; `acta
+    apply` computes and compares it. A write by hand changes neither, so the next apply notices it.
     """
 
     set: Annotated[str, Field(pattern=SET_PATTERN)]

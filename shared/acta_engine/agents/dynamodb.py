@@ -154,7 +154,7 @@ def to_server(version: int, data: bytes) -> McpServer:
 
 
 AS_READ = "n = :n AND c = :c"
-"""Both: versions begin anew where a definition was deleted and made again under its name."""
+"""Both are compared: versions start again when a definition is deleted and made again under its name."""
 
 Definition = TypeVar("Definition", "ToolDefinition", "McpServer")
 
@@ -372,7 +372,7 @@ class DynamoDefinitions(_DefinitionTable):
         return PromptPage(versions, to_cursor(scope, str(versions[-1].version)) if more else None)
 
     def _versions(self, tenant: str, name: str, last: int, limit: int) -> tuple[Prompt, ...]:
-        """Those that the tenant has stored, from `last` on down."""
+        """The versions that the tenant has stored, from `last` downwards."""
         answer = self._dynamodb.call(
             "query",
             TableName=self._table,
@@ -412,7 +412,7 @@ class DynamoDefinitions(_DefinitionTable):
         self._change(tenant, in_force, None, kept)
 
     def seed(self, name: str) -> Prompt:
-        """Where no deployment has stored one: this release's."""
+        """The deployment's text. If no deployment has stored one: this release's."""
         item = self._get(seed_key(name), self._deployment)
         return prompts.seed(name) if item is None else item_prompt(item)
 

@@ -44,7 +44,7 @@ class PutAgent(AgentBody):
     }
 
     version: Annotated[int, Field(ge=0)] | None = None
-    """The version that it replaces; with another one in force: 409."""
+    """The version that it replaces. If another version is in force, the answer is 409."""
 
 
 class CreateAgent(AgentBody):
@@ -81,7 +81,7 @@ def _agents(api: Api) -> Resource[AgentDefinition]:
 
 
 def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
-    """Of each, a sentence for each tool that it names and that was deleted since."""
+    """For each agent, a sentence about each tool that it names and that was deleted since."""
     known = api.app.current_registry.specs(api.caller.tenant, "")
     return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
 
@@ -158,7 +158,7 @@ def settings_of(body: AgentSettings) -> dict[str, Any]:
 
 
 def _check(body: AgentBody, deps: App, tenant: str) -> None:
-    """Raises FieldsInvalid where the deployment, its caps or its tools do not carry what the definition asks for."""
+    """Raises FieldsInvalid where the deployment, its caps or its tools do not allow what the definition asks for."""
     named = {"tools": body.tools, "high_stakes": body.high_stakes}
     known = list(deps.current_registry.specs(tenant, "")) if any(named.values()) else []
     details = {field: unknown_tools(names, known) for field, names in named.items()}
@@ -191,7 +191,7 @@ def _providers(body: AgentBody, settings: Settings) -> Wrong:
 
 
 def _output(body: AgentBody, settings: Settings) -> Wrong:
-    """An answer that no call has the time for would be paid for and lost, at every attempt."""
+    """Refuses an output limit that a call has no time for: the answer would be paid for and lost at every attempt."""
     wanted, field = body.limits.max_output_tokens, "limits.max_output_tokens"
     if wanted is None:
         return {}
@@ -208,7 +208,7 @@ def _output(body: AgentBody, settings: Settings) -> Wrong:
 
 
 def _background(body: AgentBody, settings: Settings) -> Wrong:
-    """Refuses what a worker would wait for all the same, at its full price."""
+    """Refuses `background` where a worker would have to wait for the answer all the same, at its full price."""
     provider, why = body.provider or settings.provider, ""
     if not settings.background_seconds:
         why = "This environment allows no answers in the background. Leave it out."
@@ -236,7 +236,7 @@ def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
 
 
 def _caps(body: AgentBody, settings: Settings) -> Wrong:
-    """What the agent gives where nobody names a limit is within its caps, and those are within the deployment's."""
+    """Refuses caps above the deployment's, and limits above the agent's own caps."""
     caps = body.caps.model_dump(exclude_none=True)
     limits = LimitValues(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
     found = {

@@ -58,7 +58,7 @@ class DefinitionSnapshot(Protocol):
         """The version in force. Raises KeyError where no prompt has this name."""
 
     def prompt_version(self, name: str, version: int) -> Prompt | None:
-        """As of `DefinitionStore`."""
+        """As in `DefinitionStore`."""
 
     def tools(self) -> tuple[ToolDefinition, ...]:
         """The tools that the tenant's admins have added, sorted by name."""
@@ -78,8 +78,8 @@ class Definitions(Protocol):
 
 
 class DefinitionStore(Definitions, Protocol):
-    """What admins use. These methods read the store each time, strongly consistent. `limit`: of one page, the query
-    parameter of a route in `functions/admin`.
+    """What admins use. These methods read the store each time, strongly consistent. `limit`: the most items of a page,
+    from the query parameter of a route in `functions/admin`.
     """
 
     def agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
@@ -106,8 +106,8 @@ class DefinitionStore(Definitions, Protocol):
         """The version in force. Raises KeyError where no prompt has this name."""
 
     def prompt_version(self, tenant: str, name: str, version: int) -> Prompt | None:
-        """None: there is no such version. Raises KeyError where no prompt has this name. Only for version 1 the
-        deployment's own items may be read.
+        """None: there is no such version. Raises KeyError where no prompt has this name. Only version 1 may come from
+        the deployment's own items.
         """
 
     def newest_version(self, tenant: str, name: str) -> int:
@@ -129,8 +129,8 @@ class DefinitionStore(Definitions, Protocol):
         """
 
     def mark_prompt(self, tenant: str, marked: Prompt) -> None:
-        """Writes the tenant's version in force anew, with another `applied` and nothing else. Raises DefinitionChanged
-        where another version is in force.
+        """Writes the tenant's version in force again, with another `applied` and no other change. Raises
+        DefinitionChanged where another version is in force.
         """
 
     def seed(self, name: str) -> Prompt:
@@ -177,16 +177,16 @@ McpServerStore: TypeAlias = "NamedDefinitions[McpServer]"
 
 class ToolStore(NamedDefinitions["ToolDefinition"], Protocol):
     def take_key(self, record: IdempotencyRecord) -> None:
-        """Before a call that is stored nowhere else. Raises KeyTaken."""
+        """Stores the record before a call that is stored nowhere else. Raises KeyTaken."""
 
     def leave_key(self, record: IdempotencyRecord) -> None:
-        """After a call that was not made."""
+        """Deletes the record again after a call that was not made."""
 
 
 class ToolSecretNames(Protocol):
     """Which secrets a tenant's tools have; the values are kept apart (docs/design/tools.md 27). A name is stored
-    before its value and removed after it, so there is no value that nobody knows of. Read strongly consistent. Both
-    raise AwsDenied, too.
+    before its value and removed after it, so there is no value that nobody knows of. Read strongly consistent. Names
+    and values raise AwsDenied, too.
     """
 
     def all(self, tenant: str) -> tuple[ToolSecret, ...]:
@@ -196,7 +196,7 @@ class ToolSecretNames(Protocol):
         """Adds it, or replaces the one of its name."""
 
     def delete(self, tenant: str, name: str) -> None:
-        """Also where there is none."""
+        """Deletes it, if there is one."""
 
 
 class ToolSecretValues(Protocol):
@@ -206,4 +206,4 @@ class ToolSecretValues(Protocol):
         """Adds it, or replaces the one of its name. Raises StoreUnavailable while an earlier one is being deleted."""
 
     def delete(self, tenant: str, name: str) -> None:
-        """For good. Also where there is none."""
+        """Deletes it for good, if there is one."""

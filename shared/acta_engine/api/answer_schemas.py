@@ -1,4 +1,4 @@
-"""What stands in the sources of bodies and answers, for those who describe them: the document, and the tools of MCP."""
+"""Reads the docstrings of bodies and answers from their sources, for the API's document and the MCP tools."""
 
 import ast
 from functools import cache
@@ -34,7 +34,7 @@ def field_docs(model: type) -> dict[str, str]:
 
 @cache
 def as_typed_dict(shape: Any) -> Any:
-    """A TypedDict of the class's name, fields and words."""
+    """A TypedDict with the class's name, fields and docstrings."""
     words, hints = field_docs(shape), get_type_hints(shape, include_extras=True)
     fields = {name: _worded(hint, words.get(name)) for name, hint in hints.items()}
     make: Any = TypedDict

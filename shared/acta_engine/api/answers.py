@@ -1,10 +1,10 @@
-"""The classes of answers, and how their fields come from what they are about.
+"""The base of the classes of answers, and how an answer takes its fields from the domain.
 
-A field of an answer stands once: in its class, with its words under it. mypy reads the class as a TypedDict, the
-document's schemas and the client's types are made of it, and `copied` takes what the domain calls the same from there.
+A field of an answer is defined once: in its class, with its docstring. mypy reads it as a TypedDict, the document's
+schemas and the client's types are made from it, and `copied` takes fields of the same name from the domain.
 
-The class's name ends in `View`: `SessionView` is how the API shows a `Session`. The document and the client leave the
-ending out (`published_name` in `infra/acta_infra/document/schemas.py`).
+The class's name ends in `View`: `SessionView` is how the API shows a `Session`. The document and the client drop this
+ending (`published_name` in `infra/acta_infra/document/schemas.py`).
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 else:
 
     class TypedDict:
-        """The base of an answer's class while a function runs: it makes nothing of the annotations, which have to be
-        texts (`from __future__ import annotations`). A real TypedDict would cost each cold start 30 ms for all of them.
+        """The base of an answer's class at run time. It ignores the annotations, which have to be texts (`from
+        __future__ import annotations`). A real TypedDict would cost each cold start 30 ms for all of them.
         """
 
         @classmethod
         def __get_pydantic_core_schema__(cls, _source, handler):
-            """For the document alone, which makes schemas of answers."""
+            """Only the API's document needs this, because it makes schemas of answers."""
             from acta_engine.api.answer_schemas import as_typed_dict
 
             return handler.generate_schema(as_typed_dict(cls))
@@ -56,8 +56,8 @@ def fields_of(shape: Any) -> Mapping[str, bool]:
 
 
 def copied(shape: type[Shape], source: object, **own: Any) -> Shape:
-    """The answer: `own` has the fields that are not as in `source`, which has all others under the same names. A field
-    that the shape may leave out is there only where `own` has it.
+    """The answer. `own` has the fields that differ from `source`; all others come from `source`, under the same names.
+    A field that the shape may leave out is there only if `own` has it.
     """
     of: Any = shape
     fields = fields_of(of)

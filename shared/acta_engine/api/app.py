@@ -13,7 +13,7 @@ The rows in `operations.py` name the handlers of the routes. Such a handler take
 When it runs, the role that its operation needs has been checked, and its arguments were taken from path, query and body
 and validated (`arguments.py`). Where the row has an action, the request is in the audit trail (`recorder.py`).
 
-A handler's module is imported at its first request, or where the function loads it, so a cold start pays for few
+A handler's module is imported at its first request, unless the function loads it earlier, so a cold start pays for few
 routes.
 """
 
@@ -64,7 +64,7 @@ class Api:
         limiter: Limiter | None = None,
         is_repeat: Callable[[Request], bool] = lambda request: False,
     ) -> None:
-        """`audit`: a function has none if all its routes change nothing, and nobody is known by a token. `limiter`:
+        """`audit`: None in a function whose routes change nothing and take no token. `limiter`:
         None where no tenant has limits. `is_repeat`: whether a start was answered before.
         Raises LookupError where there is no audit for an operation that has to be recorded.
         """
@@ -85,7 +85,7 @@ class Api:
         )
         self._is_repeat = is_repeat
         self.handlers: dict[str, RouteHandler] = {}
-        """By the names of operations that were asked for."""
+        """The handlers that were loaded so far, by their operations' names."""
         self.handler: Handler = self.telemetry.watch(self._handle)
         self._own = frozenset(operations_in(function))
         if audit is None and any(row.action for row in self._own):
@@ -114,7 +114,7 @@ class Api:
         return response.to_gateway()
 
     def ask(self, inner: Inner) -> Response:
-        """What a request is answered that the one at work now stands for: same caller, and every check of its own
+        """Answers a further request that the current one contains, for the same caller and with every check of its own
         route. It is limited, recorded and logged as if it had come from outside.
         """
         outer, event = self._request, inner.event(self._event)
@@ -126,11 +126,11 @@ class Api:
             self._request = outer
 
     def told(self, act: Callable[[], Response]) -> Response:
-        """What `act` answers; what it raises is logged, counted and answered as of any request."""
+        """Returns the answer of `act`. An error is logged, counted and answered as in any request."""
         return self._answered(self._event, act)
 
     def _answered(self, event: dict[str, Any], act: Callable[[], Response]) -> Response:
-        """What `act` answers; what it raises is logged, and answered as the caller may see it."""
+        """Returns the answer of `act`. An error is logged, and answered as the caller may see it."""
         try:
             return act()
         except Exception as error:
@@ -187,7 +187,7 @@ class Api:
         return self._arguments[row]
 
     def _with_limits(self, response: Response) -> Response:
-        """With what is known of the tenant's limits, unless the answer is about one."""
+        """Adds headers with what is known of the tenant's limits, unless the answer is about one."""
         request = self._request
         if self.limiter is None or request is None or request.caller is None or POLICY in response.headers:
             return response
@@ -201,8 +201,8 @@ class Api:
             self.limiter.reached(request.caller.tenant, error)
 
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
-        """Who asked, by the pseudonyms of the audit trail, as far as the token says and the key is there. Whoever asks
-        for somebody's private session is told 404 and stands here all the same.
+        """Logs who asked, by the pseudonyms of the audit trail, if the token says it and the key can be read. A
+        request for somebody else's private session is answered 404 and logged all the same.
         """
         ids: dict[str, str] = dict(error.ids) if isinstance(error, NotYours) else {}
         ids["request_id"] = request_id(event)

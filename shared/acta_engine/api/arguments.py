@@ -4,8 +4,8 @@
 
 The first parameter is the API. One that the route's path names is a variable of the path. One whose type is a
 `RequestBody` is the JSON body. Every other one is a query parameter; `from_` is called `from` in a query, because
-Python has that word for itself. What a query has beside them is refused (ADR 66).
-Modules with handlers keep real annotations (no `from __future__ import annotations`), so that local types can be read.
+`from` is a keyword in Python. Any other query parameter is refused (ADR 66). Modules with handlers keep real
+annotations (no `from __future__ import annotations`), so that local types can be read.
 """
 
 import inspect
@@ -25,7 +25,7 @@ MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""
 MAX_NAME_CHARS = 100
 _PATH_VARIABLE = re.compile(r"[-._~()'!*:@,;=+&$%<> \[\]{}|^\w]+")
-"""Nothing is called otherwise: control characters, quotes, `#`, `?` and backslashes stand in no id and no name."""
+"""The characters of ids and names: none has control characters, quotes, `#`, `?` or backslashes."""
 
 Where = Literal["path", "query", "body"]
 
@@ -44,7 +44,7 @@ _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it on
 
 
 class Arguments:
-    """Of one route's handler. Making them takes time, so they are made for routes that are asked for."""
+    """The arguments of one route's handler. Making this object takes time, so it is made at the first request."""
 
     def __init__(self, route: Operation, handle: Callable[..., Any]) -> None:
         hints = get_type_hints(handle, include_extras=True)

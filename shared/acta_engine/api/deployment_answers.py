@@ -13,7 +13,7 @@ class HealthView(TypedDict):
 
 
 class SchemaVersionsView(TypedDict):
-    """Of what is stored. They differ while a deployment takes a new version into use."""
+    """The schema versions of what is stored. They differ while a deployment takes a new version into use."""
 
     reads: int
     """The newest version that this release knows."""
@@ -34,29 +34,29 @@ class LimitsInForceView(TypedDict):
     requests_per_second: Counter | None
     long_polls: Counter | None
     tokens_per_hour: Counter | None
-    """Of all its sessions together."""
+    """The most tokens that all its sessions together may use in an hour."""
 
 
 class RecoveryScanView(TypedDict):
-    """What the last look for sessions that stand still did, in numbers of sessions of the whole deployment. It has
-    three parts, each of which is made every minute: these are their sums, and the end of the oldest.
+    """What the last scan for stuck sessions did, in numbers of sessions of the whole deployment. A scan has three
+    parts, each of which runs every minute. The numbers are their sums; `ended_at` is when the oldest ended.
     """
 
     ended_at: Instant
     looked: Counter
-    """That were read."""
+    """Sessions that were read."""
     started: Counter
-    """Whose execution had never begun."""
+    """Sessions whose execution had never begun."""
     restarted: Counter
-    """Whose execution was gone: they go on in another one."""
+    """Sessions whose execution was gone. They go on in another one."""
     woken: Counter
-    """Whose wake-up was lost."""
+    """Sessions whose wake-up was lost."""
     unreadable: Counter
-    """Whose data is damaged, or another release's."""
+    """Sessions whose data is damaged, or was written by another release."""
     put_off: Counter
-    """That were unreadable before, and are looked at again later."""
+    """Sessions that were unreadable before, and are read again later."""
     left: Counter
-    """For which no time was left. The next scan begins with others."""
+    """Sessions for which no time was left. The next scan begins with others."""
     unread: Counter
     """Parts of the index for which no time was left."""
     unanswered: Counter
@@ -69,7 +69,7 @@ class RecoveryStateView(TypedDict):
     last_scan: RecoveryScanView | None
     """null: one of its parts has never ended."""
     late: bool
-    """One of its parts has not ended for three minutes."""
+    """Whether one of its parts has not ended for three minutes."""
 
 
 class DeploymentHealthView(TypedDict):

@@ -15,13 +15,13 @@ HEADERS: Mapping[str, str] = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
-"""Of every answer; they win over a handler's own."""
+"""Headers of every answer. They win over a handler's own."""
 CACHE = "Cache-Control"
 
 
 class Response(NamedTuple):
-    """`content_type` empty: there is no body. `data`: what `body` says as JSON, where it says that something was done;
-    `code`: of the error that it tells.
+    """`content_type` empty: there is no body. `data`: the data that `body` holds as JSON, if the request succeeded;
+    `code`: the code of the error in `body`.
     """
 
     status: int
@@ -33,7 +33,7 @@ class Response(NamedTuple):
     cache: str = "no-store"
     """The header `Cache-Control`. Only what is the same for everybody may be kept."""
     recorded: Mapping[str, str] = NO_HEADERS
-    """What the audit trail says of it that `data` does not: the question that a message or a resume has decided."""
+    """What the audit trail records besides `data`: the question that a message or a resume has decided."""
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""
@@ -48,7 +48,7 @@ class Response(NamedTuple):
 
 
 def success(data: Any, status: int = 200, headers: Mapping[str, str] = NO_HEADERS) -> Response:
-    """`data` is JSON as Python has it; what the rooms' `answers.py` make is."""
+    """`data`: values of JSON's types, as the functions of each package's `answers.py` return them."""
     return Response(status, JSON, to_json({"success": True, "data": data}), headers, data)
 
 

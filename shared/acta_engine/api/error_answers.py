@@ -1,7 +1,7 @@
-"""From what went wrong to the status and envelope the caller sees: the one table (docs/design/api.md 35).
+"""The one table that turns an error into the status and envelope that the caller sees (docs/design/api.md 35).
 
-A message never names a table, an ARN, a model, a class or a line. What is no CallerError has one of two fixed
-sentences.
+A message never names a table, an ARN, a model, a class or a line. An error that is no CallerError gets one of two
+fixed sentences.
 
 Source of the headers `RateLimit-Policy` and `RateLimit`: IETF, draft-ietf-httpapi-ratelimit-headers-11, "RateLimit
 header fields for HTTP": lists of strings with parameters (RFC 9651). q: the quota, w: its window in seconds, r: what is
@@ -50,13 +50,13 @@ STATUSES: Mapping[str, int] = {
 }
 
 UNEXPECTED = "INTERNAL_ERROR"
-"""The code of what is no CallerError."""
+"""The code of an error that is no CallerError."""
 
 RETRY_AFTER_SECONDS: Mapping[str, int] = {"UNAVAILABLE": 1}
 
 
 def caller_error(error: Exception) -> CallerError | None:
-    """As the caller sees it; None: only that something broke."""
+    """The error as the caller sees it. None: the caller learns only that something broke."""
     match error:
         case CallerError():
             return error
@@ -109,7 +109,7 @@ def limit_headers(quotas: Iterable[Quota], left: Mapping[str, tuple[int, int]] =
 
 
 def refused_headers(error: LimitReached) -> dict[str, str]:
-    """Of a 429."""
+    """The headers of a 429."""
     left = {error.quota.name: (0, error.retry_after)}
     return {"Retry-After": str(error.retry_after), **limit_headers([error.quota], left)}
 

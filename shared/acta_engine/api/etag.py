@@ -15,7 +15,7 @@ def etag(*parts: object) -> str:
 
 
 def plan_tag(version: int) -> str:
-    """Of a plan: an edit is about a version of it. Steps change their status within one and are looked at anew."""
+    """The tag of a plan's version, which an edit names. Steps change their status within it; edits check that."""
     return etag(version)
 
 
@@ -34,8 +34,8 @@ def matches(if_none_match: str | None, tag: str) -> bool:
 
 
 def of_new_or_known(if_none_match: str | None, if_match: str | None) -> str | None:
-    """What a write wants to meet: `*`: nothing; a tag: what has this tag; None: whatever is there. Raises FieldsInvalid
-    for what says neither.
+    """What a write expects at its place. `*`: nothing; a tag: what has this tag; None: anything. Raises FieldsInvalid
+    for headers that say none of this.
     """
     if if_none_match is not None:
         if if_none_match.strip() != "*" or if_match is not None:
@@ -55,7 +55,7 @@ def _is_one_strong(tag: str) -> bool:
 
 
 def admits(if_match: str | None, tag: str) -> bool:
-    """Whether the caller wants to change what has this tag. Strong comparison; `*` or no header: whatever it is."""
+    """Whether `If-Match` allows to change what has this tag. Strong comparison; `*` or no header allows anything."""
     if if_match is None or if_match.strip() == "*":
         return True
     return any(found[0] == tag for found in _TAG.finditer(if_match))

@@ -1,8 +1,8 @@
 """What anybody may ask without a token: `/healthz`, who issues the API's tokens, the document of the API and its page,
 and every path and method that has no route (404, 405).
 
-It is a function of its own with no rights beyond its log. So whoever asks for nothing in particular, however often,
-keeps no function busy that serves people with a token. It uses no store, so it answers in an outage too.
+It is a function of its own with no rights beyond its log. So such requests, however many, keep no function busy that
+serves people with a token. It uses no store, so it answers in an outage too.
 
 The document and its page were made when the zip was built, by `infra/acta_infra/document` (ADR 64), and are in it
 compressed.
@@ -23,7 +23,7 @@ PARTS: Mapping[str, str] = MappingProxyType(
         "start.js": "text/javascript; charset=utf-8",
     }
 )
-"""What the page is made of -> its type."""
+"""The page's files -> their content types."""
 POLICY: Mapping[str, str] = MappingProxyType(
     {
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -48,7 +48,7 @@ def read_page_file(api: Api, file: str) -> Response:
 
 
 def _answer(api: Api, name: str, content_type: str, headers: Mapping[str, str]) -> Response:
-    """As it is stored for who takes gzip, which everybody's browser does."""
+    """The file as it is stored, compressed, for clients that take gzip, as all browsers do; else unpacked."""
     from gzip import decompress  # health and unknown paths do not wait for it
 
     body, headers = (api.app.made / f"{name}.gz").read_bytes(), {**headers, "Vary": "Accept-Encoding"}

@@ -4,8 +4,8 @@ A record of the first request is written in one transaction with what the reques
 record holds the number of its commit, and a repeat is answered from that commit. For a request about a definition it
 holds the answer. It is known for 24 hours (`KEY_LIFE` in `shared/acta_engine/log/commit.py`).
 
-A key is its person's: the same key of somebody else is another key, so nobody learns of another one's request or is
-answered with it.
+A key belongs to the person who sent it. The same text from somebody else is another key, so nobody learns of another
+person's request or gets its answer.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from acta_engine.people.requester import Requester
 
 MAX_KEY_CHARS = 255
 _THEN = "\n"
-"""Between the person and what they sent. Neither has one. Stores keep a hash of both."""
+"""Separates the person from the key that they sent; neither contains it. Stores keep a hash of both."""
 
 Json = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def idempotency_key(request: Request, status: int) -> IdempotencyKey | None:
 
 
 def record_of(key: IdempotencyKey | None, answer: Json, now: datetime) -> IdempotencyRecord | None:
-    """With the whole answer, for a request about a definition. None: the request has no key."""
+    """A record with the whole answer, for a request about a definition. None: the request has no key."""
     return None if key is None else key.record(answer, now)
 
 
@@ -67,8 +67,8 @@ def stored_answer(record: IdempotencyRecord) -> Json:
 
 
 def answer_from_commit(log: SessionLog, record: IdempotencyRecord, view: Callable[[Head], Json]) -> Json:
-    """What the request was answered: its commit's head, seen through `view`. Once the session is deleted: its id alone.
-    `record`: of a request that made a commit.
+    """The answer that the request got: its commit's head, seen through `view`. Once the session is deleted, its id
+    alone. `record`: of a request that made a commit.
     """
     if record.commit is None:
         raise ValueError("the record names no commit")
@@ -81,7 +81,7 @@ def answer_from_commit(log: SessionLog, record: IdempotencyRecord, view: Callabl
 
 
 class IdempotencyGuard:
-    """`index` has the records."""
+    """Answers repeated requests. `index` has the records."""
 
     def __init__(self, index: SessionIndex) -> None:
         self._index = index
@@ -97,7 +97,7 @@ class IdempotencyGuard:
         act: Callable[[], Json],
         repeat: Callable[[IdempotencyRecord], Json] = stored_answer,
     ) -> Json:
-        """What `act` answers; for a request that succeeded before, what `repeat` makes of its record.
+        """The answer of `act`; for a request that succeeded before, what `repeat` makes of its record.
 
         `act` writes the record together with what it does. Raises IdempotencyMismatch where the key came with another
         body, and what `act` raises.
@@ -109,7 +109,7 @@ class IdempotencyGuard:
             try:
                 return act()
             except (KeyTaken, Conflict, PreconditionFailed) as lost:
-                # The request that was faster may have come with this very key, and then has the answer of this one.
+                # The faster request may have had this very key. Then its answer is the answer to this one, too.
                 earlier = self._earlier(key)
                 if earlier is None and not isinstance(lost, KeyTaken):
                     raise

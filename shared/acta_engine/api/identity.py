@@ -31,8 +31,8 @@ class Caller(NamedTuple):
 
 
 class ClaimNames(NamedTuple):
-    """Where tenant and roles stand in a token, by the settings `…_claim`. `machine_…`: in that of a program that the
-    own pool lists; empty where it lists none.
+    """The claims that hold tenant and roles, from the settings `…_claim`. `machine_…`: those in the token of a program
+    that the deployment's own user pool lists; empty if it lists none.
     """
 
     tenant: str
@@ -82,8 +82,8 @@ def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
 def _where(claims: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
     """The names of the claims that hold the tenant and the roles of this token.
 
-    A machine's are those of its own where the token has no tenant and its subject is a client. No person's token has
-    them (ADR 81); if one had, a person's subject is never a client, so they would count for nothing.
+    A token without a tenant, whose subject is a client, uses the machine's claims. No person's token has them (ADR
+    81); if one had, they would count for nothing, because a person's subject is never a client.
     """
     is_machines = isinstance(claims.get("client_id"), str) and claims["client_id"] == claims.get("sub")
     if names.machine_tenant and is_machines and names.tenant not in claims:

@@ -131,7 +131,7 @@ def source_address(event: Mapping[str, Any], headers: Mapping[str, str], setting
 
 
 KEPT_HEADERS = (SECRET_HEADER, ADDRESS_HEADER)
-"""What the front said of the request. All else a client said about the outer one."""
+"""The headers that the front set. All others are what a client said about the outer request."""
 
 
 class Inner(NamedTuple):
@@ -147,7 +147,7 @@ class Inner(NamedTuple):
     idempotency_key: str | None = None
 
     def event(self, outer: Mapping[str, Any]) -> dict[str, Any]:
-        """As the gateway would hand it over. Who asks is who asked the outer one: the authorizer's claims stay."""
+        """The event as the gateway would send it. The caller is the outer request's: the authorizer's claims stay."""
         path = self.path
         for name, value in self.variables.items():
             path = path.replace(f"{{{name}}}", value)

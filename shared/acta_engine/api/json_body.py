@@ -1,6 +1,6 @@
 """A request's body: its bytes, and the JSON object they spell.
 
-How long each field may be: `bodies.py`; a file: `Settings.max_file_bytes`. The gateway takes 10 MB at most.
+Fields are limited in `bodies.py`, files by `Settings.max_file_bytes`. The gateway takes at most 10 MB.
 """
 
 import base64
@@ -16,20 +16,20 @@ from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactl
 from acta_engine.untrusted.texts import InRequests
 
 WORDS_OF = "words_of"
-"""Names the class under whose fields the words stand, where it is not the class itself."""
+"""The attribute that names the class whose field docstrings count, if it is not the class itself."""
 
 
 class RequestBody(BaseModel):
     """What an operation takes. It stands beside the handler; those about sessions are in `sessions/bodies.py`."""
 
     EXAMPLES: ClassVar[Mapping[str, Any]] = {}
-    """For the document: bodies by a name, each of which a test sends."""
+    """Examples of bodies for the document, by name. A test sends each of them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True, allow_inf_nan=False)
 
 
 def optional(model: type[BaseModel], base: type[RequestBody]) -> type[RequestBody]:
-    """`base`, and the model's fields, each of which may be absent, or null, which says the same."""
+    """`base` with the model's fields, each of which may be absent or null; both mean the same."""
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         own: Any = next(

@@ -11,11 +11,11 @@ from pydantic import AwareDatetime, BeforeValidator, Field
 from acta_engine.errors import CursorInvalid
 
 MAX_PAGE = 100
-"""Entries of a page, at most: the bound of a route's `limit`. What it is without one stands in the route."""
+"""The most entries of a page: the bound of a route's `limit`. Its default stands in the route."""
 MAX_LONG_PAGE = 200
-"""Of what is short: messages, events, steps, memories, usage."""
+"""The same for short entries: messages, events, steps, memories, usage."""
 MAX_FILES = 1_000
-"""As S3 lists them."""
+"""The same for files, because S3 lists as many at once."""
 ListingCursor = Annotated[str | None, Field(max_length=2_048)]
 
 
@@ -29,7 +29,7 @@ def listing_cursor() -> Iterator[None]:
 
 
 def _as_written(text: object) -> object:
-    """pydantic takes a number for seconds since 1970, too, which the document does not say."""
+    """pydantic would also take a number, as seconds since 1970, which the document does not mention."""
     if isinstance(text, str) and not (text[:4].isdigit() and text[4:5] == "-"):
         raise ValueError("This is not an instant, such as 2026-01-31T09:30:00Z")
     return text

@@ -59,7 +59,7 @@ class McpOffer:
     destroys: bool = False
     """Whether it takes something away that was there."""
     repeats: bool = False
-    """Whether a second call with the same arguments changes nothing more. So it is where the operation only reads."""
+    """Whether a second call with the same arguments changes nothing more, as when it only reads."""
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +130,7 @@ class Operation:
 
     @property
     def module(self) -> str:
-        """The handler's."""
+        """The module of the handler."""
         return f"acta_engine.{self.handler.partition(':')[0]}"
 
     @property
@@ -139,7 +139,7 @@ class Operation:
         return self.path.replace("+}", "}")
 
     def words(self, name: str) -> str:
-        """About a parameter: the row's own words, else those for all. Raises KeyError where there are none."""
+        """The description of a parameter: the row's own, else the common one. Raises KeyError where there is none."""
         if name in self.parameters:
             return self.parameters[name]
         before, variable, _ = self.plain_path.partition(f"/{{{name}}}")

@@ -32,7 +32,7 @@ REPLACED = (
     "somebody else has changed it since."
 )
 STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
-"""Errors of what begins a run."""
+"""Errors of operations that begin a run."""
 CONTROLLED = data(
     "Session", "DeletedSession",
     says="The session after the change. If the session was deleted meanwhile, a repeat with the same "
@@ -942,7 +942,7 @@ ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start
 """Function -> the functions whose handlers it contains and calls in the same process (ADR 94)."""
 CATCH_ALL: Function = "fallback"
 MOVED: Mapping[str, str] = MappingProxyType({"/console/": "/console"})
-"""Paths that are no route, and where what they mean is. The gateway's routes end with no slash."""
+"""Paths without a route -> the path that is meant. The gateway's routes end with no slash."""
 DEFAULT_KEY = "$default"
 """The gateway's name for the route of requests that no other route fits."""
 OPEN_KEYS = (DEFAULT_KEY, *(str(row) for row in OPERATIONS if row.role is None))

@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 class Applicable(RequestBody):
-    """What files may define."""
+    """The body of a definition that `acta apply` may write from a file."""
 
     applied: Applied | None = None
-    """The set of files that owns it, and the digest of its file. Absent: as it was. null: no set owns it."""
+    """The set of files that owns it, and the digest of its file. Absent: it stays as it was. null: no set owns it."""
 
 
 class Resource(Generic[T]):
@@ -117,5 +117,5 @@ class _Versioned(Protocol):
 
 
 def version_tag(one: _Versioned) -> str:
-    """Both: versions begin anew where a definition was deleted and made again under its name."""
+    """A tag of version and creation time: versions start again when a definition is deleted and made again."""
     return etag(one.version, int(one.created_at.timestamp() * 1_000) if one.created_at else 0)

@@ -24,9 +24,9 @@ AS_NAMED = RoleRules()
 
 
 def roles_from(claim: object, rules: RoleRules = AS_NAMED) -> frozenset[str]:
-    """A list, or a list as JSON, has its names as they are; the gateway's text is taken apart where that can be done in
-    one way only; any other text is one name. What can be read in two ways, or in none, grants nothing. JSON could also
-    be a name in quotation marks: it is one where the map has it, and then grants nothing.
+    """A list, or a list as JSON, holds the names as they are. The gateway's text is split if there is only one way to
+    split it; any other text is one name. What can be read in two ways, or in none, grants nothing: so does JSON that
+    the map also knows as names with quotation marks.
     """
     named = _names(claim, rules)
     roles = (rules.role_map.get(name, "") for name in named) if rules.role_map else named

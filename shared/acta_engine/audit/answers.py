@@ -24,4 +24,4 @@ class AuditRecordView(TypedDict):
     """What it was done to, by name."""
     outcome: Outcome
     code: str | None
-    """Of the error that the caller was answered with."""
+    """The code of the error that the caller got."""

@@ -14,16 +14,16 @@ from acta_engine.clock import Clock
 from acta_engine.store.schema import FrozenModel
 
 Outcome = Literal["begun", "done", "refused", "failed"]
-"""`begun`: what became of it is not known: its worker died, or the store was away after it. `refused`: the caller was
-told why (4xx). `failed`: the mistake was on our side (5xx), and the action may have happened.
+"""`begun`: the outcome is not known, because the worker died or the store was unavailable afterwards. `refused`: the
+caller was told why (4xx). `failed`: the mistake was on our side (5xx), and the action may have happened.
 """
 V4_PREFIX, V6_PREFIX = 24, 48
 """What is kept of an address: a network of an organisation or a provider, and no single machine."""
 UNKNOWN = "unknown"
-"""Instead of a pseudonym, which begins with `p_`: the key was away, and what was asked for stops a session."""
+"""Stands for a pseudonym, which begins with `p_`, if the key cannot be read and the request stops a session."""
 MAX_ROLES = 20
 MAX_CHARS = 200
-"""Of a detail. A path of the storage has a limit of its own."""
+"""The longest detail. A path of the storage has a limit of its own."""
 
 
 class AuditRecord(FrozenModel):
@@ -72,7 +72,7 @@ class RecordExists(Exception):
 
 
 class AuditFilter(NamedTuple):
-    """What is looked for. None: whatever it is. `since` belongs to the span, `until` does not."""
+    """The records that are looked for. None: any value. `since` belongs to the span, `until` does not."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -102,7 +102,7 @@ class Pseudonyms(Protocol):
     """Names for people that nobody can turn back without the deployment's key."""
 
     def of(self, tenant: str, user: str) -> str:
-        """The same for the same two, as long as the key is. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
+        """The same for the same user, as long as the key exists. Raises StoreThrottled, StoreUnavailable, AwsDenied."""
 
 
 class Audit(NamedTuple):

@@ -19,13 +19,13 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.people.intervention import Intervention
 
 DECIDED_INPUT = "tool_call.input_hash"
-"""Of a decision about a call: the input that was decided on, a person's where a person gave one."""
+"""In the record of a decision about a call: the input that was decided on, which is the person's if they gave one."""
 PRIVATE_FILE = "~/…"
-"""Which of their own files somebody wrote is for nobody else to read."""
+"""Replaces the path of a private file: nobody else may read which of their own files a person wrote."""
 RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
 STOPPING: frozenset[str] = frozenset({"session.pause", "session.cancel"})
-"""They end spending and harm, so they are not refused because the key of the pseudonyms is away."""
+"""They end spending and harm, so they are not refused when the key of the pseudonyms cannot be read."""
 Missing = Literal["record", "who"]
 """What the trail lacks: the request or its end, or only the pseudonym of who sent it."""
 
@@ -39,7 +39,7 @@ class Recorder:
     def recorded(
         self, request: Request, arguments: Mapping[str, Any], act: Callable[[], Response]
     ) -> Response:
-        """What `act` answers, refusals and mistakes too. It is not asked where its beginning cannot be recorded.
+        """The answer of `act`, also if it refuses or fails. `act` is not called if its beginning cannot be recorded.
 
         Raises what the trail raises. A worker that dies in `act` leaves the record that it had begun.
         """

@@ -5,9 +5,9 @@
                                         before the action
     T#{tenant}    U#{record}#1          the same, after it: the same record with how it ended
 
-Records are in the clear, so that an auditor reads them without Acta. Their ids order by time. People stand in them, and
-in logs of refusals, as a keyed hash of tenant and subject: whoever has the key and knows a person's subject finds that
-person's records. Nobody finds the person from a record.
+Records are not encoded, so that an auditor can read them without Acta. Their ids order by time. People stand in them,
+and in logs of refusals, as a keyed hash of tenant and subject: whoever has the key and knows a person's subject finds
+that person's records. Nobody finds the person from a record.
 """
 
 import hmac
@@ -91,7 +91,7 @@ class DynamoTrail:
     def _newest_first(
         self, tenant: str, wanted: AuditFilter, before: str | None, limit: int
     ) -> Iterator[Any]:
-        """One Query after another while the caller goes on. `before`: the id of a record that comes no more."""
+        """Makes one Query after another while the caller goes on. `before`: only records older than this id come."""
         lowest = _first_id(wanted.since or FIRST)
         highest = min(each for each in (before, _first_id(wanted.until or LAST)) if each is not None)
         if lowest > highest:
@@ -147,15 +147,15 @@ def _id_of(item: Item) -> str:
 
 
 def _first_id(at: datetime) -> str:
-    """No id of that time or later is smaller, and an item's key is longer than its id's: so as an upper bound it leaves
-    out what was made then.
+    """The smallest id of that time. An item's key is longer than its id, so as an upper bound this leaves out what was
+    made at that time.
     """
     milliseconds = max(math.ceil(at.timestamp() * 1_000), 0)
     return make_id(AUDIT, milliseconds, NO_RANDOMNESS)
 
 
 LOCAL_KEY = "a local stack keeps nothing of people"
-"""Where there is no Secrets Manager."""
+"""The key of a local stack, which has no Secrets Manager."""
 CHARS = 32
 
 

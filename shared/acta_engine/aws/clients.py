@@ -22,11 +22,11 @@ CONNECTIONS = 16
 
 
 SAY_THAT_KEYS_ARE_DENIED = ("dynamodb", "secrets-manager")
-"""As botocore names them in events. S3 says it of objects that are missing, too."""
+"""As botocore names them in events. S3 is left out, because it also denies access to objects that are missing."""
 
 HOLDS_TENANTS_DATA = ("dynamodb", "s3")
 HOLDS_TENANTS_SECRETS = ("secretsmanager",)
-"""What a tenant's credentials are for, each for one of the two. Everything else a function asks with its own."""
+"""A tenant has separate credentials for each of the two. A function uses its own for every other service."""
 
 
 @cache
@@ -93,7 +93,7 @@ def make_client(
             max_pool_connections=CONNECTIONS,
             parameter_validation=False,  # adapters build every request, and contract suites try them
             tcp_keepalive=True,
-            # else botocore makes its own anew for each request, out of eleven parts: a quarter of a request's CPU
+            # botocore would make its own from eleven parts for each request: a quarter of its CPU
             user_agent=f"acta botocore/{botocore.__version__}",
         ),
         **where,
@@ -105,7 +105,7 @@ def make_client(
 
 
 def _session() -> Any:
-    """A new botocore session. All have what botocore has read of AWS in common: it takes most of a client's time."""
+    """A new botocore session. All share what botocore has read of AWS, which takes most of a client's time."""
     import botocore.session
 
     session = botocore.session.get_session()
@@ -129,10 +129,10 @@ def _descriptions_of_aws() -> Any:
 
 
 def keeping_alive(client: Any) -> Any:
-    """The client, whose connections stay alive while an answer takes minutes. Before its first call.
+    """Keeps the client's connections alive while an answer takes minutes. Call it before the client's first request.
 
     botocore has no setting for how often a silent connection is probed, and Lambda brings its own botocore. So the
-    options are added where this release keeps them, and left out where another one keeps them elsewhere.
+    options are added where this botocore keeps its own, and left out if another keeps them elsewhere.
     """
     from acta_engine.egress.keepalive import KEEP_ALIVE
 

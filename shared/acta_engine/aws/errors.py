@@ -59,8 +59,8 @@ def translated(operation: str, error: Exception) -> Exception:
 
 
 def was_sent(error: StoreUnavailable) -> bool:
-    """Whether the request may have reached AWS. False: no connection was made. Of `translated`'s error, raised from
-    botocore's.
+    """Whether the request may have reached AWS. False: no connection was made. `error`: made by `translated`, and
+    raised from botocore's.
     """
     from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 
@@ -68,14 +68,14 @@ def was_sent(error: StoreUnavailable) -> bool:
 
 
 def is_overdue(error: StoreUnavailable) -> bool:
-    """Whether AWS worked on the request for longer than the client waits. Of `translated`'s error as above."""
+    """Whether AWS worked on the request for longer than the client waits. `error`: as above."""
     from botocore.exceptions import ReadTimeoutError
 
     return isinstance(error.__cause__, ReadTimeoutError)
 
 
 def read_body(operation: str, body: Any, most: int) -> bytes:
-    """At most so many bytes of an answer's body. Raises StoreUnavailable where it breaks off."""
+    """At most `most` bytes of an answer's body. Raises StoreUnavailable where it breaks off."""
     try:
         data: bytes = body.read(most)
     except Exception as error:

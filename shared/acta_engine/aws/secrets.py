@@ -19,8 +19,8 @@ class SecretUnreadable(Exception):
 
 
 class CachedSecrets:
-    """`seconds`: how long a text is used that was replaced. `kept`: the most of them. `now`: a clock in seconds; it and
-    the service are arguments for tests.
+    """`seconds`: how long a text may be used after it was replaced. `kept`: the most texts that are kept. `now`: a
+    clock in seconds; it and the service are arguments for tests.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from acta_engine.store.keys import (
 )
 
 LIFE_SECONDS = 3_600
-"""The most that a role may get that assumes another one."""
+"""The longest that credentials last which one role gets by assuming another."""
 LONGEST_INVOCATION = 960
 """Seconds; a Lambda's 900 and a little more. Credentials that an invocation begins with outlast it: what it has begun
 and paid for is stored, whatever becomes of STS meanwhile.
@@ -55,13 +55,13 @@ class _Kept(NamedTuple):
     until: float
 
     def serve(self, binding: Binding) -> bool:
-        """Those that were given to this invocation do, however long they last."""
+        """Whether they may be used. Credentials that this invocation has fetched may, however long they last."""
         return self.asked >= binding.since or self.until > binding.since + LONGEST_INVOCATION
 
 
 class TenantCredentials:
-    """Stands where a botocore client has its credentials, for every request anew: those of the tenant that is bound;
-    where none is bound, the process's `own`. Never those for want of the others.
+    """A botocore client's credentials, chosen for every request: those of the bound tenant, or the process's `own`
+    where none is bound. If the tenant's cannot be had, `own` is never used instead.
 
     `policy`: what the role is narrowed to. `own`: botocore's credentials.
     """
@@ -99,8 +99,8 @@ class TenantCredentials:
         return self
 
     def forget_denied(self, parsed: Mapping[str, Any], **_: Any) -> None:
-        """After each answer of DynamoDB, which every invocation asks first, and of Secrets Manager. Credentials that
-        were withdrawn, or ended by another clock than this one, are asked for anew by the next attempt.
+        """Runs after each answer of DynamoDB, which every invocation asks first, and of Secrets Manager. Credentials
+        that were withdrawn, or that ended by another machine's clock, are fetched again by the next attempt.
         """
         binding = bound()
         if binding is not None and parsed.get("Error", {}).get("Code") in DENIED:
@@ -134,14 +134,14 @@ def assume(sts: Service, role_arn: str, tenant: str, policy: str, seconds: int) 
 
 
 def session_name(tenant: str) -> str:
-    """Under which AWS's trail has the tenant's requests; 2 to 64 characters, not unique."""
+    """The name that the tenant's requests have in AWS's own trail; 2 to 64 characters, not unique."""
     return re.sub(r"[^\w+=,.@-]", "-", f"t-{tenant}", flags=re.ASCII)[:64]
 
 
 def session_policy(tenant: str, partition: str, bucket: str, session_bucket: str) -> str:
-    """What the tenant's keys in the table and the buckets begin with, and nothing else. Which actions, on which table,
-    is the role's to say, and so is that a request has keys, of which `ForAllValues` says nothing. `kms`: where the
-    deployment encrypts with a key of its own, who reads has to be allowed that key, too.
+    """Allows items and objects by what the tenant's keys begin with, and nothing else. The role itself says which
+    actions and which table are allowed, and that a request must have keys, which `ForAllValues` does not demand.
+    `kms`: where the deployment encrypts with a key of its own, a reader needs that key, too.
 
     At most 2,048 characters (STS API Reference, AssumeRole), which the longest names just fit into. So it has no
     `Version`: in the policy language without one, nothing in a name is a variable either.
@@ -182,13 +182,13 @@ def data_of(bucket: str, session_bucket: str) -> Narrowed:
 
 def tool_secrets_of(environment: str) -> Narrowed:
     """Narrows to the secrets of the tenant's tools and notifications. These credentials reach no item and no object,
-    and those for items and objects no secret; one policy would not have the room for both.
+    and those for items and objects reach no secret: one policy would not have room for both.
     """
     return lambda tenant, partition: secrets_policy(tenant, partition, environment)
 
 
 def secrets_policy(tenant: str, partition: str, environment: str) -> str:
-    """Which actions is the role's to say. `kms`: as in `session_policy`."""
+    """The role says which actions are allowed. `kms`: as in `session_policy`."""
     prefixes = (tool_secrets_prefix(environment, tenant), notification_secrets_prefix(environment, tenant))
     resources = [
         *(f"arn:{partition}:secretsmanager:*:*:secret:{prefix}*" for prefix in prefixes),

@@ -18,11 +18,11 @@ from acta_engine.api.envelope import NO_BODY, Response, success, takes_gzip
 
 PAGE, HASHES = "page.html.gz", "hashes.json"
 REVALIDATED = "no-cache"
-"""A browser keeps it, and asks each time whether it is still the one."""
+"""A browser keeps the page, and asks each time whether it is still current."""
 
 
 class ConsolePage:
-    """`connects`: origins beside its own that it may ask. Read at the first request."""
+    """`connects`: origins besides its own that the page may connect to. The page is read at the first request."""
 
     def __init__(self, made: Path, connects: Sequence[str]) -> None:
         self._made = made
@@ -42,7 +42,7 @@ class ConsolePage:
                 "ETag": f'"{hashes["page"]}"',
                 "Vary": "Accept-Encoding",
             }
-        # Whoever compresses on the way makes the tag a weak one.
+        # A proxy that compresses the answer makes the tag a weak one.
         if self._headers["ETag"] in asked.get("if-none-match", "").replace("W/", "").split(", "):
             return Response(304, NO_BODY, "", self._headers, cache=REVALIDATED)
         body, headers = self._body, self._headers
@@ -93,7 +93,7 @@ def read_page_sign_in(api: Api) -> Response:
 
 
 def read_console(api: Api) -> Response:
-    """Whatever place: the page itself knows which there are."""
+    """The same answer for every path: the page itself knows its places."""
     return _page(api.app.made, api.settings.console_connects).answer(api.request.headers)
 
 

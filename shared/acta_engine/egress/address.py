@@ -32,7 +32,7 @@ class AddressRefused(Exception):
 
     @property
     def explained(self) -> str:
-        """Both, for the caller of the API."""
+        """The message and the remedy, for the caller of the API."""
         return f"{self}. {self.remedy}".rstrip()
 
 
@@ -127,7 +127,7 @@ class AddressGuard:
         return f"Start the local stack with {variable}={named}. {self._exemption('')}".strip()
 
     def _exemption(self, at: str) -> str:
-        """Of a server of one's own machine, which the local stack alone may call."""
+        """The remedy for a server on the developer's own machine, which only the local stack may call."""
         if not self._is_local:
             return ""
         variable = f"ACTA_{self._lists.exempt.upper()}"

@@ -65,7 +65,7 @@ def exchange(
 ) -> HttpAnswer:
     """Sends a request and returns its answer. `seconds`: for everything together; what is left of
     `CallContext.deadline_seconds` for a tool, `SECONDS` of `shared/acta_engine/notifications/webhooks.py` for a
-    notification. `watch`: of an answer that is an event stream; such an answer may break off.
+    notification. `watch`: reads an answer that is an event stream; such an answer may break off.
 
     Raises NotSent, NoAnswer, AnswerTooLarge.
     """

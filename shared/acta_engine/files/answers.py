@@ -32,4 +32,4 @@ class FileVersionView(TypedDict):
     deletion: bool
     """The file was deleted here. Such a version cannot be restored."""
     etag: str | None
-    """Of its bytes: `If-Match` of a write takes the current version's. null: it is a deletion."""
+    """The tag of its bytes. `If-Match` of a write takes the current version's. null: it is a deletion."""

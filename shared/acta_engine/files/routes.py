@@ -62,7 +62,7 @@ def list_files(
     cursor: ListingCursor = None,
     deleted: Literal["", "1"] = "",
 ) -> Response:
-    """`deleted`: those that were, and not what there is."""
+    """`deleted`: lists deleted files instead of present ones."""
     _check_prefix(prefix)
     if deleted:
         return _deleted(api, prefix, limit, cursor)

@@ -26,11 +26,11 @@ from acta_engine.untrusted.path import AFTER_PRIVATE, PathRefused, check_path, l
 MAX_KEY_BYTES = 1_024
 MAX_PAGE = 1_000
 MOST_REQUESTS = 5
-"""Of a page of deleted files: what was written often has many versions."""
+"""The most requests for a page of deleted files: a file that was written often has many versions."""
 _WRITE, _IS_NEW = "write", "is-new"
 """Names in an object's metadata: the id of the write that made it, and whether there was no file before."""
 _NO_VERSION = (MISSING, "NoSuchVersion", "InvalidArgument", "MethodNotAllowed")
-"""Of a version's id that is unknown, is no id, or is that of a deletion."""
+"""S3's codes for a version's id that is unknown, is no id, or is that of a deletion."""
 _ABSENT = ("404", MISSING)
 _PRESENT = ("412", "PreconditionFailed", "409", "ConditionalRequestConflict")
 
@@ -200,7 +200,7 @@ class S3FileStore:
             if refused.code in _NO_VERSION:
                 raise FileMissing("no such version") from None
             raise
-        except AwsDenied:  # S3 says so, too, of a version that is not there of a file that is
+        except AwsDenied:  # S3 also says so of a missing version of a file that exists
             if any(one.version_id == version_id for one in self.versions(tenant, path)):
                 raise
             raise FileMissing("no such version") from None

@@ -62,8 +62,8 @@ class DeletedPage(NamedTuple):
 
 class FileStore(Protocol):
     def seen_by(self, user: str | None) -> "FileStore":
-        """The same files, and under `~/…` the private ones of this user, whom the caller knows for certain. None, and
-        without this: nobody's, and every method raises PathRefused for such a path.
+        """The same files, and under `~/…` the private ones of this user, whom the caller knows for certain. With None,
+        or without this call, there are none: every method raises PathRefused for such a path.
         """
 
     def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
@@ -82,9 +82,8 @@ class FileStore(Protocol):
         """Raises FileMissing."""
 
     def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
-        """Creates or replaces the file. True: it is new. `write_id`: who repeats a write under the id that it had is
-        told what it did the first time, and nothing is written again while the file is still that one; None: an id of
-        its own.
+        """Creates or replaces the file. True: it is new. `write_id`: a write that is repeated under its id returns
+        what it did the first time, and writes nothing while the file is still that write's. None: a new id.
         """
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
@@ -97,7 +96,7 @@ class FileStore(Protocol):
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
         """The newest versions of the file, at most `MAX_VERSIONS`, the newest first. Empty: there never was a file, or
-        its versions are gone. A store that keeps none has the present one.
+        its versions are gone. A store that keeps no versions returns the present one.
         """
 
     def read_version(self, tenant: str, path: str, version_id: str) -> bytes:

@@ -15,7 +15,7 @@ from acta_engine.tools.tool import FileAccess
 from acta_engine.untrusted.path import private_folder
 
 LIFE_SECONDS = 900
-"""The least that STS gives, and more than a call may take."""
+"""The shortest time that STS gives. It is more than a call may take."""
 ACTIONS: Mapping[FileAccess, Sequence[str]] = {
     "read": ("s3:GetObject",),
     "write": ("s3:GetObject", "s3:PutObject"),
@@ -95,7 +95,7 @@ def _deny(actions: str, resource: str) -> dict[str, Any]:
 
 
 def _encrypted(partition: str) -> dict[str, Any]:
-    """Where the deployment encrypts with a key of its own, who reads has to be allowed that key, too."""
+    """Where the deployment encrypts with a key of its own, a reader needs that key, too."""
     return _allow("kms:*", f"arn:{partition}:kms:*:*:*")
 
 

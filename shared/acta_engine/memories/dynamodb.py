@@ -6,8 +6,8 @@ the listing of its tenant, and in the listing of its agent.
     T#{tenant}#M#{agent}      M#{memory}                the same
     T#{tenant}#M#{agent}      H                         n how many, r revision, another text after each write
 
-An agent's head item counts its memories and has their revision. Every write changes it, on condition that it is the one
-that was read.
+An agent's head item counts its memories and has their revision. Every write changes this item, on condition that it is
+as it was read.
 """
 
 from collections import OrderedDict
@@ -58,12 +58,12 @@ def agent_pk(tenant: str, agent_id: str) -> str:
 
 
 def listed_key(tenant: str, memory_id: str) -> Item:
-    """In its tenant's listing."""
+    """The key of the item in its tenant's listing."""
     return item_key(tenant_pk(tenant), MEMORY + key_part(memory_id))
 
 
 def own_key(tenant: str, agent_id: str, memory_id: str) -> Item:
-    """In its agent's listing."""
+    """The key of the item in its agent's listing."""
     return item_key(agent_pk(tenant, agent_id), MEMORY + key_part(memory_id))
 
 
@@ -98,7 +98,7 @@ FILTERED_LIMIT = 200
 
 _AS_READ = "u = :u"
 _RECORD_AT = 3
-"""Its place in the transaction of an addition: head, both items, record."""
+"""The record's place in the transaction of an addition: head, both items, record."""
 
 
 class _Head(NamedTuple):
@@ -114,7 +114,7 @@ class _Stretch(NamedTuple):
 
 
 class DynamoMemories(ClockedTable):
-    """`most`: of one agent."""
+    """A MemoryStore. `most`: how many memories one agent may have."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class DynamoMemories(ClockedTable):
                 return MemoryPage(found[:limit], to_cursor(scope, found[limit - 1].memory_id))
             if not stretch.last or number < QUERIES:
                 continue
-            # Its last item may be somebody else's alone, and is not named.
+            # The last item may be for somebody else alone, so its id is not given.
             position = found[-1].memory_id if found else position_near(stretch.last)
             if before is None or position < before:
                 return MemoryPage(found, to_cursor(scope, position))
@@ -277,7 +277,7 @@ class DynamoMemories(ClockedTable):
     def _newest_first(
         self, pk: str, before: str | None, kind: MemoryKind | None, size: int
     ) -> Iterator[_Stretch]:
-        """One Query after another while the caller goes on. `size`: so many items each one looks at."""
+        """Makes one Query after another while the caller goes on. `size`: how many items each of them looks at."""
         request: dict[str, Any] = {
             "TableName": self._table,
             "ConsistentRead": True,

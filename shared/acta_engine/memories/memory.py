@@ -81,8 +81,8 @@ class Memory(FrozenModel):
         return self.only_for in (None, user) or (admin and not self.private)
 
     def makes_room_for(self, added: "Memory") -> bool:
-        """Whether it may go where the agent's memory is full: a summary, and none that the writer of the new one does
-        not see. A memory that an agent noted for everybody names no writer.
+        """Whether this memory may be deleted to make room: it is a summary, and the writer of the new memory can see
+        it. A memory that an agent noted for everybody names no writer.
         """
         return self.kind == "summary" and self.only_for in (None, added.only_for or added.source.user)
 

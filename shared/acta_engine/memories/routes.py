@@ -53,7 +53,7 @@ class PutMemory(MemoryBody):
     }
 
     shared: Literal[True] | None = None
-    """true: everybody's sessions may be reminded of it from now on. Absent: whom it is for stays."""
+    """true: everybody's sessions may be reminded of it from now on. Absent: it stays for the same people."""
 
 
 class CreateMemory(MemoryBody):
@@ -72,7 +72,7 @@ class CreateMemory(MemoryBody):
 
 
 def _find(api: Api, tenant: str, memory_id: str) -> Memory | None:
-    """None also where it is for another user: only admins see those, and none of a private session's."""
+    """None also if it is for another user. Admins see such memories, but none that comes from a private session."""
     memory = api.app.memories.get(tenant, memory_id)
     return memory if memory is not None and memory.is_seen_by(api.caller.user, admin=_is_admin(api)) else None
 
@@ -163,8 +163,8 @@ def read_memory(api: Api, memory_id: str) -> Response:
 
 
 def replace_memory(api: Api, memory_id: str, body: PutMemory) -> Response:
-    """Its source becomes the user who wrote it last; the session that it came from stays named. Whom it is for
-    stays as it is, unless the body says `shared`.
+    """Its source becomes the user who wrote it last; the session that it came from stays named. It stays for the same
+    people, unless the body says `shared`.
     """
     memories = _memories(api)
     old = memories.get_as_read(memory_id)

@@ -37,7 +37,7 @@ class AgentModels:
 
     @cached_property
     def configured(self) -> "ModelListing":
-        """What the API tells of them. Turns do not pay for it."""
+        """What the API tells of the models. It is imported here, so turns do not pay for it."""
         from acta_engine.models.models_for_admins import ModelListing
 
         return ModelListing(self._settings, os.environ, secret_text)

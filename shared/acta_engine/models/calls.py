@@ -163,7 +163,7 @@ def loading(sdk: str) -> Iterator[None]:
 
     An SDK has some hundred thousand objects that stay as long as the process. Collections during its import, and one of
     all of them in the first turn, took about 0.2 s of CPU in each new process.
-    Of what a turn held meanwhile only cycles are kept, once. Nothing changes where it is imported already.
+    Garbage cycles that a turn has made by then are kept, once. If the SDK is imported already, nothing changes.
     """
     if sdk in sys.modules:
         yield
@@ -201,7 +201,7 @@ MOST_DIGITS = 12
 
 
 def limits_in(headers: Mapping[str, str]) -> ProviderLimits:
-    """`LEARN`: it names none."""
+    """The limits that an answer's headers name. `LEARN`: they name none."""
     for tokens, requests in _NAMES:
         found = ProviderLimits(_number(headers.get(tokens)), _number(headers.get(requests)))
         if found != LEARN:

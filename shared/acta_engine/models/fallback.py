@@ -3,7 +3,7 @@
 Another model is asked only while no answer has begun. Half an answer is a broken stream, so nobody is shown the text of
 two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
 may pass: its error counts. One whose secret may not be read counts as away. Where no model answers, the engine retries
-the turn as it does without fallbacks. So it does where the request's `fallbacks` allow no further model.
+the turn as it does without fallbacks. It also does so if the request's `fallbacks` allow no further model.
 """
 
 import time

@@ -68,8 +68,8 @@ class ModelRequest(NamedTuple):
     suffix: str
     """Plan status, memories and hints. It changes each turn, so it comes last."""
     max_tokens: int
-    """Of the answer: the turn's (`Turn.max_output_tokens`) or a summary's, cut to what the budget carries (`mark_call`
-    in `shared/acta_engine/turn/model_call.py`).
+    """The most tokens of the answer: the turn's limit (`Turn.max_output_tokens`) or a summary's, cut to what the
+    budget allows (`mark_call` in `shared/acta_engine/turn/model_call.py`).
     """
     tool_choice: str = "auto"
     """`auto`, or the name of the one tool that the model must call."""
@@ -128,14 +128,14 @@ class ModelReply(NamedTuple):
     """Who answered, as `model` is. Empty: the model that was asked."""
     model: str = ""
     failed_models: tuple[FailedModel, ...] = ()
-    """Those that were asked before."""
+    """The models that were asked before and failed."""
 
 
 class BackgroundResponse(NamedTuple):
     """An answer that a provider makes while nobody waits for it."""
 
     response_id: str
-    """The provider's."""
+    """The provider's id of the response."""
     model: str
     """Of its request, as `bytes` is."""
     bytes: int

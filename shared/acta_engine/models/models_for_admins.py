@@ -73,7 +73,7 @@ class ModelListing:
         ]
 
     def key_states(self) -> dict[str, KeyState]:
-        """By provider."""
+        """What is known of each provider's key."""
         return {row.name: self._key_state(row) for row in PROVIDERS.values() if self._is_available(row.name)}
 
     def check(self, provider: str) -> KeyStatus:

@@ -73,9 +73,9 @@ _VAGUE = (
 class Goal(NamedTuple):
     """What a message asks for.
 
-    `call`: the one tool call; None: the files are listed. `summarizes`: them, or the one that the call reads.
-    `counts`: how many there are in each folder.
-    `target`: the file that the answer is written to; empty: none.
+    `call`: the one tool call; None: the files are listed. `summarizes`: the answer summarises them, or the one that
+    the call reads. `counts`: the answer says how many files each folder has. `target`: the file that the answer is
+    written to; empty: none.
     """
 
     call: RequestedCall | None = None
@@ -103,7 +103,7 @@ class OfflineRun:
     """The last reply asked the person something."""
     is_planned: bool = False
     was_refused: bool = False
-    """A plan was, since the agent does not have all of its tools."""
+    """A plan was refused, because the agent does not have all of the plan's tools."""
     statuses: dict[int, str] = field(default_factory=dict)
     """By the number of the step."""
     results: dict[str, ToolEntry] = field(default_factory=dict)

@@ -281,7 +281,7 @@ class AllowedModels(NamedTuple):
     """Locally a provider's name may stand for any server, whose models may have any name."""
 
     def may_call(self, model: str) -> bool:
-        """Without a list an agent that was stored before goes on, whatever its model is called."""
+        """Without a list, an agent that is already stored may call its model, whatever the name is."""
         return not self.listed or model == self.own or model in self.listed
 
     def refusal(self, provider: str | None, model: str) -> str | None:
@@ -415,7 +415,7 @@ def _rates(price: Price, prompt_tokens: int) -> Rates:
 
 
 DEFAULT_SPEED = 50
-"""Of the providers' default models, the slowest. For where it is not known yet which of them is asked."""
+"""The slowest speed of the providers' default models, for when it is not known yet which of them is asked."""
 
 
 class AnswerTime(NamedTuple):
@@ -442,7 +442,7 @@ class AnswerTime(NamedTuple):
         return min(self.most, max(self.least, sum(self.of_answer(model, max_tokens) for model in models)))
 
     def most_tokens(self, models: Sequence[str]) -> int:
-        """The longest answer that fits into a call: of the slowest of the models, after the others did not begin."""
+        """The longest answer that fits into a call if the slowest model gives it, after the others did not begin."""
         writing = self.most - self.first_token * len(models)
         return max(1, int(writing * min(self.speed(model) for model in models)))
 
@@ -457,9 +457,9 @@ class AnswerTime(NamedTuple):
 
 FIRST_WAIT = 10
 LONGEST_WAIT = 240
-"""Under five minutes: providers keep an answer for ten at least, and a cancel is not passed on late."""
+"""Under five minutes: providers keep an answer for at least ten, and a cancel has to be passed on soon."""
 SHARE = 0.5
-"""Of the time that has passed, until the next look."""
+"""The wait until the next look, as a share of the time that has passed."""
 
 
 def next_wait(passed: float, first: float = FIRST_WAIT) -> int:

@@ -161,7 +161,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
 
 
 def _first_id(entries: Sequence[Entry]) -> str:
-    """Of the message that the conversation begins with."""
+    """The id of the message that the conversation begins with."""
     first = entries[0] if entries else None
     return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 

@@ -8,10 +8,10 @@ from acta_engine.notifications.receiver import TenantReceiver
 
 
 class NotificationsView(TypedDict):
-    """Where the tenant is told. The secret is there and is not shown to anybody."""
+    """Where the tenant is told. A secret is stored, and is never shown."""
 
     url: str | None
-    """Of the tenant's webhook. null: only sessions have webhooks, those with a `notify_url`."""
+    """The URL of the tenant's webhook. null: only sessions have webhooks, those with a `notify_url`."""
     created_at: Instant
     updated_at: Instant
     updated_by: str

@@ -65,7 +65,7 @@ class Notification(FrozenModel):
     """The owner of the session, where it is private. It is not sent."""
 
     def may_be_told(self, to: ReceiverName) -> bool:
-        """What a private session does is told where its owner said (ADR 50, 68)."""
+        """Whether this receiver may be told. News of a private session go only where its owner said (ADR 50, 68)."""
         return self.private_to is None or to == "session"
 
     def to_body(self) -> bytes:
@@ -95,7 +95,7 @@ class QuestionNotification(Notification):
     """`api`: where the API has it. `console`: the page where a person sees it and decides."""
 
     def may_be_told(self, to: ReceiverName) -> bool:
-        """Who has the role sees the question of a private session, too. The operator is told of every question."""
+        """Whoever has the role also sees the question of a private session. The operator is told of every question."""
         return super().may_be_told(to) or to == "deployment" or self.role is not None
 
 
@@ -108,7 +108,7 @@ class EndNotification(Notification):
     state: SessionState
     """How it ended. `completed` alone is no success: look at `goal_met`."""
     reason: str | None
-    """Of `result.reason`, else the code of `error` or of the cancellation, in small letters."""
+    """`result.reason`, else the code of `error` or of the cancellation, in lower case."""
     goal_met: bool | None
     """Whether the goal is met. null: the run did not complete."""
     updated_at: datetime
@@ -149,8 +149,8 @@ def question_notification(
 def end_notification(head: Head, addresses: Addresses = NO_ADDRESSES) -> EndNotification | None:
     """The notification after a change of a session's listing. `head`: the newest one.
 
-    None: the session is not over, or not any more, or deleted. A run that an operator repaired ends anew, in a later
-    generation, and is told anew.
+    None: the session is not over, no longer over, or deleted. A run that an operator repaired ends a second time, in a
+    later generation, and that end is told, too.
     """
     if not head.is_over or head.deleted:
         return None

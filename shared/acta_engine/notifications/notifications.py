@@ -70,8 +70,8 @@ class Notifications:
         return {"batchItemFailures": staying}
 
     def _untold(self, change: Mapping[str, Any], to: ReceiverName | None) -> tuple[ReceiverName | None, ...]:
-        """Tells `to`, or where it is None the deployment's receiver. Those who have to be told later; None: everybody,
-        because the change could not be read. Each receiver fails alone.
+        """Tells `to`, or the deployment's receiver where it is None. Returns the receivers that have to be told later;
+        None in it: all of them, because the change could not be read. Each receiver fails alone.
         """
         untold: list[ReceiverName | None] = []
         try:
@@ -91,8 +91,8 @@ class Notifications:
     def _own_of(
         self, own: OwnReceivers, notification: Notification, partition: str
     ) -> tuple[ReceiverName, ...]:
-        """The receivers that the tenant and the session named. Where that cannot be read now, both: whoever named none
-        is told nothing later, and one address that both named may be told twice under the same id.
+        """The receivers that the tenant and the session named. If this cannot be read now, returns both: one that was
+        not named is told nothing later, and an address that both named may be told twice, under the same id.
         """
         try:
             return own.of(notification, partition)

@@ -30,10 +30,10 @@ class PutNotifications(RequestBody):
     }
 
     url: NotifyUrl | None = None
-    """Its webhook, https, of a host that the operator allows. null: only sessions with a `notify_url` are told of."""
+    """The tenant's webhook: https, at a host that the operator allows. null: only a session's `notify_url` is used."""
     secret: Annotated[str, AfterValidator(usable_secret)] | None = Field(default=None, repr=False)
-    """What notifications are signed with. It is never answered. 16 to 512 printable ASCII characters without a space,
-    or `whsec_` and the base64 of 16 bytes or more. Absent: as before."""
+    """What notifications are signed with. It is never shown. 16 to 512 printable ASCII characters without a space,
+    or `whsec_` and the base64 of 16 bytes or more. Absent: it stays as it was."""
 
 
 def read_notifications(api: Api) -> Response:
@@ -70,7 +70,7 @@ def set_notifications(api: Api, body: PutNotifications) -> Response:
 
 
 def delete_notifications(api: Api) -> Response:
-    """Sessions with webhooks of their own are not told there any more: nothing could sign it."""
+    """Sessions' own webhooks are no longer told anything either, because there is no secret to sign with."""
     tenant = api.caller.tenant
     if api.app.receivers.get(tenant) is None:
         raise NotFound(NONE)

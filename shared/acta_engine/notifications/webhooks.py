@@ -39,7 +39,7 @@ REFUSALS = frozenset((400, 410, 413, 415, 422))
 
 
 class ReceiverSilent(NotDelivered):
-    """There was no answer, perhaps after all the time that there was for it."""
+    """There was no answer, perhaps because the time for it was used up."""
 
 
 class DeploymentWebhook:

@@ -19,9 +19,9 @@ class PromptView(TypedDict):
     description: str
     """What the prompt is for."""
     active: bool
-    """Whether this version is in force. One is."""
+    """Whether this version is in force. Exactly one is."""
     draft: bool
-    """It was written to be tried, and nobody has put it in force."""
+    """Whether it was written to be tried and nobody has put it in force."""
     version: Annotated[int, Field(ge=1)]
     content: str
     comment: str | None
@@ -43,6 +43,6 @@ class PromptInForceView(PromptView):
 
 
 def prompt_view(prompt: stored.Prompt, in_force: int | None = None) -> PromptView:
-    """`in_force`: the number of the version that is; None: this one is."""
+    """`in_force`: the number of the version in force; None: it is this one."""
     active = in_force in (None, prompt.version)
     return copied(PromptView, prompt, description=stored.DESCRIPTIONS[prompt.name], active=active)

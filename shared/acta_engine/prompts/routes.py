@@ -40,7 +40,7 @@ class PutPrompt(Applicable):
     comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS), READABLE] | None = None
     """Why, for those who read the versions."""
     expected_version: Annotated[int, Field(ge=1)] | None = None
-    """The version that it follows; with another one in force: 409."""
+    """The version that it follows. If another version is in force, the answer is 409."""
     active: bool = True
     """Whether it is in force from now on. false: a draft, which `prompts` of a start or a fork tries."""
 
@@ -53,7 +53,7 @@ class RestorePrompt(RequestBody):
     comment: Annotated[str, Field(max_length=MAX_COMMENT_CHARS), READABLE] | None = None
     """Why, for those who read the versions."""
     expected_version: Annotated[int, Field(ge=1)] | None = None
-    """The version that it follows; with another one in force: 409."""
+    """The version that it follows. If another version is in force, the answer is 409."""
 
 
 def _prompts(api: Api) -> Resource[Prompt]:
@@ -98,7 +98,7 @@ def write_prompt(api: Api, name: str, body: PutPrompt) -> Response:
 
 
 def _write_draft(api: Api, old: Prompt, body: PutPrompt) -> Response:
-    """Sent again, it is the version that it was: the newest, or the one in force."""
+    """If the request was sent again, the draft is there already, as the newest version or the one in force."""
     if body.applied is not None:
         raise FieldsInvalid(
             {"applied": ["Files own what is in force, and this is to be tried: leave it out."]}
@@ -117,7 +117,7 @@ def _write_draft(api: Api, old: Prompt, body: PutPrompt) -> Response:
 
 
 def _draft_answer(api: Api, draft: Prompt, in_force: Prompt) -> Response:
-    """With the tag of what is in force, which a write has to name."""
+    """The draft, with the tag of the version in force, which a write has to name."""
     return success(prompt_view(draft, in_force.version), headers={"ETag": version_tag(in_force)})
 
 
@@ -126,7 +126,7 @@ def _newest(api: Api, name: str) -> int:
 
 
 def _mark(api: Api, old: Prompt, applied: Applied | None) -> Prompt:
-    """A release's text is nobody's."""
+    """Writes `applied`, unless the version is a seed: no files own a release's text."""
     if old.is_seed or applied == old.applied:
         return old
     marked = old.model_copy(update={"applied": applied})

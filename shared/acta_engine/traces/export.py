@@ -1,7 +1,7 @@
 """Sends spans of what sessions did to an OpenTelemetry endpoint (ADR 78).
 
 `usage` hands over the names of new commits in a queue (`TraceExport`). A message whose spans were not taken stays there
-and comes again. After a day it is given up. What nobody will get is counted and logged.
+and comes again. After a day it is given up. Spans that nobody will get are counted and logged.
 
 The span of a run refers to the past in two ways: to the run that a fork goes on from, and to an end of the same run
 before an operator had it repaired. This past is read only when a run ends, and only where there is one.
@@ -35,17 +35,17 @@ from acta_engine.usage.store import UsagePartition
 AT_ONCE = 50
 """Commits of one read."""
 MOST_READ = 5_000
-"""Commits that are read back to look for an end before. A run that is longer is taken for one that ended once."""
+"""Commits that are read backwards to find an earlier end of a run. A longer run is taken to have ended once."""
 DOUBLED = 24
-"""The parent has at most two to this many commits."""
+"""A parent's commits are looked up at powers of two below two to this many."""
 
 
 def completed(
     reader: CommitReader, partition: UsagePartition, commit: Commit, spans: Sequence[Span]
 ) -> Sequence[Span]:
-    """The commit's spans, the run's with its link and, where the run has ended before, with an id of its own and below
-    the first. Of a run that went on after its table was restored nobody knows, so it is taken for one that had. Raises
-    what the reader raises.
+    """The commit's spans. The run's span gets its link and, if the run has ended before, an id of its own and a place
+    below the first one. Nobody knows this of a run that went on after its table was restored, so it is taken to have
+    ended before. Raises what the reader raises.
     """
     if not ends_run(commit) or not spans:
         return spans
@@ -109,8 +109,8 @@ def _commits(reader: CommitReader, names: Sequence[CommitName]) -> list[Commit]:
 
 
 class ExportCount(NamedTuple):
-    """`spans`: that the receiver took. `lost`: that nobody will get: those it refused, and one for each commit that was
-    deleted before it was read or is damaged. `restored`: commits that a restore brought back. They are not sent again.
+    """`spans`: those that the receiver took. `lost`: those that it refused, and one for each commit that was deleted
+    before it was read or is damaged. `restored`: commits that a restore brought back. They are not sent again.
     """
 
     spans: int = 0
@@ -153,7 +153,7 @@ class TraceExport:
     """Spans have what people, models and tools said (`Settings.traces_content`)."""
 
     def handle(self, event: Mapping[str, Any], context: Any = None) -> dict[str, Any]:
-        """The answer names the messages that stay in the queue. Once the receiver is away no other message is tried."""
+        """The answer names the messages that stay in the queue. No other is tried once the receiver is unavailable."""
         began, is_away, staying = self.clock.now(), False, []
         for record in event.get("Records", ()):
             handed = self.queue.parse(record)
@@ -170,7 +170,7 @@ class TraceExport:
         return {"batchItemFailures": staying}
 
     def _exported(self, handed: HandedOver) -> tuple[bool, bool]:
-        """Whether the message is done with, and whether the receiver is away."""
+        """Whether the message is done with, and whether the receiver is unavailable."""
         try:
             done = export(self.commits, self.receiver, handed.commits, with_content=self.with_content)
         except SpansNotDelivered as failed:

@@ -34,7 +34,7 @@ MAX_GAP = timedelta(hours=23)
 """Of one request: X-Ray takes 10,000 spans, 5 MB, and 24 hours between the spans of a request."""
 REFUSALS = frozenset((400, 413, 415, 422))
 """Answers that mean that these spans will never be accepted. The specification says so of every status that is not
-named there; but a wrong key or address is mended, and then what waited is taken.
+named there; but once a wrong key or address is corrected, the waiting spans are taken.
 """
 KINDS = {"internal": trace_pb2.Span.SPAN_KIND_INTERNAL, "client": trace_pb2.Span.SPAN_KIND_CLIENT}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ class OtlpReceiver:
         return sum(self._post(batch, body) for batch, body in self._requests(spans))
 
     def _requests(self, spans: Sequence[Span]) -> Iterator[tuple[Sequence[Span], bytes]]:
-        """By time, because of `MAX_GAP`."""
+        """Splits the spans into requests by time, because of `MAX_GAP`."""
         batch: list[Span] = []
         for span in sorted(spans, key=lambda each: each.start):
             if batch and (len(batch) == MAX_SPANS or span.start - batch[0].start > MAX_GAP):
@@ -107,7 +107,7 @@ def rejected(answer: bytes) -> int:
 
 
 def encoded(spans: Sequence[Span], environment: str) -> bytes:
-    """The same spans are the same bytes."""
+    """The same spans always give the same bytes."""
     resource = Resource(
         attributes=_attributes({"service.name": "acta", "deployment.environment.name": environment})
     )

@@ -35,7 +35,7 @@ TRACE_BYTES, SPAN_BYTES = 16, 8
 
 
 class Link(NamedTuple):
-    """A span of another trace that this one has to do with."""
+    """A span of another trace that this span refers to."""
 
     trace_id: bytes
     span_id: bytes
@@ -57,7 +57,7 @@ class Span(NamedTuple):
 
 
 class RunName(NamedTuple):
-    """A run has a trace of its own. Its root is known before it is sent, so that all others can name it."""
+    """A run, which has its own trace. The root's id is known before it is sent, so that all other spans can name it."""
 
     tenant: str
     session_id: str
@@ -72,8 +72,8 @@ class RunName(NamedTuple):
         return _hash("run", *self)[:SPAN_BYTES]
 
     def span_id(self, number: int, key: str, part: str) -> bytes:
-        """`number`, `key`: of a commit of the session. A table that is restored to an earlier time gives numbers again,
-        and no keys. `part`: what of it the span is.
+        """`number`, `key`: of a commit of the session. A table that is restored to an earlier time uses numbers again,
+        but no keys. `part`: the part of the commit that the span describes.
         """
         return _hash("span", *self, str(number), key, part)[:SPAN_BYTES]
 
@@ -91,7 +91,7 @@ MODEL_KINDS = ("plan", "llm")
 
 
 def spans_of(commit: Commit, *, with_content: bool = False) -> tuple[Span, ...]:
-    """In the order in which they ended, the run's last. Empty: nothing was done, as with a message that was stored.
+    """The commit's spans in the order in which they ended, the run's last. Empty: nothing was done.
 
     `with_content`: with what people, models and tools said, as far as it is in the commit and the session is the
     tenant's (`_of_reply` and its neighbours).
@@ -177,8 +177,8 @@ class _Making:
         return self._span("plan", f"plan {agent}", began, row.completed_at, attributes, self._run.root_id)
 
     def tool_calls(self) -> Iterator[Span]:
-        """One for each row of the step log. A call that ended without one, because a person said how, or because it was
-        not run, has its event alone; then nothing says how long it took.
+        """One span for each row of the step log. A call without a row, because a person decided how it ended or
+        because it was not run, has only its event; then nothing says how long it took.
         """
         row, at = self._commit.step, self._commit.at
         ended = [event.data for event in self._commit.events if event.type == "tool.finished"]
@@ -300,7 +300,7 @@ class _Making:
 # than 4 KB are not in the commit and stay where they are. Source of the form: OpenTelemetry, the JSON schemas of
 # `gen_ai.input.messages` and `gen_ai.output.messages`; on spans they may be JSON strings.
 def _of_reply(commit: Commit) -> dict[str, Value]:
-    """The model's reply in it, with the calls it asked for and their inputs."""
+    """The model's reply in the commit, with the calls it asked for and their inputs."""
     reply = next((each for each in commit.entries if isinstance(each, AssistantEntry)), None)
     if reply is None:
         return {}
@@ -323,7 +323,7 @@ def _of_result(commit: Commit, call_id: str) -> dict[str, Value]:
 
 
 def _of_run(head: Head) -> dict[str, Value]:
-    """The goal and the answer, of each the beginning."""
+    """The beginnings of the goal and of the answer."""
     asked = {"role": "user", "parts": [{"type": "text", "content": head.goal}]}
     attributes: dict[str, Value] = {"gen_ai.input.messages": _json([asked])}
     if head.result is not None and head.result.answer is not None:

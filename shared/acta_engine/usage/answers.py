@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class TokensView(TypedDict):
-    """Of model calls that were answered."""
+    """Tokens of answered model calls."""
 
     fresh_input: int
     cached_input: int
@@ -46,13 +46,13 @@ class UsageCostView(TypedDict):
     unpriced_calls: int
     """Calls of models whose price is not known."""
     estimated_aws_usd: float | None
-    """An estimate, as in a receipt. null, too, of a model."""
+    """An estimate, as in a receipt. It is also null for a model."""
     total_usd: float | None
-    """The estimate of AWS's part included."""
+    """It includes the estimate of AWS's part."""
 
 
 class SessionsNowView(TypedDict):
-    """By where they stand."""
+    """Sessions by where they stand."""
 
     idle: int
     active: int
@@ -80,7 +80,7 @@ class RunCountsView(TypedDict):
 
 
 class PlanCountsView(TypedDict):
-    """Plans that were made anew, and that were completed."""
+    """Plans that were newly made, and plans that were completed."""
 
     created: int
     completed: int
@@ -106,7 +106,7 @@ class InterventionCountsView(TypedDict):
 
 
 class ToolCountsView(TypedDict):
-    """Calls with a result, by it."""
+    """Calls with a result, by whether they succeeded."""
 
     ok: int
     failed: int
@@ -124,21 +124,21 @@ class WorkView(TypedDict):
 
 
 class UsageItemView(TypedDict):
-    """What was used in an hour or a day, or of or by what the key names."""
+    """What was used in an hour or a day, or by the agent, model or user that the key names."""
 
     key: str
     """The beginning of the hour or day, the agent's id, the model's name, or the pseudonym of the user, which is their
     `who` in the audit trail."""
     agent_name: str | None
-    """By agent: what it is called now. null: of all else, and of an agent that was deleted."""
+    """By agent: what it is called now. null: for all other keys, and for an agent that was deleted."""
     tokens: TokensView
     cost: UsageCostView
     work: WorkView | None
-    """null: of a model."""
+    """null: for a model."""
 
 
 class UsageTotalView(TypedDict):
-    """Of the whole time, whatever this page has."""
+    """Sums of the whole time, whatever this page has."""
 
     tokens: TokensView
     cost: UsageCostView
@@ -194,7 +194,7 @@ class ModelsCostView(TypedDict):
 
     usd: float | None
     vanished_tokens: int
-    """Of model calls that told no usage. No price is in the sum for them."""
+    """Tokens of model calls that reported no usage. The sum contains no price for them."""
     items: list[ModelCostView]
 
 
@@ -256,7 +256,7 @@ class AwsPricesView(TypedDict):
 
 
 class PriceListsView(TypedDict):
-    """Which lists of prices hold."""
+    """The price lists that were used."""
 
     models: ModelPricesView
     aws: AwsPricesView
@@ -270,16 +270,16 @@ class ReceiptView(TypedDict):
     session_id: str
     state: SessionState
     at: Instant
-    """Of the last commit."""
+    """The time of the last commit."""
     total_usd: float | None
-    """The estimate of AWS's part included."""
+    """It includes the estimate of AWS's part."""
     counts: CountsView
     models: ModelsCostView
     aws: AwsCostView
     """Estimated: the counts, times what was used for one of each on the day `estimated_from`, times the price list."""
     prices: PriceListsView
     not_counted: list[str]
-    """What is not in it, in sentences."""
+    """Sentences about costs that are not in it."""
 
 
 def usage_view(

@@ -17,7 +17,7 @@ from acta_engine.usage.tally import Done, ModelUse
 COUNTED_ON = "2026-11-26"
 """The day of the bench whose counts stand in `USES`."""
 API_MEMORY_MB = 512
-"""Of the functions that answer people."""
+"""The memory of the functions that answer people."""
 MB_MS_PER_GB_SECOND = 1_024 * 1_000
 
 
@@ -98,7 +98,7 @@ class AwsEstimate(NamedTuple):
 
 
 def estimated(done: Done, model_calls: int, rates: AwsRates) -> AwsEstimate:
-    """Of a session, or of many together. `model_calls`: those that were answered."""
+    """The estimate for a session, or for many together. `model_calls`: those that were answered."""
     return priced(_use(done, model_calls), rates)
 
 
@@ -169,7 +169,7 @@ NOT_COUNTED = (
 
 class SessionCosts(NamedTuple):
     """A session's receipt: what its models cost, counted, and what AWS asks for it, estimated (ADR 114). In US dollars;
-    a price that is unknown makes None what it is part of, never 0. `models`: what each was used for, by its name."""
+    an unknown price makes every sum that contains it None, never 0. `models`: what each was used for, by its name."""
 
     models: Mapping[str, ModelUse]
     models_usd: float | None

@@ -88,7 +88,7 @@ def counted_key(partition: UsagePartition) -> Item:
 
 
 def counted_item(partition: UsagePartition, now: UsageBaseline) -> Item:
-    """Of a deleted session only that it was counted whole."""
+    """The item of what was counted. For a deleted session it says only that all of it was counted."""
     key = counted_key(partition)
     if now.standing == "deleted":
         return {**key, "ttl": {"N": str(int((now.at + KEPT).timestamp()))}}
@@ -118,7 +118,7 @@ def left_key(partition: UsagePartition) -> Item:
 
 
 def left_item(commit: Commit) -> Item:
-    """Of a session's last commit, which is emptied with the others: its counts, and who started it."""
+    """What stays of a session's last commit, which is emptied with the others: its counts, and who started it."""
     head = commit.head
     partition = UsagePartition(tenant_pk(head.tenant).removeprefix("T#"), key_part(head.session_id))
     return {
@@ -151,7 +151,7 @@ def item_row(dimension: Dimension, item: Item) -> tuple[RowKey, Amounts]:
 
 
 def addition(table: str, tenant_part: str, key: RowKey, more: Amounts) -> Action:
-    """What adds `more`, which is not nothing, to the row."""
+    """The action that adds `more`, which is not empty, to the row."""
     added = {ATTRIBUTES[field]: value for field, value in more._asdict().items() if value}
     return {
         "Update": {
@@ -165,8 +165,8 @@ def addition(table: str, tenant_part: str, key: RowKey, more: Amounts) -> Action
 
 
 def reaching(table: str, tenant_part: str, until: datetime) -> Action:
-    """What says in the row of its hour that commits up to `until` are counted. Its condition fails where a later one
-    was said there.
+    """The action that notes in the row of its hour that commits up to `until` are counted. Its condition fails if a
+    later time is noted there.
     """
     return {
         "Update": {

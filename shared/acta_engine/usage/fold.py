@@ -34,7 +34,7 @@ SESSIONS_AT_ONCE = 25
 MAX_ACTIONS = 90
 """Items of one write. DynamoDB takes 100, and one session needs at most about 40."""
 ATTEMPTS = 5
-"""Times that others may be faster."""
+"""How often other workers may be faster."""
 MOST_READ = 300
 """Commits of one session that are looked through for ends of runs."""
 COMMITS_AT_ONCE = 10
@@ -188,7 +188,7 @@ def _fold_part(
     commits: Mapping[UsagePartition, tuple[StreamCommit, ...]],
     on_added: OnAdded,
 ) -> tuple[FoldResult, list[datetime]]:
-    """With the times up to which each session is counted."""
+    """Folds the commits, and returns also the times up to which the sessions are counted."""
     heads = store.heads([each for several in commits.values() for each in several])
     read = {
         partition: _read(store, pseudonyms, heads, partition, each) for partition, each in commits.items()

@@ -65,8 +65,8 @@ class UsageStore(Protocol):
         """All or nothing, for sessions of one tenant. Raises FoldLost."""
 
     def reach(self, tenant_part: str, until: datetime) -> None:
-        """The tenant's commits up to `until` are counted, as far as this reader knows them. Changes nothing where a
-        later time was said before.
+        """Notes that the tenant's commits up to `until` are counted, as far as this reader knows them. Changes nothing
+        where a later time was noted before.
         """
 
 

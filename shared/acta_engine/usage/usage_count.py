@@ -1,9 +1,9 @@
 """Adds what sessions have used to the usage of their tenants, as the table's stream tells of commits (ADR 67). Where
 the environment exports traces, hands the commits over to the function that does (ADR 78).
 
-What is raised makes the stream bring the same commits again. Logged are a line for each finished run, and
-one for each batch, both with metrics in them (ADR 77). Dimensions are the environment (the namespace) and how runs
-ended, which comes out of fixed sets.
+An error makes the stream bring the same commits again. A line is logged for each finished run, and one for each batch,
+both with metrics in them (ADR 77). Dimensions are the environment (the namespace) and how runs ended, which comes out
+of fixed sets.
 """
 
 import os
@@ -33,7 +33,7 @@ class UsageCount:
     store: UsageStore
     pseudonyms: Pseudonyms
     traces: CommitQueue | None
-    """Where commits are handed over that become spans. None: the environment exports no traces."""
+    """The queue of the commits that become spans. None: the environment exports no traces."""
     telemetry: Telemetry
 
     def handle(self, event: dict[str, Any], context: Any = None) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class UsageCount:
         return folded._asdict()
 
     def _hand_over(self, queue: CommitQueue, names: Sequence[CommitName]) -> None:
-        """A queue that takes nothing costs spans: the stream does not wait for it, and what is counted goes on."""
+        """If the queue takes nothing, spans are lost: the stream does not wait for it, and counting goes on."""
         try:
             queue.put(names)
         except (StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused) as error:
@@ -76,7 +76,7 @@ class Lines:
         self._logger.error("count unreadable", extra=told)
 
     def counted(self, folded: FoldResult) -> None:
-        """The end of the batch."""
+        """Logs the end of the batch."""
         if folded.sessions or folded.unread:
             values = {**_sums(self._more), "Unread": folded.unread}
             metrics = embedded(self._namespace, BATCH_METRICS)

@@ -36,7 +36,7 @@ T = TypeVar("T")
 PROVIDER = "openai"
 STALL_SECONDS = 90.0
 """The longest silence of a model that does not reason. One that does, and does not show it, sends nothing until it is
-done, which may be all of the call's time. That its connection is dead is noticed by probes.
+done, which may be all of the call's time. Probes notice if its connection is dead.
 """
 
 
@@ -78,7 +78,7 @@ class OpenAIClient:
         return openai
 
     def load(self) -> None:
-        """Before the time of a call runs: a new process takes seconds for it, and asks nobody."""
+        """Loads the SDK before the time of a call runs: a new process takes seconds for this, and asks nobody."""
         _ = self.sdk_client
 
     @cached_property
@@ -89,8 +89,8 @@ class OpenAIClient:
         )
 
     def _http_client(self) -> Any:
-        """The SDK's own, and its connections are probed while they are silent. None where a proxy is configured: the
-        SDK's default is then the one that finds it.
+        """The SDK's own client, whose connections are probed while they are silent. None where a proxy is configured:
+        only the SDK's default client finds it.
         """
         if getproxies():
             return None

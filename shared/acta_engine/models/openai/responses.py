@@ -458,7 +458,7 @@ class ResponsesReplyBuilder:
                 raise _failure(self._provider, event, begun=bool(self._items))
 
     def take(self, response: Any) -> None:
-        """A whole response, that was not streamed."""
+        """Takes a whole response that was not streamed."""
         self._items = {number: _Item(item) for number, item in enumerate(response.output)}
         for number, item in enumerate(response.output):
             self._items[number].complete(item)
