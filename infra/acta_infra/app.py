@@ -2,15 +2,13 @@
 
 Context values, each given as `-c name=value`:
 
-    env                   required: the name of the environment (`infra/acta_infra/environments.py`)
-    retry_base_seconds    another retry base for this deployment, a whole number of seconds
-    park_after_seconds    another time after which sessions that wait are parked, a whole number of seconds
-    provider_limits       what providers take in a minute, as JSON, where it is not the environment's
-    write_version         the schema version to write, where it is not the environment's; `acta deploy` chooses it
-    roll_out              `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback
-    notifications         any value: the local environment sends notifications to the developer's webhook
-    tools_dir             the directory of the environment's folders of Python tools, absolute
-    traces                any value: the local environment sends spans to the developer's endpoint
+env required: the name of the environment (`infra/acta_infra/environments.py`) retry_base_seconds another retry base for
+this deployment, a whole number of seconds park_after_seconds another time after which sessions that wait are parked, a
+whole number of seconds provider_limits what providers take in a minute, as JSON, where it is not the environment's
+write_version the schema version to write, where it is not the environment's; `acta deploy` chooses it roll_out
+`at_once`, whatever the environment says; `acta deploy` chooses it after a rollback notifications any value: the local
+environment sends notifications to the developer's webhook tools_dir the directory of the environment's folders of
+Python tools, absolute traces any value: the local environment sends spans to the developer's endpoint
 """
 
 import os
@@ -48,7 +46,7 @@ def add_stacks(app: App, environment: Environment) -> None:
 
 
 def bound(stack: Stack, policy_arn: str) -> None:
-    """No role of the stack may do more than the policy allows."""
+    """Bounds every role of the stack by the policy: no role may do more than the policy allows."""
     policy = iam.ManagedPolicy.from_managed_policy_arn(stack, "Boundary", policy_arn)
     iam.PermissionsBoundary.of(stack).apply(policy)
 

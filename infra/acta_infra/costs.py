@@ -20,14 +20,14 @@ TOKENS: Mapping[str, Sequence[float]] = {
     "not from the cache": (14_080, 52_000),
     "output": (1_363, 3_400),
 }
-"""Of whole sessions of so many turns: the receipt on the page, and its table in dollars. A request holds the whole
-conversation, so the input grows with the square of the turns, until conversations are made shorter."""
+"""Tokens counted in whole sessions of 20 and of 50 turns: the page's receipt, and its table in dollars. A request holds
+the whole conversation, so the input grows with the square of the turns, until conversations are made shorter."""
 ENDS = 2
-"""Turns that a session has beside those that read: one plans, one ends it."""
+"""Turns that a session has besides those that read a file: the first one plans and the last one ends the session."""
 MODEL_SECONDS = 5.0
-"""How long a model is waited for in a turn, unless said otherwise."""
+"""How long a turn waits for the model, unless the caller says otherwise."""
 STORED_GB_MONTH = 0.25
-"""USD. DynamoDB's standard class, US East (N. Virginia). A write unit is at most 1 KB that is stored."""
+"""USD for DynamoDB's standard class in US East (N. Virginia). One write unit stores at most 1 KB."""
 KB_PER_GB = 1_048_576
 BY_RESOURCE: Mapping[str, tuple[str, float]] = {
     "AWS::CloudWatch::Alarm": ("alarms", 0.10),
@@ -36,8 +36,8 @@ BY_RESOURCE: Mapping[str, tuple[str, float]] = {
     "AWS::SecretsManager::Secret": ("secrets", 0.40),
     "AWS::WAFv2::WebACL": ("firewalls, with two rules", 7.00),
 }
-"""Type -> a word for it, and USD a month for one; of alarms for each metric that they look at. Lists of US East
-(N. Virginia), November 2026, without free tiers."""
+"""Resource type -> a word for it, and what one costs in USD a month. An alarm costs that much for each metric that it
+looks at. Source: the price lists of US East (N. Virginia), November 2026, without free tiers."""
 RECOVERY = 0.50
 """USD a month: the three rounds of `recover` each minute, some 50 small reads and half a second (docs/costs.md)."""
 METRIC_READ = 0.43
@@ -49,8 +49,8 @@ class UnknownPrice(LookupError):
 
 
 class Costs(NamedTuple):
-    """US dollars. `session`: of one, by part. `parked`: one that waits for a person, a month at most. `idle`: the
-    deployment a month without a session, by part; empty where no environment is given.
+    """US dollars. `session`: one session, by part. `parked`: the most for a month in which a session waits for a
+    person. `idle`: the deployment for a month without a session, by part; empty where no resources are given.
     """
 
     turns: int
@@ -78,8 +78,8 @@ def costs(
     resources: Mapping[str, int] | None = None,
     seconds: float = MODEL_SECONDS,
 ) -> Costs:
-    """`seconds`: a turn waits for the model. `environment`: whose sizes, `turns_per_step` and prices count; None: those
-    of `PROD` in US East (N. Virginia). `resources`: type -> how many of its templates. Raises UnknownPrice.
+    """`seconds`: how long a turn waits for the model. `environment`: has the sizes, `turns_per_step` and prices; None:
+    `PROD` in US East (N. Virginia). `resources`: type -> how many its templates have. Raises UnknownPrice.
     """
     cap = PROD.turns_per_step if environment is None else environment.turns_per_step
     aws = estimated(done_in(turns, cap, seconds), turns + ENDS, _rates(environment))
@@ -103,7 +103,7 @@ def costs(
 
 
 def of_model(model: str, turns: int) -> float:
-    """What is not from the cache is written to it. Raises UnknownPrice."""
+    """USD for the model of a session. Input that does not come from the cache is written to it. Raises UnknownPrice."""
     price = _price_of(model)
     whole = _square(turns)
     fresh = min(whole, total(TOKEN_TURNS, TOKENS["not from the cache"], turns))
@@ -114,7 +114,7 @@ def of_model(model: str, turns: int) -> float:
 
 
 def total(counted: Sequence[int], totals: Sequence[float], turns: int) -> float:
-    """Of a session of `turns`, on the straight lines between the counted ones; beyond them on the nearest line."""
+    """The total of a session of `turns`, on straight lines through the counted ones; the outermost lines go on."""
     pairs = list(zip(counted, totals, strict=True))
     at = next((index for index, (known, _) in enumerate(pairs) if turns <= known), len(pairs) - 1)
     (left, low), (right, high) = pairs[max(0, at - 1)], pairs[max(1, at)]
@@ -122,14 +122,14 @@ def total(counted: Sequence[int], totals: Sequence[float], turns: int) -> float:
 
 
 def _square(turns: int) -> float:
-    """Input tokens: `a * turns + b * turns**2` through the counted ones."""
+    """Input tokens of a session: the curve `a * turns + b * turns**2` that passes through both counted sessions."""
     (n, m), (x, y) = TOKEN_TURNS, TOKENS["input"]
     b = (y / m - x / n) / (m - n)
     return (x / n - b * n) * turns + b * turns**2
 
 
 def done_in(turns: int, turns_per_step: int, seconds: float) -> Done:
-    """What the log of a session of so many turns counts, with at most `turns_per_step` in a state of the engine."""
+    """What a session's log counts for so many turns, if one state of the engine makes at most `turns_per_step`."""
     fused = turns + ENDS - ceil((turns + ENDS) / turns_per_step)
     return Done(
         runs=1,

@@ -1,7 +1,7 @@
-"""What holds data: buckets, tables, secrets, logs and the audit trail. Encrypted, and kept where the environment says
-so; and where an environment's stacks go.
+"""What holds data: buckets, tables, secrets, logs and the audit trail. All are encrypted, and outlive the stack where
+the environment says so. `place` says which account and region an environment's stacks go to.
 
-No rule ends a current object of a bucket.
+No lifecycle rule deletes the current version of an object.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from acta_infra.retention import LONGEST_RECOVERY
 
 
 def place(environment: Environment) -> Where | None:
-    """Where the stacks of a pinned environment go: plain `cdk` refuses other accounts, too. None: it is not pinned."""
+    """Where the stacks go, so that plain `cdk` refuses other accounts, too. None: the environment is not pinned."""
     if environment.account is None:
         return None
     return Where(account=environment.account, region=environment.region)
@@ -31,7 +31,7 @@ def place(environment: Environment) -> Where | None:
 def deny_other_accounts(
     scope: Construct, actions: Sequence[str], resources: Sequence[str]
 ) -> iam.PolicyStatement:
-    """For a resource's own policy, whatever another policy allows some day.
+    """A statement for a resource's own policy. It holds whatever another policy may allow some day.
 
     Denies `actions` to principals of other accounts and to those without one, such as anonymous requests. Services
     of AWS that act for themselves have no account either; what they may do is left to other statements.
@@ -58,17 +58,17 @@ _DAYS = {
     180: logs.RetentionDays.SIX_MONTHS,
     365: logs.RetentionDays.ONE_YEAR,
 }
-"""As CDK names `LOG_DAYS`."""
+"""CDK's names of the numbers in `LOG_DAYS`."""
 
 
 def removal_policy(environment: Environment) -> RemovalPolicy:
-    """Of everything that holds data."""
+    """The removal policy of everything that holds data."""
     return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
 
 
 def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
-    """`name`: CloudWatch's for it. Where data outlives the stack, what was logged about it does, too: it still ends
-    after its retention.
+    """`name`: the log group's name in CloudWatch. Where data outlives the stack, so does what was logged about it, but
+    for no longer than its retention.
     """
     return logs.LogGroup(
         scope,
@@ -104,7 +104,7 @@ def data_bucket(scope: Construct, name: str, environment: Environment, *, versio
 
 
 def data_table(scope: Construct, name: str, environment: Environment, **more: Any) -> dynamodb.Table:
-    """Keys `pk` and `sk`, both texts; `ttl` ends an item. `more`: further properties of the table."""
+    """A table with the keys `pk` and `sk`, both strings; items end at the time in `ttl`. `more`: further properties."""
     recovered, days = environment.point_in_time_recovery, environment.retention.recovery
     return dynamodb.Table(
         scope,
@@ -120,7 +120,7 @@ def data_table(scope: Construct, name: str, environment: Environment, **more: An
             point_in_time_recovery_enabled=recovered,
             recovery_period_in_days=days
             if recovered and days < LONGEST_RECOVERY
-            else None,  # AWS's own is the longest
+            else None,  # AWS's default is the longest
         ),
         deletion_protection=environment.deletion_protection,
         removal_policy=removal_policy(environment),
@@ -129,7 +129,7 @@ def data_table(scope: Construct, name: str, environment: Environment, **more: An
 
 
 def data_secret(scope: Construct, name: str, environment: Environment, **more: Any) -> secretsmanager.Secret:
-    """`more`: its name in AWS, its description, and its first value or how AWS generates one."""
+    """`more`: the secret's name in AWS, its description, and its first value or how AWS generates that."""
     secret = secretsmanager.Secret(scope, name, removal_policy=removal_policy(environment), **more)
     secret.add_to_resource_policy(deny_other_accounts(scope, ["secretsmanager:*"], ["*"]))
     return secret
@@ -143,7 +143,7 @@ RECORD_CHANGES = (
     "dynamodb:PartiQLUpdate",
     "dynamodb:PartiQLDelete",
 )
-"""All ways to write items but PutItem. Source: Service Authorization Reference, actions of Amazon DynamoDB."""
+"""Actions that write items, except PutItem. Source: Service Authorization Reference, actions of Amazon DynamoDB."""
 
 
 class AuditStore(NamedTuple):
@@ -156,8 +156,8 @@ class AuditStore(NamedTuple):
 def audit_trail(scope: Construct, environment: Environment) -> AuditStore:
     if environment.is_local:
         return AuditStore(data_table(scope, "Audit", environment, resource_policy=None), None)
-    # Not even an administrator of the account, before this policy is taken away, which CloudTrail records.
-    # A table's own policy names the table by `*`: its ARN would need the table to be there first.
+    # Not even an administrator of the account may change a record before removing this policy, which CloudTrail
+    # records. A table's own policy names the table by `*`, because the ARN is known only once the table exists.
     nobody_changes_a_record = iam.PolicyStatement(
         sid="RecordsStay",
         effect=iam.Effect.DENY,

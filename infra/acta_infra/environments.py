@@ -86,10 +86,10 @@ class LocalWebhook:
 
 @dataclass(frozen=True)
 class Otlp:
-    """Spans are POSTed to `url`, the whole address of an OTLP/HTTP endpoint, https and at a public address, such as
+    """Spans are POSTed to `url`, the whole URL of an OTLP/HTTP endpoint. It is https and at a public address, such as
     `https://otlp.example.com/v1/traces`. `headers_secret`: the name of a secret in Secrets Manager whose text is a JSON
-    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none. `content`: spans have
-    what people, models and tools said, too; nothing of private sessions.
+    object of headers, such as `{"Authorization": "Bearer …"}`; None: the endpoint needs none. `content`: whether spans
+    also have what people, models and tools said; they never have it of private sessions.
     """
 
     url: str
@@ -114,14 +114,14 @@ class LocalOtlp:
 
 
 LONGEST_NAME = 32
-"""So that a function of a tenant's tool, `acta-<env>-tool-…`, has room in the 64 characters of Lambda's names. With a
-part `tool` an environment's functions could be those of another one's tools."""
+"""The limit leaves a tenant's tool, `acta-<env>-tool-…`, room in the 64 characters of a Lambda's name. A name with a
+part `tool` is refused: this environment's functions could have the names of another environment's tools."""
 
 
 @dataclass(frozen=True)
 class SessionCaps:
-    """What one session may be given at most, by an admin too. None: as in `shared/acta_engine/settings.py`. An agent
-    may have lower caps of its own, which its tenant's admins set and may pass.
+    """The most that anybody, an admin too, may give one session. None: the default in `shared/acta_engine/settings.py`.
+    An agent may have lower caps of its own, which its tenant's admins set and may exceed.
     """
 
     max_steps: int | None = None
@@ -136,19 +136,19 @@ class SessionCaps:
 
 
 USUAL_LIMITS = TenantLimits(starts_per_minute=120, open_sessions=500, requests_per_second=50, long_polls=200)
-"""Of one tenant. Its requests are half of what the gateway lets through of all tenants to one route, and its long polls
-a fifth of the concurrent executions of a usual account."""
+"""The limits of one tenant. They allow it half of the requests that the gateway lets through to one route from all
+tenants, and long polls on a fifth of an ordinary account's concurrent executions."""
 
 
 def usual_but(**different: int | None) -> TenantLimits:
-    """The usual limits, those named here excepted."""
+    """The usual limits with the values named here instead of theirs."""
     return USUAL_LIMITS._replace(**different)
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Everything that may differ between two deployments. Rate limits are requests per second to one route, burst
-    limits requests at once; the gateway answers 429 beyond them.
+    """Everything that may differ between two deployments. Rate limits count requests per second to one route, and burst
+    limits requests at once; beyond them the gateway answers 429.
     """
 
     name: str
@@ -166,94 +166,94 @@ class Environment:
     versioned_files: bool = True
     alarms: bool = True
     watch: Watch = field(default_factory=Watch)
-    """Who is told of them, and what a month may cost."""
+    """Who is told of alarms, and what a month may cost."""
     dashboard: bool = True
     """A page of graphs, `acta-<env>` in CloudWatch."""
     retention: Retention = field(default_factory=Retention)
-    """For how long what nobody deletes is kept."""
+    """How long data is kept that nobody deletes."""
 
     tenant_claim: str = "tenant"
     roles_claim: str = "roles"
     role_map: Mapping[str, str] = field(default_factory=dict)
-    """A name in the claim of the roles -> the role that it grants; "": none, but the name is known. Without a map every
-    name is the role of that name."""
+    """A name in the roles claim -> the role that it grants; "" grants none, but makes the name known. Without a map
+    each name grants the role of the same name."""
     cors_origins: tuple[str, ...] = ()
-    """Web pages of these origins may call the API from a browser: `https://app.example.com`. `*` alone: of every one.
-    They send the token as a header, never a cookie, so no answer allows credentials."""
+    """Web pages of these origins, such as `https://app.example.com`, may call the API from a browser. `*` alone allows
+    every origin. Pages send the token in a header and never a cookie, so no answer allows credentials."""
     rate_limit: int = 100
     burst_limit: int = 200
     open_rate_limit: int = 10
     open_burst_limit: int = 20
-    """Of `/healthz`, and of everything that has no route: what strangers reach."""
+    """The open limits hold for `/healthz` and for every path without a route, which callers reach without a token."""
     bedrock: bool = False
     """Agents may name the provider `bedrock`: the role of `step` may invoke Claude on Amazon Bedrock."""
     offline: bool = False
-    """The zip of `step` contains the rule-based stand-in for a model. Agents may name it, and it answers where no
-    provider has a key. In other environments a session without a key fails at once."""
+    """The zip of `step` contains the rule-based stand-in for a model. Agents may name the stand-in, and it answers
+    where no provider has a key. In other environments a session that has no provider's key fails at once."""
     tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
     every tenant. Empty: no tenant has such tools."""
     tools_dir: str = DEFAULT_DIR
-    """Where the folders of Python tools are (docs/own-tools.md): beside the file of one's environments, else in the
-    folder where the command is given. One that is not there has none."""
+    """Where the folders of Python tools are (docs/own-tools.md): a path relative to the operator's file of
+    environments, or else to the folder where the command is run. A directory that does not exist has no folders."""
     tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
-    calls, whatever its definition says. Who asked for a call does not approve it then."""
+    calls, whatever its definition says. Whoever asked for such a call may not approve it."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Who is told of interventions and ended sessions. None: nobody, and no function, queue or topic is deployed."""
     notify_hosts: tuple[str, ...] = ()
-    """Hosts that webhooks of tenants and sessions may have, exact names, `host` or `host:port`. Empty: there are
-    none."""
+    """Hosts that the webhooks of tenants and sessions may name, exactly, as `host` or `host:port`. Empty: no such
+    webhooks."""
     traces: Otlp | XRay | LocalOtlp | None = None
     """Where the spans of sessions go (docs/traces.md). None: nowhere, and no function or queue is deployed."""
     console_url: str | None = None
-    """The base URL of a console of the operator's, which notifications link to: `<base>/sessions/{id}`, and of an
-    intervention `<base>/sessions/{id}/interventions/{iid}`. None: they link to the deployment's own page."""
+    """The base URL of the operator's own console. Notifications link to `<base>/sessions/{id}` there, or for an
+    intervention to `<base>/sessions/{id}/interventions/{iid}`. None: they link to the deployment's own page."""
     default_visibility: Literal["private", "tenant"] = "tenant"
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
     caps: SessionCaps = SessionCaps()
     limits: TenantLimits = USUAL_LIMITS
-    """Of each tenant that `tenant_limits` does not name. None: no such limit."""
+    """The limits of each tenant that `tenant_limits` does not name. A limit that is None does not exist."""
     tenant_limits: Mapping[str, TenantLimits] = field(default_factory=dict)
-    """Tenant -> its limits, all of them: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual."""
+    """Tenant -> all of its limits: `{"acme": usual_but(open_sessions=1_000)}` changes one of the usual ones."""
     provider_limits: Mapping[str, ProviderLimits] = field(default_factory=dict)
-    """Provider -> what its key takes in a minute, of all tenants together:
-    `{"anthropic": ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`, which is
-    what its answers say. Sessions wait in a line for what is beyond it. A provider that is not named takes whatever
-    comes, until it answers 429."""
+    """Provider -> what its key takes in a minute from all tenants together: `{"anthropic":
+    ProviderLimits(tokens_per_minute=400_000, requests_per_minute=1_000), "openai": LEARN}`. `LEARN` takes the limits
+    from the provider's answers. Sessions beyond the limits wait in a queue. A provider that is not named is asked
+    without a limit until it answers 429."""
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/acta_engine/models/providers.py`)."""
     aws_prices: AwsPrices | None = None
-    """What receipts of sessions count with. None: the list of the region (`shared/acta_engine/usage/aws_prices.py`);
-    in a region that has none the dollars of AWS are unknown."""
+    """The AWS prices that sessions' receipts use. None: the region's price list
+    (`shared/acta_engine/usage/aws_prices.py`); in a region without a list, receipts give no dollars for AWS."""
     retry_base_seconds: int = 2
     """The first pause before the state machine retries; later pauses double. Whole seconds, at least 1."""
     park_after_seconds: int = 600
-    """What waits for people for longer than this, or is to wait for the world for longer, has no execution meanwhile
-    (ADR 104). Whole seconds, at least 1."""
+    """A session that has waited for a person for longer than this, or is going to wait for anything else for longer, is
+    parked: it has no execution meanwhile (ADR 104). Whole seconds, at least 1."""
     write_version: int = CURRENT
-    """The schema version that its Lambdas write. `acta deploy` chooses the one before while Lambdas of the release
-    before may still run, or be deployed again."""
+    """The schema version that the Lambdas write. `acta deploy` chooses the version before it while Lambdas of the
+    previous release may still run or be deployed again."""
     roll_out: Way = AT_ONCE
     """How the functions of a new release are taken into use."""
     turns_per_step: int = 8
-    """The most turns that one invocation of `step` makes (ADR 57). 1: each turn and each call is a state of the engine
-    to look at."""
+    """The most turns that one invocation of `step` makes (ADR 57). With 1, each turn and each tool call is a state of
+    the engine that one can look at."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
     """Overrides of `acta_engine.settings.Settings`, by field name."""
 
     # What an operator may add in AWS: docs/options.md.
     account: str | None = None
-    """The AWS account, twelve digits. It is never deployed to another one. With `region` or not at all."""
+    """The AWS account, twelve digits; the environment is never deployed to another one. Needs `region`."""
     region: str | None = None
-    """Such as `eu-west-1`, whatever the shell says."""
+    """The AWS region, such as `eu-west-1`, whatever region the shell has. Needs `account`."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """On every resource that takes tags, beside `service` and `environment`."""
+    """Set on every resource that takes tags, in addition to `service` and `environment`."""
     snap_start: bool = False
     """Functions that somebody waits for start from a snapshot of their memory, made when a version is published."""
     log_callers: bool = True
-    """The access log has who asked: the token's subject, and the address that the request came from."""
+    """Whether the access log says who asked: the token's subject, and the address that the request came from."""
     key: CustomerKey | None = None
     domain: Domain | None = None
     """The API's own name; its own address at AWS is switched off."""
@@ -284,7 +284,7 @@ class Environment:
         return {EVERY_TENANT: self.limits, **self.tenant_limits}
 
     def _check_origins(self) -> None:
-        """Raises ValueError. `*` beside others, a path or a slash at the end would let nobody in, and say nothing."""
+        """Raises ValueError. `*` next to other origins, or a path or slash at the end, would silently let nobody in."""
         for origin in self.cors_origins:
             if origin == "*" and len(self.cors_origins) == 1:
                 continue
@@ -363,30 +363,30 @@ class Environment:
 
     @property
     def tool_folders(self) -> tuple[ToolFolder, ...]:
-        """Where `tools_dir` is still relative, there is none: nobody has said relative to what. Raises BadFolder."""
+        """Empty while `tools_dir` is still relative, since nobody has said what it is relative to. Raises BadFolder."""
         path = Path(self.tools_dir)
         return folders_in(path if path.is_absolute() else None, self.name)
 
     @property
     def roles_have_no_spaces(self) -> bool:
-        """A Cognito group's name has none. The local issuer is taken for one whose names may have some."""
+        """Whether no role's name has a space. Names of Cognito groups have none; the local issuer's may have some."""
         if isinstance(self.auth, ExternalIssuer):
             return self.auth.roles_have_no_spaces
         return isinstance(self.auth, OwnPool)
 
     @property
     def may_queue(self) -> bool:
-        """Whether sessions may wait in the line of a provider. A local stack may be given limits later."""
+        """Whether sessions may wait in a provider's queue. A local stack may be given limits later."""
         return self.is_local or bool(self.provider_limits)
 
     @property
     def longest_model_seconds(self) -> int:
-        """What a model call may take. 14 minutes where `step` has the longest timeout there is."""
+        """How long a model call may take: 14 minutes where `step` has the longest timeout that Lambda allows."""
         return self.sizes["step"].timeout - MARGIN
 
     @property
     def longest_tool_seconds(self) -> int:
-        """What a call of a tool may take."""
+        """How long a tool call may take."""
         return min(MAX_TOOL_SECONDS, self.sizes["tool"].timeout - MARGIN)
 
     @property
@@ -396,7 +396,7 @@ class Environment:
 
     @property
     def functions(self) -> tuple[FunctionName, ...]:
-        """The functions it has: `notify` only where notifications are sent, `traces` only where spans are."""
+        """The environment's functions: `notify` only if notifications are sent, `traces` only if spans are exported."""
         left_out = {"notify"} if self.notifications is None and not self.notify_hosts else set()
         left_out |= {"traces"} if self.traces is None else set()
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
@@ -477,11 +477,11 @@ def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) ->
 
 
 VARIABLE = "ACTA_ENVIRONMENTS"
-"""Names the file: Python, which binds `ENVIRONMENTS` to a list or tuple of `Environment`."""
+"""The variable with the path of the operator's file, which binds `ENVIRONMENTS` to a list or tuple of `Environment`."""
 
 
 def every_environment(environ: Mapping[str, str]) -> Mapping[str, Environment]:
-    """By name. One of the operator's replaces one of Acta's. Raises UnusableValue where the file cannot be used."""
+    """All environments, by name. The operator's replace Acta's. Raises UnusableValue for an unusable file."""
     path = environ.get(VARIABLE)
     if not path:
         return ENVIRONMENTS
@@ -504,6 +504,6 @@ def _in_file(path: str) -> tuple[Environment, ...]:
 
 
 def _line(error: Exception, path: str) -> str:
-    """Where in the file it was raised; empty where it was not read so far."""
+    """The line of the file where the error was raised; empty if none of the file's lines had run."""
     lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == path]
     return f", line {lines[-1]}" if lines else ""

@@ -19,7 +19,7 @@ from acta_infra.names import (
 PACK = "AwsSolutions"
 FILES_BUCKET = "ExportsOutputFnGetAttFiles8E6940B8ArnD8EE6C03"
 SESSION_BUCKET = "ExportsOutputFnGetAttTexts0AC1F062Arn6B678CA8"
-"""The names of the exports with the buckets' ARNs, which CDK passes from one stack to the other."""
+"""The names of the exports through which CDK passes the buckets' ARNs from one stack to another."""
 
 BUCKETS = {"S1": "Only functions read and write the bucket, and they log what they do."}
 SESSIONS_STACK = {
@@ -46,7 +46,7 @@ STATELESS: Mapping[str, str] = MappingProxyType(
 
 
 def wildcards(environment: Environment, stateful: Stack, sessions: Stack) -> Mapping[str, str]:
-    """Resource with a `*` in a policy -> the reason for it."""
+    """Each resource that a policy names with a `*` -> the reason for the `*`."""
     region = "<AWS::Region>" if Token.is_unresolved(stateful.region) else stateful.region
     account = "<AWS::AccountId>" if Token.is_unresolved(stateful.account) else stateful.account
     name = environment.name

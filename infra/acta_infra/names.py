@@ -8,7 +8,7 @@ from acta_engine.tools.tool import function_prefix
 from acta_infra.sizing import FunctionName
 
 LIVE_INDEX, OPEN_INDEX = "live", "open"
-"""The table's indexes: of sessions that have work to do or wait for someone, and of what is open of a tenant."""
+"""The table's indexes: of sessions that have work to do or wait for someone, and of what a tenant has open."""
 
 READS_VERSION = "ReadsVersion"
 """The output of the stack that a release replaces: the newest schema version that its functions know."""
@@ -39,7 +39,7 @@ def function_name(environment: str, function: FunctionName) -> str:
 
 
 def called_name(environment: str, function: FunctionName) -> str:
-    """With the alias, as one function invokes another."""
+    """The function's name with its alias, by which other functions invoke it."""
     return f"{function_name(environment, function)}:{ALIAS}"
 
 
@@ -49,7 +49,7 @@ def tenant_functions(environment: str) -> str:
 
 
 def service_name(function: FunctionName) -> str:
-    """Under which a function logs and counts."""
+    """The name under which a function writes its logs and metrics."""
     return f"acta-{function}"
 
 
@@ -62,12 +62,12 @@ def machine_name(environment: str) -> str:
 
 
 ORIGIN, NOTIFICATIONS, AUDIT = "origin", "notifications", "audit"
-"""Secrets: what CloudFront sends along, which an operator makes in us-east-1; what notifications to a webhook are
-signed with; the key of the audit trail's pseudonyms."""
+"""Names of secrets: what CloudFront adds to requests, which an operator creates in us-east-1; the key that signs
+notifications to a webhook; and the key of the audit trail's pseudonyms."""
 
 
 def secret_name(environment: str, of: str) -> str:
-    """`of`: the provider of models whose key it is, or one of the words above."""
+    """`of`: the model provider whose key the secret holds, or one of the names above."""
     return f"acta/{environment}/{of}"
 
 
@@ -87,7 +87,7 @@ def tool_secrets(environment: str) -> str:
 
 
 def own_tool_function(environment: str, folder: str) -> str:
-    """The function of a folder of Python tools. It has a name that functions of tenants' tools may have."""
+    """The function of a folder of Python tools. Its name begins as those of tenants' tool functions do."""
     return f"{function_prefix(environment)}{folder}"
 
 
@@ -98,4 +98,4 @@ def own_tool_secret(environment: str, folder: str, name: str) -> str:
 
 ALIAS = "live"
 """Every function is called under this name: by the API, the state machine, streams, queues, rules and operators. It
-names the version that is at work (`infra/acta_infra/rollout/`)."""
+names the version in use (`infra/acta_infra/deployed/releases.py`)."""

@@ -1,8 +1,8 @@
 """What an operator may choose for an environment in AWS, as data: a key, addresses, a firewall, a network, and how new
 releases are taken into use.
 
-Each is a field of `Environment` and off by default. What each one does and needs: docs/options.md. A value that cannot
-be meant raises ValueError when it is made, so a synthesis finds it before a deployment does.
+Each is a field of `Environment` and off by default. What each one does and needs: docs/options.md. An impossible value
+raises ValueError as soon as the object is created, so the synthesis reports it before a deployment.
 """
 
 import ipaddress
@@ -41,7 +41,7 @@ class CustomerKey:
 
 @dataclass(frozen=True)
 class Domain:
-    """A name of the operator's and the certificate for it in ACM, of the region where it is used."""
+    """A host name that the operator owns, and its certificate in ACM, in the region where the name is used."""
 
     name: str
     certificate_arn: str
@@ -67,9 +67,9 @@ class Edge:
     """CloudFront with a firewall in front of the API. People use `domain`; requests that come another way are refused.
 
     `origin_hashes`: SHA-256, in hex, of the secret that CloudFront sends along. The functions know the hashes only. The
-    secret is `acta/<env>/origin` of us-east-1. Two hashes while it is being replaced; the first is the one in use.
-    `requests_per_address`: within five minutes; more are refused with 403. `web_acl_arn`: a firewall of the operator's,
-    instead of Acta's.
+    secret is `acta/<env>/origin` of us-east-1. Give two hashes while the secret is being replaced; the first is the one
+    in use. `requests_per_address`: the most that one address may send within five minutes; more are refused with 403.
+    `web_acl_arn`: a firewall of the operator's, instead of Acta's.
     """
 
     domain: Domain
@@ -95,7 +95,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class SignInFirewall:
-    """A firewall on Acta's own user pool. `requests_per_address`: within five minutes, to everything of the pool."""
+    """A firewall on Acta's own user pool. `requests_per_address`: the most in five minutes, to the whole pool."""
 
     requests_per_address: int = 300
 
@@ -107,10 +107,10 @@ class SignInFirewall:
 class Network:
     """The function `tool` runs in these subnets and reaches what its security group allows, on port 443 and no other.
 
-    `prefix_list_ids`: AWS's lists of the addresses of DynamoDB and S3 in this region. `egress`: networks (CIDR) that
-    tools may reach besides, through what the subnets' routes lead to; none: tools reach nothing outside of AWS.
-    `route_table_ids`: of the subnets. Where some are given, Acta makes the endpoints for DynamoDB, S3, STS, Lambda and
-    Secrets Manager, for this account's resources alone; else the VPC has to have them.
+    `prefix_list_ids`: AWS's lists of the addresses of DynamoDB and S3 in this region. `egress`: further networks (CIDR)
+    that tools may reach, by the routes of the subnets; empty: tools reach nothing outside AWS. `route_table_ids`: the
+    subnets' route tables. Where some are given, Acta creates the endpoints for DynamoDB, S3, STS, Lambda and Secrets
+    Manager, for this account's resources alone; otherwise the VPC must have them.
     """
 
     vpc_id: str
@@ -137,7 +137,7 @@ class Network:
 
 @dataclass(frozen=True)
 class SlackChannel:
-    """A channel of a workspace that the account's Amazon Q Developer in chat applications (AWS Chatbot) is in."""
+    """A channel of a workspace that the account's Amazon Q Developer in chat applications (AWS Chatbot) has joined."""
 
     workspace_id: str
     channel_id: str
@@ -157,10 +157,10 @@ class SlackChannel:
 
 @dataclass(frozen=True)
 class MonthlyBudget:
-    """AWS Budgets tells of it at `warn_at_percent`, at 100 % and when a forecast passes it; it stops nothing.
+    """AWS Budgets sends a message at `warn_at_percent`, at 100 % and when a forecast exceeds it. It stops nothing.
 
-    `tagged_only`: of what has the tag `environment` of this deployment, which somebody has to activate as a cost
-    allocation tag first; else of the whole account.
+    `tagged_only`: count only what has this deployment's tag `environment`, which somebody must first activate as a cost
+    allocation tag; otherwise the budget is for the whole account.
     """
 
     usd: float
@@ -174,11 +174,11 @@ class MonthlyBudget:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who is told when something is wrong, and from when on money is.
+    """Who is told when something is wrong, and how much spending counts as wrong.
 
-    `emails`, `webhooks` (https), `slack`: get every alarm; whoever is named by address has to confirm once. `runbook`:
-    the address of this repository's `docs/operations.md` where your people read it. `usd_per_hour`: what all model
-    calls together may cost in an hour before an alarm; None: whatever it is.
+    `emails`, `webhooks` (https), `slack`: they get every alarm; email addresses and webhooks have to confirm once.
+    `runbook`: the address of this repository's `docs/operations.md` where your people read it. `usd_per_hour`: what all
+    model calls together may cost in an hour before an alarm; None: no such alarm.
     """
 
     emails: tuple[str, ...] = ()
@@ -210,13 +210,13 @@ class Watch:
 
 @dataclass(frozen=True)
 class AtOnce:
-    """A new release is taken into use at once: each alias goes to the new version when CloudFormation updates it.
-    Nothing takes it back by itself."""
+    """A new release is taken into use at once: each alias names the new version as soon as CloudFormation updates it.
+    Nothing rolls the release back by itself."""
 
 
 @dataclass(frozen=True)
 class Canary:
-    """A tenth of the calls goes to the new version, and after `minutes` all do."""
+    """A tenth of the calls goes to the new version, and after `minutes` all of them do."""
 
     minutes: Literal[5, 10, 15, 30]
 
@@ -226,7 +226,7 @@ class Canary:
 
 @dataclass(frozen=True)
 class Linear:
-    """A tenth more of the calls goes to the new version every `minutes`: ten of these steps are all."""
+    """Every `minutes`, another tenth of the calls goes to the new version, until after ten steps all of them do."""
 
     minutes: Literal[1, 2, 3, 10]
 
@@ -241,9 +241,9 @@ AT_ONCE = AtOnce()
 
 
 OWN_TAGS = ("service", "environment")
-"""Acta sets them."""
+"""Tags that Acta sets itself."""
 MOST_TAGS = 48
-"""AWS takes 50 of a resource."""
+"""AWS allows 50 tags on a resource; Acta sets two of them."""
 _TAG = re.compile(r"[\w .:/=+@-]+")
 
 

@@ -1,7 +1,7 @@
 """What a release is called: the product's version, and a digest of all that its functions are made of.
 
-Every function has the name among its variables, so each release publishes a version of each function, and versions of
-one release can be found (`infra/acta_infra/deployed/releases.py`).
+Every function has the release's name in its variables. So each release publishes a version of each function, and the
+versions of one release can be found (`infra/acta_infra/deployed/releases.py`).
 """
 
 import hashlib
@@ -22,12 +22,12 @@ DIGITS = 8
 
 
 def release_of(environment: Environment) -> str:
-    """Such as `0.1.0-3fa9c1d2`. Another schema version that is written, or another setting, is another release. The way
-    in which it is taken into use is not part of it.
+    """The release's name, such as `0.1.0-3fa9c1d2`. Writing another schema version, or changing a setting, makes
+    another release. How the release is rolled out is not part of its name.
     """
     usual = replace(
         environment, roll_out=AT_ONCE, tools_dir=DEFAULT_DIR
-    )  # where they stand is not part of it
+    )  # where the folders are does not matter
     text = f"{_sources()}\n{usual!r}{digest_of(environment.tool_folders)}"
     return f"{_product_version()}-{hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}"
 
@@ -45,8 +45,8 @@ def _sources() -> str:
 
 
 def digest_of_sources(root: Path, sources: Sequence[str], left_out: Sequence[str]) -> str:
-    """Of the files below `root` that `sources` name, themselves or by a folder, without those in folders of `left_out`
-    and without bytecode.
+    """A digest of the files below `root` that `sources` name, directly or by their folder. Files in folders of
+    `left_out` and bytecode do not count.
     """
     digest = hashlib.sha256()
     skipped = [root / name for name in left_out]

@@ -1,4 +1,4 @@
-"""For how long a deployment keeps what nobody deletes: data, logs, and what waits to be sent (docs/options.md, "How
+"""How long a deployment keeps what nobody deletes: data, logs, and messages that wait to be sent (docs/options.md, "How
 long things are kept").
 
 The engine keeps some things for times of its own: a deleted session's emptied keys (`TOMBSTONE_LIFE` in
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 LONGEST_RECOVERY = 35
 """Source: Amazon DynamoDB Developer Guide, "Point-in-time recovery"."""
 LOG_DAYS = (1, 7, 14, 30, 90, 180, 365)
-"""Those of CloudWatch's that an environment may choose. CloudWatch takes no other number than its own."""
+"""The days that an environment may choose. CloudWatch accepts only certain numbers; these are some of them."""
 NOTIFICATION_HOURS = 6
-"""How long a notification is tried. A receiver that is unavailable for less misses nothing but interventions that are
-decided by then."""
+"""How long delivery of a notification is tried. A receiver that is unavailable for less than this misses only
+interventions that have been decided meanwhile."""
 SPAN_DAYS = 4
-"""How long spans wait for their endpoint. Longer than `GIVEN_UP_AFTER` in `shared/acta_engine/traces/export.py`: what
-is given up is given up and counted there."""
+"""How long spans wait for their endpoint. This is longer than `GIVEN_UP_AFTER` in
+`shared/acta_engine/traces/export.py`, so spans that are given up are given up there, where they are counted."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Retention:
     """In days. The defaults delete nothing that was kept before."""
 
     ended_sessions: int = 0
-    """Sessions, with their texts, after the last commit of one whose run is over. 0: for ever."""
+    """An ended session and its texts are kept this long after the session's last commit. 0: for ever."""
     file_versions: int = 30
     """Versions of files that were replaced or deleted."""
     recovery: int = LONGEST_RECOVERY
     """How far back the tables can be restored, where there is point-in-time recovery."""
     logs: int = 30
-    """What functions, the gateway and the firewall have logged."""
+    """What the functions, the gateway and the firewall logged."""
     audit: int = 0
     """Records of the audit trail. 0: for ever."""
 

@@ -27,16 +27,16 @@ GATEWAY_TIMEOUT = 29
 LAMBDA_TIMEOUT = 900
 """Seconds. The most that Lambda gives a function."""
 MARGIN = 60
-"""Seconds of an invocation that neither a model nor a tool gets: for reading before the call, for a commit that is
-tried again after it."""
+"""Seconds of an invocation that a model or tool may not use. They are left for reading before the call and for retrying
+the commit after it."""
 
 
 @dataclass(frozen=True)
 class Sizing:
     """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU.
 
-    `reserved_concurrency`: that many of the account's concurrent executions are this function's alone, and it never has
-    more. None: it shares what no function has reserved. `acta deploy` checks that the account has them.
+    `reserved_concurrency`: how many of the account's concurrent executions are for this function alone; it never gets
+    more. None: it shares what no function has reserved. `acta deploy` checks that the account has that many.
     """
 
     memory: int
@@ -66,7 +66,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     }
 )
 
-# Local functions are processes on one machine. A cold start may wait for five others.
+# Local functions are processes on one machine, where a cold start may have to wait for five others.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
     {name: Sizing(size.memory, max(size.timeout, 60)) for name, size in SIZES.items()}
 )
@@ -75,12 +75,12 @@ LARGE_REGIONS = frozenset(("us-east-1", "us-west-2", "eu-west-1"))
 STARTS_A_SECOND = (300, 150)
 """Executions that an account may start, in large regions and elsewhere. `docs/quotas.py` has the source."""
 SHARE_FOR_RECOVERY = 2 / 3
-"""Of the starts of executions: the rest is everybody else's."""
+"""The share of an account's starts of executions that recovery may use; the rest is left to everybody else."""
 
 
 def recovery_workers(region: str | None, share: int) -> int:
-    """Invocations of `recover` that may be at work at once, each of which restarts `share` sessions a minute, so that
-    it takes `SHARE_FOR_RECOVERY` of what the region allows.
+    """How many invocations of `recover` may run at once. Each restarts `share` sessions a minute; together they use at
+    most `SHARE_FOR_RECOVERY` of the starts that the region allows.
     """
     large, other = STARTS_A_SECOND
     a_minute = (large if region in LARGE_REGIONS else other) * 60 * SHARE_FOR_RECOVERY

@@ -56,7 +56,7 @@ class StatefulStack(Stack):
             sort_key=dynamodb.Attribute(name="live_at", type=dynamodb.AttributeType.STRING),
             projection_type=dynamodb.ProjectionType.KEYS_ONLY,
         )
-        # Sparse, too: what is open of one tenant, whose name its key begins with (ADR 107).
+        # Sparse, too: it lists what one tenant has open, and its partition key begins with the tenant's name (ADR 107).
         table.add_global_secondary_index(
             index_name=OPEN_INDEX,
             partition_key=dynamodb.Attribute(name="op", type=dynamodb.AttributeType.STRING),
@@ -97,8 +97,8 @@ class SessionsStack(Stack):
     """The bucket of sessions' texts and the audit trail. The bucket keeps no versions: what is deleted there is gone at
     once (ADR 44). Of the trail nothing is ever deleted (ADR 54).
 
-    It is a stack of its own, because the release before does not know of it. That release can be deployed again over
-    this one: its own two stacks are as they were, and this one stays, with what is in it.
+    It is a separate stack because the previous release does not know of it. That release can be deployed again over
+    this one: its own two stacks are as they were, and this stack stays, with its contents.
     """
 
     def __init__(self, scope: Construct, environment: Environment) -> None:

@@ -105,7 +105,7 @@ class StatelessStack(Stack):
         for variable, value in page.variables.items():
             made["console"].function.add_environment(variable, value)
         issuer = self._issuer(environment, stateful.user_pool)
-        if not environment.is_local:  # there the stack's launcher knows the address
+        if not environment.is_local:  # locally the launcher provides the address
             made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
             made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
         api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
@@ -128,7 +128,7 @@ class StatelessStack(Stack):
             )
         if environment.dashboard:
             Dashboard(self, environment, functions, engine.machine, api.http_api, delivery.queue)
-            if not environment.is_local:  # the local AWS answers no such questions
+            if not environment.is_local:  # the local AWS has no Logs Insights
                 save_queries(self, environment)
 
         outputs = {
@@ -160,8 +160,8 @@ class StatelessStack(Stack):
             service_timeout=Duration.seconds(120),
             properties={"Prompts": dict(SEEDS)},
         )
-        # `step` reads prompts, and a process keeps one that it has read for as long as its tenant changes no
-        # definition. So it is updated after they are stored.
+        # `step` reads prompts, and its process caches them until the tenant changes a definition. So `step` is updated
+        # only after the prompts are stored.
         functions["step"].node.add_dependency(prompts)
 
     def _options(
@@ -181,7 +181,7 @@ class StatelessStack(Stack):
             guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)
 
     def _arns(self, service: str, resource: str, names: str) -> str:
-        """Of this account and region only."""
+        """ARNs of these names, in this account and region only."""
         return self.format_arn(
             service=service, resource=resource, resource_name=names, arn_format=ArnFormat.COLON_RESOURCE_NAME
         )
@@ -198,9 +198,9 @@ class StatelessStack(Stack):
 
 
 def machine_output(name: str) -> str:
-    """`nightly-report`: `MachineNightlyReport`. A digit has no capital, so `report-1` would be `report1`'s: it is
-    `MachinexreportH1`. No two names have the same. Source of what an output's name may have: CloudFormation's template
-    reference, letters and digits.
+    """The output with the machine's client id: `MachineNightlyReport` for `nightly-report`. A digit has no capital, so
+    `report-1` would get the output of `report1`; it gets `MachinexreportH1` instead, and all names differ. Source:
+    CloudFormation's template reference allows letters and digits in an output's name.
     """
     parts = name.split("-")
     if any(part[0].isdigit() for part in parts[1:]):
@@ -209,9 +209,9 @@ def machine_output(name: str) -> str:
 
 
 def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
-    """Outputs `Issuer`, `Audience`, and where people can sign in with a command line or a page `SignInClient`,
-    `SignInScopes`, `SignInTakes` and `PageClient`; of Acta's pool also `UserPoolId`, and for each machine the id of its
-    client, such as `MachineNightlyReport`.
+    """Outputs `Issuer` and `Audience`. Where people can sign in on the command line or a page, also `SignInClient`,
+    `SignInScopes`, `SignInTakes` and `PageClient`. With Acta's own pool, also `UserPoolId`, and for each machine its
+    client's id, such as `MachineNightlyReport`.
     """
     auth = environment.auth
     if pool is not None:

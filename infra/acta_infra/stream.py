@@ -1,4 +1,4 @@
-"""What follows sessions while they work: the functions `notify`, `usage` and `traces`, what calls them, and what they
+"""The functions that follow sessions while they work, `notify`, `usage` and `traces`: what calls them, and what they
 may use.
 
 The table's stream has two readers at most: `notify`, where there is one, and `usage` (ADR 67). It belongs to the table
@@ -48,15 +48,15 @@ def feed_stream(
     told: Sequence[Mapping[str, Any]],
     **how: Any,
 ) -> None:
-    """Lets the stream call `function` with the changes that one of the filters `told` lets through: what they leave out
-    is not billed. `function`: an alias. `name`: of the mapping. `how`: further properties of `EventSourceMapping`.
+    """Lets the stream call `function` with the changes that one of the filters `told` lets through; other changes cost
+    nothing. `function`: an alias. `name`: the mapping's name. `how`: further properties of `EventSourceMapping`.
     """
     lambda_.EventSourceMapping(
         scope,
         f"{name}Mapping",
         target=function,
         event_source_arn=stream_arn,
-        # What changes while AWS is still connecting the stream would be missed from LATEST on.
+        # With LATEST, changes that happen while AWS is still connecting the stream would be missed.
         starting_position=lambda_.StartingPosition.TRIM_HORIZON,
         filters=[{"pattern": json.dumps(each)} for each in told],
         **how,
@@ -67,7 +67,7 @@ NEW_COMMITS = {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"pre
 """The stream's filter: commits (`shared/acta_engine/store/table_layout.py`)."""
 BATCH_SIZE = 500
 WINDOW = Duration.seconds(60)
-"""Commits are collected for so long, so that most turns of a session share one write."""
+"""How long commits are collected, so that most turns of a session share one write."""
 
 
 def feed_usage(
@@ -83,7 +83,7 @@ def feed_usage(
         stream_arn,
         [NEW_COMMITS],
         batch_size=BATCH_SIZE,
-        bisect_batch_on_error=True,  # one that takes too much time or memory is divided until it does not
+        bisect_batch_on_error=True,  # a batch that takes too much time or memory is halved until it fits
         max_batching_window=Duration.seconds(0) if environment.is_local else WINDOW,
     )
 
@@ -103,8 +103,8 @@ def waiting_queue(
     retry_pause: Duration,
     kept: Duration,
 ) -> sqs.IQueue:
-    """The queue `acta-<env>-<name>`. `retry_pause`: its visibility timeout, so the time between two attempts at one
-    message; locally LOCAL_RETRY_PAUSE.
+    """The queue `acta-<env>-<name>`. `retry_pause`: the queue's visibility timeout, which is the time between two
+    attempts at one message; locally LOCAL_RETRY_PAUSE is used instead.
     """
     return sqs.Queue(
         scope,
@@ -119,8 +119,8 @@ def waiting_queue(
 
 
 def may_read_secret(scope: Stack, sid: str, name: str) -> iam.PolicyStatement:
-    """By name, so that the stacks exchange no value. `name` may be a pattern; that of one secret ends with
-    ANY_SUFFIX.
+    """Names the secret by `name`, so that no stack needs a value of another one. `name` may be a pattern; for a single
+    secret it ends with ANY_SUFFIX.
     """
     arn = scope.format_arn(
         service="secretsmanager",
@@ -135,11 +135,11 @@ TOLD_CHANGES = (
     {"eventName": ["INSERT", "MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "I#"}]}}}},
     {"eventName": ["MODIFY"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "S#"}]}}}},
 )
-"""The stream's filters: items of interventions, written or changed, and listings of sessions, changed
-(`shared/acta_engine/store/table_layout.py`). A session that begins is not over."""
+"""The stream's filters: interventions that are written or changed, and session listings that are changed
+(`shared/acta_engine/store/table_layout.py`). A new listing is left out: a session that begins is not over."""
 QUEUE_ACTIONS = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage")
 NOTIFY_PAUSE = Duration.seconds(60)
-"""The queue's visibility timeout. Lambda requires that it is not below the timeout of the function it calls."""
+"""The queue's visibility timeout. Lambda requires it to be no shorter than the timeout of the called function."""
 NOTIFY_CONCURRENCY = 10
 """Calls of `notify` at the same time, for each shard of the stream and for the queue. The functions of an account share
 one concurrency limit, and a receiver that hangs must not use it up."""
@@ -147,7 +147,7 @@ one concurrency limit, and a receiver that hangs must not use it up."""
 
 @dataclass(frozen=True)
 class Delivery:
-    """What `notify` needs to send: the queue for later attempts, settings by field name, statements for its role."""
+    """What `notify` needs to send: the queue for later attempts, settings by field name, statements of its role."""
 
     queue: sqs.IQueue | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def create_delivery(scope: Stack, environment: Environment, stream_arn: str) -> 
         iam.PolicyStatement(sid="Queue", actions=list(QUEUE_ACTIONS), resources=[queue.queue_arn]),
     )
     if environment.notify_hosts or environment.is_local:
-        every_tenants = notification_secrets(environment.name)  # `notify` acts for all
+        every_tenants = notification_secrets(environment.name)  # `notify` acts for all tenants
         sources = (*sources, may_read_secret(scope, "ReceiverSecrets", every_tenants))
     match environment.notifications:
         case None | LocalWebhook():
@@ -217,7 +217,7 @@ def feed_notify(
         event_source_arn=queue.queue_arn,
         batch_size=1,
         max_concurrency=NOTIFY_CONCURRENCY,
-        report_batch_item_failures=True,  # after an error Lambda would read the queue less often
+        report_batch_item_failures=True,  # if the call failed instead, Lambda would read the queue less often
     )
 
 
@@ -239,7 +239,7 @@ TRACES_PAUSE = Duration.minutes(6)
 with Amazon SQS"."""
 MESSAGES_AT_ONCE = 10
 TRACES_CONCURRENCY = 2
-"""Invocations at the same time: the least that Lambda takes. A receiver that hangs uses up no more of the account's."""
+"""Invocations at the same time: the fewest that Lambda allows. A receiver that hangs uses no more concurrency."""
 
 
 @dataclass(frozen=True)

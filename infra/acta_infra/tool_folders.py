@@ -1,8 +1,8 @@
 """The folders of an environment's Python tools: which there are, and what the file `tool.toml` in each says.
 
 A folder stands in the environment's `tools_dir` and has `tools.py`. It becomes one Lambda, `acta-<env>-tool-<folder>`
-(docs/own-tools.md). Nothing is imported here: what the tools are, `infra/acta_infra/packaging/tool_catalogue.py` asks
-the bundle.
+(docs/own-tools.md). Nothing of it is imported here: `infra/acta_infra/packaging/tool_catalogue.py` asks the bundle
+which tools it has.
 """
 
 import hashlib
@@ -20,18 +20,18 @@ from acta_infra.sizing import LAMBDA_TIMEOUT
 
 MODULE, FILE, REQUIREMENTS = "tools.py", "tool.toml", "requirements.txt"
 DEFAULT_DIR = "tools"
-"""Beside the file of one's environments, else in the folder where the command is given."""
+"""Next to the operator's file of environments, or else in the folder where the command is run."""
 TOOLS_DIR = "ACTA_TOOLS_DIR"
-"""The variable that names another one, where no environment does."""
+"""The environment variable that names another directory, where no environment of AWS is named."""
 FOLDER_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
 MAX_FOLDER_CHARS = 20
-"""So that `acta-<env>-tool-<folder>` has room in the 64 characters of Lambda's names."""
+"""The limit lets `acta-<env>-tool-<folder>` fit in the 64 characters of a Lambda's name."""
 MAX_FOLDERS = 40
-"""Their versions stand in one variable of `tool`, which Lambda gives 4 KB for all."""
+"""The versions of all folders are in one variable of `tool`, and Lambda allows 4 KB for all variables of a function."""
 RESERVED = ("ACTA_", "AWS_", "LAMBDA_", "_")
-"""How names of variables begin that Lambda or Acta sets."""
+"""Prefixes of the variables that Lambda or Acta sets."""
 NOT_SHIPPED = ("test_*", "tests", "conftest.py", "__pycache__", ".*", FILE, REQUIREMENTS)
-"""Patterns of names that are not in the zip, at any depth."""
+"""Patterns of file and folder names that the zip leaves out, at any depth."""
 
 SecretName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
@@ -54,14 +54,14 @@ class _Said(BaseModel):
 
 class _File(_Said):
     environments: dict[str, _Said] = Field(default_factory=dict)
-    """What is different in an environment, by its name. `variables` are added to the others, the rest replaces."""
+    """Environment name -> what differs there. Its `variables` are added to the others, its other fields replace."""
 
 
 @dataclass(frozen=True)
 class ToolFolder:
-    """`path`: of the folder. `tenants`: who has its tools, `*` everybody. `memory`: MB. `timeout_seconds`: of the
-    Lambda; None: what its tools need. `secrets`: names that its calls may read, of `acta/<env>/tool-<folder>/…` in
-    Secrets Manager. `variables`: of the Lambda.
+    """`path`: the folder's path. `tenants`: who has its tools; `*` means everybody. `memory`: the Lambda's, in MB.
+    `timeout_seconds`: the Lambda's; None: what its tools need. `secrets`: names below `acta/<env>/tool-<folder>/` in
+    Secrets Manager that its calls may read. `variables`: the Lambda's.
     """
 
     name: str
@@ -72,7 +72,7 @@ class ToolFolder:
     secrets: tuple[str, ...] = ()
     variables: Mapping[str, str] | None = None
     environments: tuple[str, ...] = ()
-    """Those of which its file says something different."""
+    """The environments for which the folder's file says something different."""
 
     @property
     def requirements(self) -> Path | None:
@@ -80,7 +80,7 @@ class ToolFolder:
         return path if path.is_file() else None
 
     def files(self) -> Iterator[Path]:
-        """What is in the zip of it, sorted."""
+        """The folder's files that go into its zip, sorted."""
         for path in sorted(self.path.rglob("*")):
             parts = path.relative_to(self.path).parts
             if path.is_file() and not any(Path(part).match(no) for part in parts for no in NOT_SHIPPED):
@@ -88,12 +88,12 @@ class ToolFolder:
 
 
 def tools_directory(environ: Mapping[str, str]) -> Path:
-    """Where folders of Python tools are, or would be, for who names no environment of AWS."""
+    """Where the folders of Python tools are, or would be, if no environment of AWS is named."""
     return Path(environ.get(TOOLS_DIR) or DEFAULT_DIR).absolute()
 
 
 def folders_in(tools_dir: Path | None, environment: str) -> tuple[ToolFolder, ...]:
-    """By name. None, and a directory that is not there: no folder. Folders without `tools.py` are something else.
+    """The tool folders, sorted by name; empty if `tools_dir` is None or missing. A folder without `tools.py` is none.
 
     Raises BadFolder.
     """
@@ -140,8 +140,8 @@ def read_folder(path: Path, environment: str) -> ToolFolder:
 
 
 def require_known(folders: tuple[ToolFolder, ...], known: Collection[str]) -> None:
-    """`known`: names of the environments that there are. Raises BadFolder for a file that speaks of another one: what
-    it says there would hold nowhere.
+    """`known`: the names of all environments. Raises BadFolder for a file that mentions another environment: what it
+    says about that one would have no effect.
     """
     for folder in folders:
         for name in folder.environments:
@@ -153,7 +153,7 @@ def require_known(folders: tuple[ToolFolder, ...], known: Collection[str]) -> No
 
 
 def digest_of(folders: tuple[ToolFolder, ...]) -> str:
-    """Of all that is deployed of them; empty where there are none."""
+    """A digest of everything in the folders that is deployed; empty where there are no folders."""
     if not folders:
         return ""
     digest = hashlib.sha256()

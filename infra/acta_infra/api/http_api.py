@@ -25,17 +25,17 @@ from acta_infra.options import Domain
 from acta_infra.sizing import FunctionName
 
 API_ID = "ac7a0000"
-"""Of the local stack's API."""
+"""The id of the local stack's API."""
 
 
 def local_api_id(environment: str) -> str:
-    """The local AWS takes the API's id, eight hexadecimal digits, from a tag, so that its address is known before it is
-    deployed.
+    """The API's id, eight hexadecimal digits. The local AWS takes it from a tag, so the address is known before
+    deployment.
     """
     return API_ID if environment == LOCAL.name else f"{crc32(environment.encode()):08x}"
 
 
-# Ids, counts and durations. The route's pattern and not the path, because a path may contain file names.
+# Ids, counts and durations; the route's pattern instead of the path, because a path may contain file names.
 ACCESS_LOG = {
     "request_id": "$context.requestId",
     "route": "$context.routeKey",
@@ -47,15 +47,15 @@ ACCESS_LOG = {
     "refused": "$context.authorizer.error",
 }
 CALLER = {"subject": "$context.authorizer.claims.sub", "address": "$context.identity.sourceIp"}
-"""Who asked. The address is the client's, or with a front (`Environment.edge`) that of CloudFront: the gateway
-can log no header. The client's is in the firewall's log, and its network in the records of who did what."""
+"""Who sent the request. The address is the client's or, with `Environment.edge`, that of CloudFront, because the
+gateway cannot log headers. Then the client's address is in the firewall's log, and its network in the audit trail."""
 
 REFUSALS = {
     "Refused": '{ ($.status = "401") || ($.status = "403") }',
     "BeyondRate": '{ $.status = "429" }',
 }
-"""Lines of the access log, which has the status as a string. A thing of another tenant answers 404 as what does not
-exist does, and cannot be told from it.
+"""Patterns of lines in the access log, where the status is a string. Another tenant's data answers 404, as if it did
+not exist, so the two cannot be told apart.
 """
 
 REQUEST_HEADERS = [
@@ -76,10 +76,10 @@ class Issuer:
 
 
 class ApiGateway(Construct):
-    """`self.http_api`, and `self.url` without a slash at the end: where people reach it. It answers nothing before
-    `add_routes`, since who may ask depends on its address: the page's client at the issuer has it. `self.refusals`: how
-    often requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty where there are no
-    alarms.
+    """`self.http_api`, and `self.url` without a slash at the end: where people reach it. It has no routes before
+    `add_routes`, because the accepted audiences depend on its address, which the page's client at the issuer contains.
+    `self.refusals`: how often requests were refused, by the gateway or by a function, by the names in `REFUSALS`; empty
+    where there are no alarms.
     """
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
@@ -142,7 +142,7 @@ class ApiGateway(Construct):
         return [*made, catch_all]
 
     def _permit_before_use(self) -> None:
-        """Else an update that changes what the API calls could be at work before it may call it."""
+        """Creates permissions first. Otherwise an updated API could call a function before it is allowed to."""
         made = self.node.find_all()
         permissions = [each for each in made if isinstance(each, lambda_.CfnPermission)]
         for each in made:
@@ -190,14 +190,14 @@ class ApiGateway(Construct):
             detailed_metrics_enabled=environment.alarms,
         )
         resource = cast(apigw.CfnStage, stage.node.default_child)
-        # A route with settings of its own has none of the stage's defaults, the metrics included.
+        # A route with its own settings gets none of the stage's defaults, not even the metrics.
         open_route = {
             "ThrottlingRateLimit": environment.open_rate_limit,
             "ThrottlingBurstLimit": environment.open_burst_limit,
             "DetailedMetricsEnabled": environment.alarms,
         }
         resource.route_settings = dict.fromkeys(OPEN_KEYS, open_route)
-        stage.node.add_dependency(*routes)  # the gateway refuses settings of a route that is not there yet
+        stage.node.add_dependency(*routes)  # the gateway refuses settings for a route that does not exist yet
         if not environment.is_local:
             log_group = new_log_group(
                 self, "AccessLog", f"/aws/vendedlogs/apis/acta-{environment.name}", environment

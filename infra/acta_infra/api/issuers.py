@@ -1,6 +1,6 @@
-"""Who issues the tokens that an environment takes, as data: Acta's own Cognito pool, or an OpenID issuer of the team's.
+"""Who issues the tokens that an environment accepts, as data: Acta's own Cognito pool, or the team's own OpenID issuer.
 
-A value that cannot be meant raises ValueError when it is made. What each one does: docs/sign-in.md.
+An impossible value raises ValueError as soon as the object is created. What each field does: docs/sign-in.md.
 """
 
 import json
@@ -15,16 +15,16 @@ MOST_SIGN_IN_DAYS = 3_650
 MOST_MACHINES = 40
 """The gateway takes 50 audiences. Source: API Gateway developer guide, "Quotas for configuring an HTTP API"."""
 MACHINES_CHARS = 3_500
-"""All stand in one variable of a function. Source: AWS Lambda developer guide, "Lambda quotas": 4 KB."""
+"""All machines are listed in one variable of a function. Source: AWS Lambda developer guide, "Lambda quotas": 4 KB."""
 MACHINE_CHARS = 40
 NAME_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""Of machines and of environments."""
+"""The names that machines and environments may have."""
 TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,63}"
-"""What the API takes for a tenant (`shared/acta_engine/api/identity.py`), as long as the pool's attribute may be."""
+"""Tenant names that the API accepts (`shared/acta_engine/api/identity.py`) and that fit in the pool's attribute."""
 ROLE_NAME_PATTERN = r"[A-Za-z0-9._:-]{1,64}"
 ORIGIN_PATTERN = r"https://[a-z0-9.-]+(:[0-9]{1,5})?|http://(localhost|127\.0\.0\.1)(:[0-9]{1,5})?"
-"""As a browser sends it: lower case, nothing after host and port. Source: WHATWG Fetch, "serializing a request
-origin"."""
+"""An origin as a browser sends it: lower case, nothing after host and port. Source: WHATWG Fetch, "serializing a
+request origin"."""
 PAGE_URL_PATTERN = rf"({ORIGIN_PATTERN})(/[\w./~-]*)?"
 
 
@@ -49,9 +49,9 @@ class OwnPool:
     """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
 
     `mfa`: whether who signs in needs a second factor, an authenticator app. `token_minutes`: how long a token is valid;
-    programs get the next one by themselves. `sign_in_days`: after which a person at the command line signs in again.
-    `page_urls`: where a web page of yours takes people after they signed in; empty: no page has a client. `machines`:
-    name -> a program with a client of its own, which gets tokens without a person (ADR 81).
+    programs get the next one by themselves. `sign_in_days`: after how many days a person at the command line signs in
+    again. `page_urls`: addresses of your own web page to which people return after signing in; empty: no page has a
+    client. `machines`: name -> a program with a client of its own, which gets tokens without a person (ADR 81).
     """
 
     mfa: Literal["required", "optional"] = "optional"
@@ -89,15 +89,15 @@ class OwnPool:
 class ExternalIssuer:
     """An OpenID issuer that signs with RS256. The JWT authorizer of an HTTP API accepts RSA keys only.
 
-    `roles_have_no_spaces`: none of its roles, groups or what else stands in the claim has a space in its name. Else a
-    person with several grants something only where `Environment.role_map` knows all of them.
-    `sign_in_client`: id of the public client at the issuer that `acta login` uses; None: people bring tokens with them.
-    Its redirect addresses are those of a native app: `http://127.0.0.1:22820/callback`, 22821 and 22822.
-    `page_client`: id of the public client of the page, `/console`; its redirect address is the API's, with
-    `/console/signed-in`, and it may ask from that origin (CORS). None: nobody signs in on the page. `page_connects`:
-    origins of the issuer's endpoints that are not `issuer_url`'s.
-    `sign_in_scopes`: what both ask for; `offline_access` is what most issuers want to hear for a sign-in that
-    lasts. `sign_in_takes`: which of the two tokens of a sign-in the API takes, the one with `audience` and the tenant.
+    `roles_have_no_spaces`: no role, group or other name in the roles claim contains a space. Otherwise a person with
+    several roles is granted something only if `Environment.role_map` knows all of them. `sign_in_client`: id of the
+    public client at the issuer that `acta login` uses; None: people bring their own tokens. Its redirect addresses are
+    those of a native app: `http://127.0.0.1:22820/callback`, 22821 and 22822. `page_client`: id of the public client of
+    the page `/console`. Its redirect address is the API's address with `/console/signed-in`, and the issuer must accept
+    requests from that origin (CORS). None: nobody signs in on the page. `page_connects`: origins of those endpoints of
+    the issuer that are not on the origin of `issuer_url`. `sign_in_scopes`: the scopes that both clients ask for; most
+    issuers require `offline_access` for a lasting sign-in. `sign_in_takes`: which of the two tokens of a sign-in the
+    API takes, the one with `audience` and the tenant.
     """
 
     issuer_url: str

@@ -1,5 +1,5 @@
 """Acta's own Cognito user pool, for teams without an identity provider (ADR 74, 81), and how people sign in on the page
-(`/console`): its client at the issuer, and what its Lambda has to know of both.
+(`/console`): the page's client at the issuer, and what the page's Lambda has to know about pool and client.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ READ = (
     .with_custom_attributes("tenant")
 )
 WRITTEN = cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True)
-"""By clients. Never the tenant: a client without a list may write every attribute."""
+"""The attributes that clients may write. The tenant is not among them; a client without such a list could write it."""
 EVERY_CLIENT: Mapping[str, Any] = {
-    # Names a flow as off: with none named at all Cognito allows signing in by SRP past the pages.
+    # One flow is named as off: if none is named, Cognito allows signing in by SRP past the pages.
     "auth_flows": cognito.AuthFlow(user_srp=False),
     "supported_identity_providers": [cognito.UserPoolClientIdentityProvider.COGNITO],
     "enable_token_revocation": True,
@@ -39,7 +39,7 @@ EVERY_CLIENT: Mapping[str, Any] = {
     "write_attributes": WRITTEN,
 }
 LOOPBACK_URLS = tuple(f"http://127.0.0.1:{port}/callback" for port in (22820, 22821, 22822))
-"""Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito compares ports, too, so a few
+"""Where `acta login` waits for the browser (`acta/client/sign_in/loopback.py`). Cognito also compares ports, so three
 are registered. Source: Amazon Cognito API reference, CreateUserPoolClient, CallbackURLs."""
 
 
@@ -74,7 +74,7 @@ class UserPool(Construct):
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=environment.deletion_protection,
             removal_policy=removal_policy(environment),
-            # Lite has no trigger for machines. Without machines the plan stays what AWS gives.
+            # The plan Lite has no trigger for machines. Without machines, AWS's default plan is kept.
             feature_plan=cognito.FeaturePlan.ESSENTIALS if auth.machines else None,
         )
         days = Duration.days(auth.sign_in_days)
@@ -92,8 +92,8 @@ class UserPool(Construct):
                 self, role.capitalize(), user_pool_id=self.pool.user_pool_id, group_name=role
             )
         stack = Stack.of(self)
-        # All accounts of a region share the names of the pages where people sign in, so this one has the UUID that
-        # CloudFormation gave the stack; it has no environment's name, which could contain what Cognito forbids.
+        # All accounts of a region share one set of names for sign-in pages, so this name has the UUID that
+        # CloudFormation gave the stack, and not the environment's name, which could have words that Cognito forbids.
         prefix = f"acta-{Fn.select(2, Fn.split('/', stack.stack_id))}"
         self.pool.add_domain("Domain", cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix))
         self.arn = self.pool.user_pool_arn
@@ -101,9 +101,9 @@ class UserPool(Construct):
         self.issuer_url = f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool_id}"
 
     def _machines(self, environment: Environment) -> Mapping[str, str]:
-        """A client for each, with a secret that AWS makes, and the trigger that names its tenant in its tokens."""
+        """Creates a client with a secret for each machine, and the trigger that puts its tenant into its tokens."""
         machines = self._auth.machines
-        # Neither a right nor a log: it is called at each sign-in, and its event has people's attributes in it.
+        # The role allows nothing, not even a log: the trigger's event contains attributes of people who sign in.
         role = iam.Role(self, "MachineClaimsRole", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         trigger = lambda_.Function(
             self,
@@ -177,13 +177,13 @@ def public_client(
 
 
 SIGNED_IN = "/console/signed-in"
-"""Where the issuer sends people back to. `console/sign-in/code-flow.ts` has it, too."""
+"""The path to which the issuer sends people back. `console/sign-in/code-flow.ts` has the same path."""
 
 
 class ConsoleSignIn(Construct):
-    """`self.variables`: of the function `console`. `self.audiences`: those that the gateway has to take beside the
-    issuer's own. Of an environment whose issuer is a parameter of the stack nothing is known here: the local stack
-    gives its function what it needs.
+    """`self.variables`: variables for the function `console`. `self.audiences`: audiences that the gateway has to
+    accept besides the issuer's own. If the issuer is a parameter of the stack, both are empty, and the local stack
+    gives the function what it needs.
     """
 
     def __init__(
@@ -201,8 +201,8 @@ class ConsoleSignIn(Construct):
                 client.user_pool_client_id,
                 SCOPES,
                 "id_token",
-                # Documents have one origin, the pages and tokens another, whose name is the other stack's, which does
-                # not export it: so all of the region.
+                # Documents have one origin. Pages and tokens have another, whose name the other stack does not export,
+                # so all of the region are allowed.
                 (
                     pool.issuer_url.rpartition("/")[0],
                     f"https://*.auth.{Stack.of(self).region}.amazoncognito.com",

@@ -1,8 +1,8 @@
 """The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
 bootstrap` has prepared it, and whether it has the concurrent executions that the environment reserves.
 
-All of this is found out before anything is synthesised or deployed. Without the last check Lambda refuses the first
-function that goes too far, in the middle of the deployment, which is then rolled back.
+All of this is found out before anything is synthesised or deployed. Without the last check Lambda would refuse, in the
+middle of the deployment, the first function that reserves too much, and the deployment would be rolled back.
 """
 
 import json
@@ -29,7 +29,7 @@ LOCAL_REGION = "us-east-1"
 READ_SECONDS = 60
 ATTEMPTS = 5
 LOCAL_ATTEMPTS = 2
-"""The local AWS is there or it is not. The second one is for a connection that was closed while nobody used it."""
+"""The local AWS is there or it is not. The second attempt is for a connection that was closed while idle."""
 
 
 class WrongAccount(ValueError):
@@ -45,7 +45,7 @@ class CredentialsMissing(RuntimeError):
 
 
 class CallerIdentity(NamedTuple):
-    """`account`: twelve digits. `arn`: who it is, as AWS names them."""
+    """`account`: twelve digits. `arn`: AWS's name of the caller."""
 
     account: str
     region: str
@@ -77,7 +77,7 @@ def caller(environment: Environment, client: Any = None) -> CallerIdentity:
 
 
 def require_credentials() -> None:
-    """Of the shell. AWS is not asked. Raises CredentialsMissing."""
+    """Checks that the shell has AWS credentials, without asking AWS. Raises CredentialsMissing."""
     from botocore.exceptions import BotoCoreError
     from botocore.session import Session
 
@@ -90,14 +90,14 @@ def require_credentials() -> None:
 
 
 def client_in(region: str | None, service: str) -> Any:
-    """A botocore client with the shell's credentials. `region` None: the shell's, in cdk's order: AWS_REGION, then
-    AWS_DEFAULT_REGION, then the profile's. botocore itself does not read the first.
+    """A botocore client with the shell's credentials. `region` None: the shell's region, found in cdk's order:
+    AWS_REGION, AWS_DEFAULT_REGION, the profile. botocore itself does not read AWS_REGION.
     """
     return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
 
 
 def unless(code: str, service: Service, operation: str, **parameters: Any) -> Any:
-    """AWS's answer; None: it refused with this error code. Raises what `Service.call` raises."""
+    """AWS's answer; None if AWS refused with this error code. Raises what `Service.call` raises."""
     try:
         return service.call(operation, **parameters)
     except AwsRefused as refused:
@@ -123,8 +123,8 @@ def pages(
 
 class Account(NamedTuple):
     """Where an environment is deployed: an AWS account, or the local AWS. `environment`: its name. `where`: arguments
-    of `boto3.client`; what is not in it is as in the caller's AWS configuration. `attempts`: at most, of each request;
-    None: what the command wants.
+    of `boto3.client`; the caller's AWS configuration supplies the others. `attempts`: the most for each request; None:
+    as many as the command wants.
     """
 
     environment: str
@@ -138,7 +138,7 @@ class Account(NamedTuple):
         return cls("local", where, LOCAL_ATTEMPTS)
 
     def client(self, service: str, *, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS) -> Any:
-        """A botocore client. `read_seconds`: how long an answer is waited for."""
+        """A botocore client. `read_seconds`: how long it waits for an answer."""
         return make_client(
             service, read_seconds=read_seconds, attempts=self.attempts or attempts, **self.where
         )
@@ -152,12 +152,12 @@ OLDEST = 6
 
 
 class NotBootstrapped(RuntimeError):
-    """The message has the command that does it."""
+    """The region is not bootstrapped. The message has the command that does it."""
 
 
 def check_bootstrap(environment: Environment, account: str, region: str, client: Any = None) -> None:
-    """`client`: a botocore SSM client of every region; None: those of the caller. Who may not ask is told nothing: then
-    cdk itself says it, later. Raises NotBootstrapped.
+    """`client`: a botocore SSM client for every region; None: clients with the caller's credentials. If the caller may
+    not ask, nothing is raised, and cdk itself reports it later. Raises NotBootstrapped.
     """
     for each in regions_of(environment, region):
         try:
@@ -174,26 +174,26 @@ def check_bootstrap(environment: Environment, account: str, region: str, client:
 
 
 def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
-    """Those that the environment's stacks are in."""
+    """The regions of the environment's stacks."""
     return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
 
 
 def qualifier(cdk_json: Path = CDK_JSON) -> str:
-    """Of the bootstrap that the app is synthesised for."""
+    """The qualifier of the bootstrap that the app is synthesised for."""
     context = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {})
     return str(context.get(CHOSEN, QUALIFIER))
 
 
 def _version(client: Any) -> int | None:
-    """None: there is none. Raises what `Service.call` raises."""
+    """The version of the bootstrap; None: the region has none. Raises what `Service.call` raises."""
     name = f"/cdk-bootstrap/{qualifier()}/version"
     answer = unless(ABSENT, Service("ssm", client), "get_parameter", Name=name)
     return None if answer is None else int(answer["Parameter"]["Value"])
 
 
 ALWAYS_UNRESERVED = 100
-"""Lambda leaves that many to the functions that reserve none. Source: Lambda Developer Guide, "Configuring reserved
-concurrency for a function"."""
+"""Concurrent executions that Lambda always leaves to the functions that reserve none. Source: Lambda Developer Guide,
+"Configuring reserved concurrency for a function"."""
 
 
 class TooMuchReserved(ValueError):
@@ -205,8 +205,8 @@ class QuotaUnknown(RuntimeError):
 
 
 def check_reserved(environment: Environment, client: Any = None) -> None:
-    """`client`: a botocore Lambda client; None: of the caller's account and region. Asks nothing where the environment
-    reserves nothing. Raises TooMuchReserved and QuotaUnknown.
+    """`client`: a botocore Lambda client; None: one for the caller's account and region. AWS is not asked if the
+    environment reserves nothing. Raises TooMuchReserved and QuotaUnknown.
     """
     sizes = {name: size for name, size in environment.sizes.items() if name in environment.functions}
     wanted = {name: each.reserved_concurrency for name, each in sizes.items() if each.reserved_concurrency}
@@ -217,7 +217,7 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
     try:
         lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
         limit = lambdas.call("get_account_settings")["AccountLimit"]
-        # A deployment gives back what a function reserves before, or while, it takes the new number.
+        # A deployment releases a function's old reservation no later than it makes the new one.
         own = sum(
             reserved_now(lambdas, function_name(environment.name, name)) or 0
             for name in environment.functions

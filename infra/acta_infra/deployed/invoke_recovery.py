@@ -15,7 +15,7 @@ from acta_infra.names import ALIAS, function_name
 READ_SECONDS = 90
 """How long an answer is waited for: longer than the function may run (`infra/acta_infra/sizing.py`)."""
 ATTEMPTS = 3
-"""Where Lambda throttles or does not answer. What is asked twice is done once."""
+"""For when Lambda throttles or does not answer. A request that is sent twice is carried out once."""
 ALL_SESSIONS: Mapping[str, Any] = {"repair": True}
 """The request to look at every session, however young."""
 

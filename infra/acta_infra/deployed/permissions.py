@@ -1,8 +1,8 @@
-"""What who deploys needs, as IAM policies: from the types of the resources in the templates.
+"""The IAM policies that a deployment needs, computed from the types of the resources in the templates.
 
-`cloudformation_actions.json` has for each type of resource the actions that CloudFormation's own handlers say they
-call, with the version of the list, and what is left out of them. Where each action may be used stands here. None of
-these policies was tried in a real account.
+`cloudformation_actions.json` lists, for each type of resource, the actions that CloudFormation's own handlers say they
+call, with the version of the list and the actions to leave out. This module says on which resources each action may be
+used. None of these policies was tried in a real account.
 """
 
 import json
@@ -17,13 +17,13 @@ _DATA = json.loads(Path(__file__).with_name("cloudformation_actions.json").read_
 PUBLISHED: Mapping[str, Sequence[str]] = _DATA["types"]
 CUSTOM = "Custom::"
 SERVICES = frozenset(_DATA["services"])
-"""Of what Acta uses. Handlers also name services of properties that Acta never sets, such as S3 Tables."""
+"""The services that Acta uses. Handlers also name services for properties that Acta never sets, such as S3 Tables."""
 LEFT_OUT = frozenset(_DATA["left_out"])
-"""They reach data, users or groups: for imports, replicas and the like, which Acta has none of."""
+"""Actions that reach data, users or groups. They are for imports, replicas and the like, none of which Acta has."""
 CODE = ("s3:GetObject", "s3:GetObjectVersion")
-"""Of the bucket that `cdk bootstrap` makes: the functions' zips."""
+"""Actions on the functions' zips, in the bucket that `cdk bootstrap` makes."""
 WITHOUT_NAMES = frozenset(_DATA["without_names"])
-"""Beside what lists and describes: actions that IAM lets nobody narrow to a resource."""
+"""Actions, besides those that list and describe, that IAM cannot narrow to a resource."""
 READS = ("List", "Describe", "list")
 PASSED_TO = (
     "apigateway.amazonaws.com",
@@ -35,18 +35,18 @@ PASSED_TO = (
     "states.amazonaws.com",
 )
 QUALIFIER = "hnb659fds"
-"""Of `cdk bootstrap`, unless another one is chosen."""
+"""The default qualifier of `cdk bootstrap`."""
 LONGEST = 6_144
-"""Characters of a managed policy, white space not counted. Source: IAM user guide, "IAM and AWS STS quotas"."""
+"""The most characters of a managed policy without white space. Source: IAM user guide, "IAM and AWS STS quotas"."""
 SHORTENED = 24
-"""CloudFormation shortens the names that it makes where they become too long. So many characters of the stack's name
-are left at least (seen in roles, whose names have 64)."""
+"""CloudFormation shortens a generated name that would be too long. At least this many characters of the stack's name
+are left (seen in names of roles, which have 64 characters)."""
 
 Statement = dict[str, Any]
 
 
 class UnknownResource(LookupError):
-    """A template has a resource of a type that no actions are known of. The message says what to do."""
+    """A template has a resource of a type whose actions are not known. The message says what to do."""
 
 
 class AccountRegion(NamedTuple):
@@ -57,9 +57,8 @@ class AccountRegion(NamedTuple):
 def execution_policies(
     environment: Environment, place: AccountRegion, types: Iterable[str]
 ) -> tuple[Statement, ...]:
-    """For the role that CloudFormation works with, which `cdk bootstrap` makes: documents of a managed policy each.
-
-    `types`: of the resources in the templates. Raises UnknownResource.
+    """Policies for the role that `cdk bootstrap` makes for CloudFormation. Each is the document of one managed policy.
+    `types`: the types of the resources in the templates. Raises UnknownResource.
     """
     actions = sorted({action for each in types for action in actions_of(each)})
     version = f"arn:aws:ssm:*:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"
@@ -71,8 +70,8 @@ def execution_policies(
 
 
 def deployer_policy(environment: Environment, place: AccountRegion) -> Statement:
-    """For who runs `acta deploy`: to take the roles of `cdk bootstrap`, to read what is deployed, and to delete
-    versions of old releases.
+    """For whoever runs `acta deploy`. It allows assuming the roles of `cdk bootstrap`, reading what is deployed, and
+    deleting versions of old releases.
     """
     account = place.account
     regions = sorted({place.region, *((EDGE_REGION,) if environment.edge is not None else ())})
@@ -103,7 +102,7 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
             f"arn:aws:lambda:{place.region}:{account}:function:acta-{environment.name}-*",
         ),
     ]
-    if not environment.retain:  # acta destroy empties the buckets that go
+    if not environment.retain:  # acta destroy empties the buckets that it deletes
         bucket = f"arn:aws:s3:::{_generated(environment).lower()}*"
         statements += [
             _allow("Versions", ["s3:ListBucketVersions"], bucket),
@@ -134,14 +133,14 @@ def document(statements: Sequence[Statement]) -> Statement:
 
 
 def size(policy: Statement) -> int:
-    """As IAM counts it."""
+    """The policy's characters as IAM counts them."""
     return len(json.dumps(policy, separators=(",", ":")))
 
 
 def _statements(
     environment: Environment, place: AccountRegion, actions: Sequence[str]
 ) -> Iterator[Statement]:
-    """One for each service, and a few for what cannot be narrowed or has to be narrowed further."""
+    """One statement for each service, and a few for actions that cannot be narrowed or must be narrowed further."""
     yield _allow("Anywhere", filter(_is_anywhere, actions), "*")
     yield _allow("Code", CODE, f"arn:aws:s3:::cdk-{QUALIFIER}-assets-{place.account}-*/*")
     left = [each for each in actions if not _is_anywhere(each) and each not in CODE]
@@ -152,8 +151,8 @@ def _statements(
 
 
 def _roles(environment: Environment, place: AccountRegion, actions: Sequence[str]) -> Iterator[Statement]:
-    """With a boundary no role is made without it, and none loses it. Without one, who may make roles may do everything
-    that a role may be given.
+    """With a permissions boundary, no role can be made without it or lose it. Without a boundary, whoever may make
+    roles may do everything that a role may be allowed.
     """
     own, boundary = (
         f"arn:aws:iam::{place.account}:role/{_generated(environment)}*",
@@ -179,8 +178,8 @@ def _roles(environment: Environment, place: AccountRegion, actions: Sequence[str
 
 
 def _resources(environment: Environment, place: AccountRegion) -> Mapping[str, Sequence[str]]:
-    """Service -> where its actions may be used. Names that CloudFormation makes begin with the stack's; what has a
-    random id is every one of the account and region.
+    """Service -> the resources on which its actions may be used. Names that CloudFormation generates begin with the
+    stack's name. Resources with a random id cannot be told apart, so all of the account and region are allowed.
     """
     made, given = _generated(environment), f"acta-{environment.name}"
     kinds = ("application", "deploymentgroup")
@@ -222,7 +221,7 @@ def _resources(environment: Environment, place: AccountRegion) -> Mapping[str, S
 
 
 def _generated(environment: Environment) -> str:
-    """How the names begin that CloudFormation makes of a stack's."""
+    """The prefix of the names that CloudFormation generates from a stack's name."""
     return f"Acta-{environment.name}-"[:SHORTENED]
 
 
@@ -231,7 +230,7 @@ def _is_anywhere(action: str) -> bool:
 
 
 def _packed(statements: Sequence[Statement]) -> Iterator[list[Statement]]:
-    """As few documents as there have to be."""
+    """Packs the statements, in their order, into documents that are as full as IAM allows."""
     packed: list[Statement] = []
     for each in statements:
         if packed and size(document([*packed, each])) > LONGEST:

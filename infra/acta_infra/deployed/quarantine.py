@@ -18,11 +18,11 @@ from acta_infra.names import function_name
 from acta_infra.sizing import FunctionName
 
 LONGEST = timedelta(minutes=15)
-"""Of a Lambda. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
+"""The longest that a Lambda runs. Source: AWS Lambda Developer Guide, "Lambda quotas"."""
 LOOKS, PAUSE_SECONDS = 5, 2.0
-"""How often, and how long after each other, AWS is asked whether it holds."""
+"""How often AWS is asked whether the quarantine holds, and how many seconds lie between two questions."""
 OPEN = frozenset[FunctionName]({"console", "fallback"})
-"""They answer strangers and use no store."""
+"""Functions that stay at work: they answer anybody and use no store."""
 SINCE: Item = {"pk": {"S": DEPLOYMENT_PK}, "sk": {"S": "Q"}}
 """The item with the time since when nothing is invoked, `at`. While the environment is at work there is none."""
 
@@ -37,8 +37,8 @@ class Quarantine:
         self._stores = stores
 
     def begin(self) -> int:
-        """How many executions were stopped. May be repeated: where nothing was invoked meanwhile the time stays.
-        Whether it holds AWS says (`nobody_writes_from`), some moments later.
+        """Returns how many executions were stopped. May be repeated: the time stays the same if nothing could be
+        invoked meanwhile. Some moments later, `nobody_writes_from` can tell from AWS whether the quarantine holds.
         """
         if self._is_still and self._since() is not None:
             return self._stop_all()
@@ -53,7 +53,7 @@ class Quarantine:
         return self._stop_all()
 
     def lift(self) -> bool:
-        """Each function has what the environment says again. May be repeated. False: it was at work."""
+        """Gives the functions their concurrency back. May be repeated. False: there was no quarantine."""
         if self._since() is None and not any(self._reserved(name) == 0 for name in self._functions):
             return False
         self._forget_since()
@@ -69,7 +69,7 @@ class Quarantine:
         return True
 
     def _stop_all(self) -> int:
-        """AWS may list an execution as running that has just been stopped."""
+        """Stops all executions, up to LOOKS times more: AWS may still list one that was just stopped."""
         stopped = self._stop_executions()
         for _ in range(LOOKS):
             if self.nobody_writes_from() is not None:
@@ -79,7 +79,7 @@ class Quarantine:
         return stopped
 
     def nobody_writes_from(self) -> datetime | None:
-        """From then on no function is at work. None: the environment is, or nothing keeps since when it is not."""
+        """When the last function will have ended. None: the environment is at work, or its stop was not recorded."""
         since = self._since()
         if since is None or not self._is_still or self._running():
             return None

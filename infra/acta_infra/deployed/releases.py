@@ -1,13 +1,13 @@
-"""Which releases a deployment still has versions of, which one is live, the way from one to another, and the schema
-version that the next one writes.
+"""Which releases a deployment still has versions of, which one is live, how to move to another one, and which schema
+version the next one writes.
 
 A release has one version of each function (ADR 76). Its variables say what it is called, which schema version it writes
 and which one it knows. To go back is to move every alias to the versions of an earlier release. That takes back the
 functions and their variables, and nothing else of the stack.
 
 While CloudFormation replaces the functions, old and new ones work on the same sessions, and a deployment may be rolled
-back. So what a deployment writes must be readable for what is deployed now (docs/design/releases.md 7). A release may
-skip none: it writes its own version or the one before, and reads up to the one after.
+back. So what a deployment writes must be readable for what is deployed now (docs/design/releases.md 7). No schema
+version may be skipped: a release writes its own version or the one before, and reads up to the one after.
 """
 
 import json
@@ -27,14 +27,14 @@ from acta_infra.sizing import FunctionName
 
 LATEST = "$LATEST"
 KEPT = 10
-"""Releases that a deployment has versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
+"""How many releases a deployment keeps versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
 TOOL_VERSIONS = f"{PREFIX}TOOL_VERSIONS"
 BACKWARDS: tuple[FunctionName, ...] = (
     "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status",
     "console", "fallback",
 )  # fmt: skip
 """The order in which functions go back: those that begin work and write first, those that only read last. So nothing
-writes as the newer release once a reader is of the older one. Forward it is the other way round."""
+writes as the newer release once a reader has gone back to the older one. Going forward, the order is reversed."""
 
 
 class NotPossible(Exception):
@@ -47,8 +47,8 @@ class MovedByAnother(Exception):
 
 @dataclass(frozen=True)
 class Release:
-    """`versions`: function -> the version of it. `writes`, `reads`: schema versions, the one that is written and the
-    newest one that it knows. `made_at`: of its newest version, as AWS gives it.
+    """`versions`: function -> its version. `writes`: the schema version that the release writes. `reads`: the newest
+    schema version that it knows. `made_at`: when its newest version was published, as AWS gives it.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Release:
 @dataclass(frozen=True)
 class ReleaseHistory:
     """`releases`: newest first. `live`: function -> the version that its alias names. `shifting`: functions whose alias
-    names two versions. `revisions`: of the aliases. `replaced`: function -> versions that a newer one of the same
-    release has taken the place of.
+    names two versions. `revisions`: those of the aliases. `replaced`: function -> versions that a newer version of the
+    same release has replaced.
     """
 
     environment: str
@@ -143,7 +143,7 @@ def _versions(service: Service, function: str) -> list[Mapping[str, Any]]:
 def _releases(
     found: Mapping[FunctionName, Sequence[Mapping[str, Any]]], live: Mapping[FunctionName, str]
 ) -> list[Release]:
-    """`$LATEST` is one where the alias names it or nothing was published of it: locally, a deployment publishes
+    """`$LATEST` counts as a release if the alias names it or if it was never published: locally, a deployment publishes
     nothing.
     """
     versions: dict[str, dict[FunctionName, Mapping[str, Any]]] = {}
@@ -211,7 +211,7 @@ def choose(deployed: ReleaseHistory, to: str | None) -> Release:
 
 
 def _check_readable(deployed: ReleaseHistory, target: Release) -> None:
-    """Newer releases have stored what the older one has to go on with (docs/design/releases.md 7)."""
+    """The older release has to go on with what newer ones have stored (docs/design/releases.md 7)."""
     written = max(each.writes for each in deployed.releases[: deployed.releases.index(target) + 1])
     if written > target.reads + 1:
         raise NotPossible(
@@ -239,8 +239,8 @@ def require_rest(environment: str, cloudformation: Any) -> None:
 
 
 def move(deployed: ReleaseHistory, target: Release, lambdas: Any) -> Iterator[FunctionName]:
-    """Moves the aliases one after the other and yields each function that was moved. What stands right is left alone,
-    so a move that broke off can be made again. A function that the release does not have stays as it is.
+    """Moves the aliases one after the other and yields each function that was moved. An alias that is already right is
+    left alone, so a move that broke off can be repeated. A function that the release does not have stays as it is.
 
     Raises MovedByAnother, and what `Service.call` raises.
     """
@@ -280,15 +280,15 @@ class LiveRelease:
         return self.deployed is not None and self.deployed.has_gone_back
 
     def reads(self, otherwise: int) -> int:
-        """The newest schema version that all live functions know: after a rollback it is not the stack's. `otherwise`:
-        where no function has an alias, or says what it knows.
+        """The newest schema version that all live functions know, which after a rollback is not the stack's.
+        `otherwise`: the answer where no function has an alias or says what it knows.
         """
         releases = () if self.deployed is None else self.deployed.live_releases
         return min((each.reads for each in releases), default=otherwise)
 
 
 def look_before(environment: str, lambdas: Any) -> LiveRelease:
-    """As `look`, of what may not be there, by somebody who may not be allowed to see it."""
+    """Like `look`, but for an environment that may not exist and a caller who may not be allowed to read it."""
     try:
         return LiveRelease(look(environment, lambdas))
     except NotPossible:
@@ -298,9 +298,9 @@ def look_before(environment: str, lambdas: Any) -> LiveRelease:
 
 
 def forget_old(deployed: ReleaseHistory, lambdas: Any, kept: int = KEPT) -> int:
-    """Deletes the versions of all releases but the `kept` newest ones, and those that a newer one of their release
-    replaces. Says how many versions those were. One that an alias names stays, and so does all amid a roll-out. Of
-    folders of Python tools those stay that a version of `tool` calls.
+    """Deletes the versions of all releases but the `kept` newest, and versions that a newer one of their release
+    replaced. Returns how many were deleted. A version that an alias names stays, and during a roll-out nothing is
+    deleted. For folders of Python tools, the versions stay that some version of `tool` calls.
     """
     if deployed.shifting:
         return 0
@@ -315,8 +315,8 @@ def forget_old(deployed: ReleaseHistory, lambdas: Any, kept: int = KEPT) -> int:
 
 
 def tools_gone(deployed: ReleaseHistory, release: Release, lambdas: Any) -> list[str]:
-    """Folders of Python tools that the release calls and of which there is no such version any more: calls of their
-    tools fail with it. Raises what `Service.call` raises.
+    """Folders of Python tools whose version the release calls, but which no longer exists: in that release, calls of
+    their tools fail. Raises what `Service.call` raises.
     """
     service = Service("lambda", lambdas)
     of_tool = _versions(service, function_name(deployed.environment, "tool"))
@@ -333,14 +333,14 @@ def tools_gone(deployed: ReleaseHistory, release: Release, lambdas: Any) -> list
 
 
 def _called_by(version: Mapping[str, Any]) -> Mapping[str, str]:
-    """Folder -> version, as a version of `tool` has them."""
+    """Folder -> the version of its function that this version of `tool` calls."""
     variables = (version.get("Environment") or {}).get("Variables") or {}
     found: Mapping[str, str] = json.loads(variables.get(TOOL_VERSIONS, "{}"))
     return found
 
 
 def _forget_tools(environment: str, service: Service) -> int:
-    """Versions of folders of Python tools that no version of `tool` names among its variables (ADR 87)."""
+    """Deletes versions of Python tool folders that no version of `tool` names (ADR 87). Returns how many."""
     called: dict[str, set[str]] = {}
     for each in _versions(service, function_name(environment, "tool")):
         for folder, version in _called_by(each).items():
@@ -374,8 +374,8 @@ class WriteVersion(NamedTuple):
 def version_to_write(
     environment: Environment, cloudformation: Any, live: LiveRelease = NOT_ASKED, current: int = CURRENT
 ) -> WriteVersion:
-    """`cloudformation`: a botocore client. `live`: tells where an earlier release is live again. `current`: the version
-    of this release.
+    """`cloudformation`: a botocore client. `live`: what is live now, which may be an earlier release again. `current`:
+    the schema version of this release.
 
     Raises ReleaseTooFar.
     """

@@ -11,9 +11,9 @@ from acta_infra.deployed.account import Account
 
 READ_SECONDS = 30
 ATTEMPTS = 8
-"""CloudWatch Logs lets an account search five times a second in some regions, and throttles what is beyond."""
+"""In some regions CloudWatch Logs lets an account search only five times a second, and throttles further searches."""
 TIMESTAMP = "%Y-%m-%d %H:%M:%S,%f%z"
-"""As the functions write it."""
+"""The format in which the functions write timestamps."""
 
 
 class LogsUnreadable(RuntimeError):
@@ -21,8 +21,8 @@ class LogsUnreadable(RuntimeError):
 
 
 class LogLine(NamedTuple):
-    """`at`: when it was written. `function`: without `acta-<env>-`. `fields`: of a line of JSON, else its text under
-    `message`. `key`: tells lines apart, and is the same when one is read again.
+    """`at`: when it was written. `function`: its name without `acta-<env>-`. `fields`: those of a JSON line; for any
+    other line its text as `message`. `key`: identifies the line, also when it is read again.
     """
 
     at: datetime
@@ -60,8 +60,8 @@ def _of_function(
 
 
 def own_tool_functions(client: Any, environment: str) -> list[str]:
-    """Those that have logs of folders of Python tools, and of tools of kind `lambda` that are called so: `tool-…`.
-    Raises LogsUnreadable.
+    """The functions with logs whose names are `tool-…`: those of Python tool folders, and those behind tools of kind
+    `lambda`. Raises LogsUnreadable.
     """
     prefix = _group_of(environment)
     pages = _pages(
@@ -71,7 +71,7 @@ def own_tool_functions(client: Any, environment: str) -> list[str]:
 
 
 def _pages(client: Any, what: str, operation: str, **parameters: Any) -> Iterator[Mapping[str, Any]]:
-    """Nothing of a log that is not there: a function that never ran. Raises LogsUnreadable, which names `what`."""
+    """Empty if the log does not exist because the function never ran. Raises LogsUnreadable, which names `what`."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -84,7 +84,7 @@ def _pages(client: Any, what: str, operation: str, **parameters: Any) -> Iterato
 
 
 def _group_of(environment: str) -> str:
-    """How names of log groups begin."""
+    """The prefix of the names of log groups."""
     return f"/aws/lambda/acta-{environment}-"
 
 

@@ -27,13 +27,13 @@ from acta_infra.options import EDGE_REGION
 
 Template = Mapping[str, Any]
 NO_SUCH_STACK = "ValidationError"
-"""CloudFormation says it of a stack that is not there."""
+"""The error code that CloudFormation gives for a stack that does not exist."""
 NEVER_CREATED = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")
 """States of a stack that has no resources. Source: CloudFormation User Guide, "Stack status codes"."""
 GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
 """States of a resource that is no longer the stack's. Source: CloudFormation User Guide, "Resource status codes"."""
 EXPORTED = "Exports"
-"""Outputs that begin so are the CDK's, for other stacks."""
+"""Outputs whose names begin with this are the CDK's own, for other stacks."""
 
 
 class StacksUnknown(RuntimeError):
@@ -53,8 +53,8 @@ class DeployedStack:
 
 
 def described(stack: str, client: Any) -> Mapping[str, Any] | None:
-    """As CloudFormation describes it. None: it is not there, or never came about. `client`: a botocore client. Raises
-    what `Service.call` raises.
+    """The stack as CloudFormation describes it. None: it does not exist, or was never created completely. `client`: a
+    botocore client. Raises what `Service.call` raises.
     """
     answer = unless_absent(client, "describe_stacks", StackName=stack)
     if answer is None:
@@ -69,26 +69,26 @@ def unless_absent(client: Any, operation: str, **parameters: Any) -> Any:
 
 
 def names_of(environment: Environment) -> tuple[str, ...]:
-    """In the order in which they are made."""
+    """The names of the environment's stacks, in the order in which they are created."""
     name = environment.name
     names = (stateful_stack(name), sessions_stack(name), stateless_stack(name))
     return (*names, edge_stack(name)) if environment.edge is not None else names
 
 
 class CloudFormation:
-    """`client`: a botocore client of the environment's region, and of every other one; None: those of the caller."""
+    """`client`: a botocore client that is used for every region; None: clients with the caller's credentials."""
 
     def __init__(self, region: str, client: Any = None) -> None:
         self._region = region
         self._client = client
 
     def deployed(self, environment: Environment) -> tuple[DeployedStack, ...]:
-        """Those of its stacks that are there. Raises StacksUnknown."""
+        """The environment's stacks that exist. Raises StacksUnknown."""
         found = (self.stack(name, self._region_of(environment, name)) for name in names_of(environment))
         return tuple(each for each in found if each is not None)
 
     def stack(self, name: str, region: str) -> DeployedStack | None:
-        """None: it is not there, or never came about. Raises StacksUnknown."""
+        """None: it does not exist, or was never created completely. Raises StacksUnknown."""
         with self._readable(region) as client:
             stack = described(name, client)
         if stack is None:
@@ -108,7 +108,7 @@ class CloudFormation:
         )
 
     def template(self, stack: DeployedStack) -> Template:
-        """As it was deployed. Raises StacksUnknown."""
+        """The stack's template as it was deployed. Raises StacksUnknown."""
         answer = self._call(stack.region, "get_template", StackName=stack.name, TemplateStage="Original")
         body = answer["TemplateBody"] if answer is not None else {}
         if isinstance(body, str):
@@ -122,7 +122,7 @@ class CloudFormation:
         return found
 
     def physical_ids(self, stack: DeployedStack) -> dict[str, str]:
-        """Logical id -> as AWS knows it, of what is there. Raises StacksUnknown."""
+        """Logical id -> AWS's id, for each resource that exists. Raises StacksUnknown."""
         found: dict[str, str] = {}
         more: dict[str, str] = {}
         while True:
@@ -177,8 +177,8 @@ def stack_outputs(environment: str, client: Any) -> Mapping[str, str]:
 
 
 def callers_client(environment: str, service: str) -> Any:
-    """With the credentials of the shell, in the environment's region or else the shell's. Raises OutputsUnknown where
-    there are none, or those of another account than the environment's.
+    """A client with the shell's credentials, in the environment's region or else the shell's. Raises OutputsUnknown if
+    there are no credentials, or if they belong to another account than the environment's.
     """
     try:
         chosen = select(environment, every_environment(os.environ))
@@ -193,8 +193,8 @@ RELEASE = f"{PREFIX}RELEASE"
 
 
 class Changes(NamedTuple):
-    """Of one stack. `added`, `removed`, `changed`: logical ids of resources. A stack that is changed may have none of
-    them: outputs and parameters change too.
+    """The changes of one stack. `added`, `removed`, `changed`: logical ids of resources. All three may be empty in a
+    stack that changes, because outputs and parameters can change too.
     """
 
     state: Literal["new", "changed", "same"]
@@ -229,7 +229,7 @@ def changes(wanted: Template, deployed: Template | None) -> Changes:
 
 def without_release(wanted: Template, deployed: Template) -> tuple[Template, NewRelease | None]:
     """`wanted` with the deployed release's name and code, and its versions of functions under their deployed ids: what
-    differs then is all that changes beside. None: the release is the same.
+    still differs then is not due to the release. None: the release is the same.
     """
     shown: Any = json.loads(json.dumps(wanted))
     before = after = ""
@@ -250,7 +250,7 @@ def without_release(wanted: Template, deployed: Template) -> tuple[Template, New
 
 
 def _takes_code_of(function: str, deployed: Template, shown: Any) -> bool:
-    """Gives `shown` the code that is deployed; whether it was another one. A digest tells nobody what changes."""
+    """Gives `shown` the deployed code, since a digest tells a reader nothing. Returns whether it had other code."""
     code = deployed["Resources"][function]["Properties"].get("Code")
     properties = shown["Resources"][function]["Properties"]
     if code is None or properties.get("Code") == code:
@@ -260,7 +260,7 @@ def _takes_code_of(function: str, deployed: Template, shown: Any) -> bool:
 
 
 def _variables(template: Template) -> dict[str, dict[str, Any]]:
-    """Of each function."""
+    """Function -> its environment variables."""
     return {
         name: resource.get("Properties", {}).get("Environment", {}).get("Variables", {})
         for name, resource in template.get("Resources", {}).items()
@@ -292,7 +292,7 @@ IS_PROTECTED: Mapping[str, tuple[str, Any]] = {
     "AWS::DynamoDB::Table": ("DeletionProtectionEnabled", True),
     "AWS::Cognito::UserPool": ("DeletionProtection", "ACTIVE"),
 }
-"""The property of what AWS does not delete, and its value."""
+"""Type of resource -> the property, and its value, with which AWS refuses to delete it."""
 
 
 class Thing(NamedTuple):
@@ -304,8 +304,8 @@ class Thing(NamedTuple):
 
 @dataclass(frozen=True)
 class Fate:
-    """`kept`, `gone`: what holds data. `others`: how many more resources go. `protected`: what AWS refuses to delete;
-    nothing is deleted where there is some, because a half of an environment is of no use.
+    """`kept`, `gone`: things with data that stay or are deleted. `others`: how many more are deleted. `protected`: what
+    AWS refuses to delete; then nothing is deleted, because half an environment is of no use.
     """
 
     kept: tuple[Thing, ...]
@@ -315,7 +315,7 @@ class Fate:
 
     @property
     def buckets(self) -> tuple[str, ...]:
-        """Those that go. AWS deletes empty ones only."""
+        """The buckets that are deleted. AWS deletes only empty ones, so they are emptied first."""
         return tuple(each.name for each in self.gone if each.what == HOLDS_DATA[BUCKET])
 
 
@@ -350,7 +350,7 @@ def _things(template: Template, ids: Mapping[str, str]) -> Iterator[tuple[Thing,
 
 
 def empty_bucket(bucket: str, region: str, client: Any = None) -> int:
-    """Deletes all objects and their versions; how many. `client`: a botocore S3 client; None: of the caller's account.
+    """Deletes all objects and their versions, and returns how many. `client`: a botocore S3 client; None: the caller's.
 
     Raises what botocore raises.
     """

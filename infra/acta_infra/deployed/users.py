@@ -25,7 +25,7 @@ class NoSuchUser(Exception):
 
 
 class User(NamedTuple):
-    """`subject`: as the API and its records name them. `status`: Cognito's, such as CONFIRMED, or DISABLED."""
+    """`subject`: the user's name in the API and its records. `status`: Cognito's, such as CONFIRMED, or DISABLED."""
 
     email: str
     tenant: str
@@ -42,7 +42,7 @@ def pool_of(issuer: str) -> str | None:
 
 
 class Users:
-    """Of one pool. `client`: a botocore client of `cognito-idp`. Every method raises AwsDenied, AwsRefused,
+    """The users of one pool. `client`: a botocore client of `cognito-idp`. Every method raises AwsDenied, AwsRefused,
     StoreThrottled and StoreUnavailable, besides what it names.
     """
 
@@ -51,10 +51,10 @@ class Users:
         self._cognito = Service("cognito-idp", client)
 
     def add(self, email: str, tenant: str, roles: Sequence[str], *, invite: bool = True) -> bool:
-        """Makes the user, or gives one that is there the roles. `invite`: Cognito sends them a first password by email.
-        False where the user was there. Raises OtherTenant.
+        """Creates the user, or gives an existing one the roles. `invite`: Cognito sends new users a first password by
+        email. Returns False if the user existed. Raises OtherTenant.
 
-        The user is made before they get a role, and can do nothing without one. So what breaks off is done anew.
+        A user is created before they get a role, and can do nothing without one. So a failed call can be repeated.
         """
         attributes = {"email": email, "email_verified": "true", "custom:tenant": tenant}
         given = [{"Name": name, "Value": value} for name, value in attributes.items()]
@@ -88,13 +88,13 @@ class Users:
             )
 
     def remove(self, email: str) -> None:
-        """Ends the user's sign-ins and deletes them. A token that they have is valid to its end. Raises NoSuchUser."""
+        """Ends the user's sign-ins and deletes them. Their tokens stay valid until they expire. Raises NoSuchUser."""
         self._find(email)
         self._call("admin_user_global_sign_out", Username=email)
         self._call("admin_delete_user", Username=email)
 
     def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:
-        """User names of all users of the tenant, or of one. Cognito filters by no attribute of one's own."""
+        """User names of the tenant's users, or of one. Reads all users: Cognito cannot filter by custom attributes."""
         found = []
         for user in self._pages("list_users", "Users", "PaginationToken"):
             attributes = attributes_of(user.get("Attributes", ()))
@@ -103,14 +103,14 @@ class Users:
         return tuple(found)
 
     def delete_all(self, names: Iterable[str]) -> int:
-        """By user name; says how many were there. Tokens that they have stay valid for as long as the pool says
-        (`OwnPool.token_minutes`).
+        """Deletes users by their user names, and returns how many there were. Tokens that they have stay valid for as
+        long as the pool says (`OwnPool.token_minutes`).
         """
         deleted = [self._call_unless(NO_USER, "admin_delete_user", Username=name) for name in names]
         return sum(each is not None for each in deleted)
 
     def _find(self, email: str) -> Mapping[str, str]:
-        """Their attributes. Raises NoSuchUser."""
+        """The user's attributes. Raises NoSuchUser."""
         found = self._call_unless(NO_USER, "admin_get_user", Username=email)
         if found is None:
             raise NoSuchUser(email)

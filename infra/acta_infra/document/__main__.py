@@ -1,6 +1,6 @@
-"""`python -m acta_infra.document FOLDER`: writes the document and its page there, compressed; the same bytes each time.
+"""`python -m acta_infra.document FOLDER`: writes the document and its page there, compressed.
 
-The page is Swagger UI, from the wheel of Powertools that `requirements/` pins by its hash.
+The page is Swagger UI, from the wheel of Powertools that `requirements/` pins by its hash. The bytes never vary.
 """
 
 import gzip
@@ -13,11 +13,11 @@ from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
 from acta_infra.document.openapi import document
 
 KEPT = "event_handler/openapi/swagger_ui"
-"""Where the wheel has it. What a function's zip has of the wheel is without it."""
+"""The page's folder in the wheel. The functions' zips contain the wheel without this folder."""
 
 
 def made() -> dict[str, bytes]:
-    """By name, what `shared/acta_engine/api/fallback.py` answers."""
+    """File name -> the content that `shared/acta_engine/api/fallback.py` answers with."""
     text = json.dumps(document(), ensure_ascii=False, separators=(",", ":"))
     wheel, here = files("aws_lambda_powertools").joinpath(KEPT), Path(__file__).parent
     found = {

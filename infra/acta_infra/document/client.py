@@ -1,7 +1,7 @@
-"""What of `acta.Client` is made: methods for operations that it asks with one request, and the types of answers.
+"""The generated part of `acta.Client`: the methods for operations that take one request, and the types of answers.
 
-A method takes the variables of the path, then the fields of the body or the whole definition, then the query. What must
-be given comes first. Of what may be left out, two parameters can be given by their place, the others by name alone.
+A method takes the variables of the path, then the fields of the body or the whole definition, then the query. Required
+parameters come first. Two of the optional ones can be passed by position, the others only by name.
 """
 
 import re
@@ -52,7 +52,7 @@ GROUPS = {
     "prompts": ("PromptCalls", TAG_WORDS["Prompts"]),
     "memories": ("MemoryCalls", TAG_WORDS["Memories"]),
 }
-"""The first part of a name in a row -> its class, and what that says of itself."""
+"""The first part of a method's name in the table of operations -> its class, and the docstring of that class."""
 TAKES_MORE = ("startSession", "forkSession")
 """A program may give a new session fields that its version of the client does not know yet."""
 WIDTH = 118
@@ -136,7 +136,7 @@ def _method(row: Operation, name: str, parameters: tuple[Parameter, ...]) -> str
 
 
 def _wrapped(before: str, inside: str, after: str) -> list[str]:
-    """In one line, or with what is inside on lines of its own."""
+    """The text in one line, or with `inside` on lines of its own if it is too long."""
     if len(before + inside + after) <= WIDTH:
         return [(before + inside + after).replace(UNBROKEN, " ")]
     indent = " " * (len(before) - len(before.lstrip()))
@@ -158,7 +158,7 @@ def _arguments(row: Operation, parameters: tuple[Parameter, ...]) -> Iterator[Ar
 
 
 def _fields(body: type[RequestBody]) -> Iterator[Argument]:
-    """Those that the class has itself come before those that it shares with others."""
+    """The arguments for the body's fields. Fields of the class itself come before those that it inherits."""
     own = [name for name in body.model_fields if name in body.__annotations__]
     for name in (*own, *(name for name in body.model_fields if name not in own)):
         field = body.model_fields[name]
@@ -180,7 +180,7 @@ def _optional_or_not(name: str, kind: Any, default: Any, where: Literal["body", 
 
 
 def _type(kind: Any) -> str:
-    """As a caller writes it: bounds and patterns are the API's to check."""
+    """The type as a caller writes it, without bounds and patterns, which the API checks."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _type(inner[0])

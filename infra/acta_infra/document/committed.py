@@ -1,7 +1,7 @@
 """`python -m acta_infra.document.committed`: writes the files of this repository that are made from the tables.
 
 With `--check`, as `make check` calls it, none of them is written, and the types of the page for people are checked
-against the API's own document. The exit code is 1 where a file is not what is made now, or a type does not fit.
+against the API's own document. The exit code is 1 if a file is not up to date, or a type does not fit.
 """
 
 import json
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def files() -> Mapping[Path, str]:
-    """By its path, the text of each."""
+    """Path -> text of each of these files."""
     return {
         client.CALLS: client.calls(),
         client.SHAPES: client.shapes(),
@@ -47,8 +47,8 @@ def write_or_check(made: Mapping[Path, str]) -> int:
 
 
 def check_page() -> int:
-    """The exit code of the type checker over the page for people. The document's types are made anew where it has
-    changed, in `build/console`; nothing of them is committed.
+    """The exit code of the type checker over the page for people. If the document has changed, its types are generated
+    again in `build/console`; they are not committed.
     """
     folder, tools = ROOT / "build" / "console", ROOT / "node_modules" / ".bin"
     types, source = folder / "document.d.ts", folder / "document.json"

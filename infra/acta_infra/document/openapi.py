@@ -1,8 +1,8 @@
 """The OpenAPI 3.1 document of `/v1`, made when Acta is built (ADR 64).
 
-Nothing of it is written twice: routes, parameters and bodies come from the functions, answers from the `answers`
-modules of the engine's rooms, errors from their classes. `acta_engine.api.operations` has the words of each route,
-`words.py` beside this file what code does not say.
+Nothing in it is written twice: routes, parameters and bodies come from the functions, answers from the engine's
+`answers` modules, errors from their classes. The words about each route are in `acta_engine.api.operations`; `words.py`
+next to this file has what code does not say.
 """
 
 import inspect
@@ -39,7 +39,7 @@ from acta_infra.document.words import (
 Json = dict[str, Any]
 Raised = TypeVar("Raised", bound=Exception)
 ADDED = (UnsupportedMediaType, MethodNotAllowed)
-"""Errors that no handler's module has. They are imported, so that they are among the classes of errors."""
+"""Errors that no handler's module defines. Importing them here puts them among the known error classes."""
 PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 GATEWAY: Json = {
@@ -49,18 +49,18 @@ GATEWAY: Json = {
     "required": ["message"],
 }
 BY_GATEWAY = (401, 403, 404, 413, 429, 500, 503, 504)
-"""Statuses that the gateway answers with by itself, too."""
+"""Statuses that also come from the gateway itself."""
 OF_NO_OPERATION = 405
-"""A method that the path does not have is in no operation, so its answer is in words alone."""
+"""The status for a method that the path does not have. No operation has it, so only the text describes this answer."""
 WITHOUT_LIMITS = (401,)
-"""Statuses of requests whose tenant is not known."""
+"""Statuses without rate headers, because the tenant is not known."""
 ROUTE_BUSY = "TooManyRequestsToThisRoute"
-"""429 of the gateway alone; `TooManyRequests` may be the tenant's limits, too."""
+"""The gateway's own 429. `TooManyRequests` may also come from the tenant's limits."""
 RATE_HEADERS: Json = {
     name: {"$ref": f"#/components/headers/{name}"} for name in ("RateLimit-Policy", "RateLimit")
 }
 EVERYWHERE = ("VALIDATION_ERROR", "FORBIDDEN", "INTERNAL_ERROR", "UNAVAILABLE")
-"""`VALIDATION_ERROR`: of a query parameter that the route does not have, at least."""
+"""Errors of every operation. `VALIDATION_ERROR` at least answers a query parameter that the route does not have."""
 WITH_TOKEN = ("UNAUTHORIZED",)
 
 
@@ -74,7 +74,7 @@ class Entry(NamedTuple):
 
 @cache
 def document() -> Json:
-    """As JSON has it. It is the same each time, and nobody may change it."""
+    """The document as JSON values. It is the same each time; callers must not change it."""
     shapes = shapes_with_words()
     parameters = parameters_of_handlers()
     schemas = _Schemas(parameters, shapes)
@@ -117,7 +117,7 @@ def parameters_of_handlers() -> dict[Operation, tuple[Parameter, ...]]:
 
 
 class _Schemas:
-    """`by_key`: of every parameter; `defined`: the components that they and the answers refer to."""
+    """`by_key`: the schema of every parameter; `defined`: the components to which parameters and answers refer."""
 
     def __init__(
         self, parameters: Mapping[Operation, tuple[Parameter, ...]], shapes: Mapping[str, Any]
@@ -176,7 +176,7 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
 
 
 def codes_of(row: Operation) -> tuple[str, ...]:
-    """All codes that are its own, in the order of `STATUSES`."""
+    """The error codes of this operation, in the order of `STATUSES`."""
     codes = {*row.codes, *(code for variable, code in MISSING.items() if variable in row.path)}
     if "Idempotency-Key" in row.takes:
         codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
@@ -189,7 +189,7 @@ def words_about(row: Operation, name: str) -> str:
 
 
 def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Schemas) -> Iterator[Json]:
-    """Variables of the path, as it has them, and then what a query may have."""
+    """The path's variables in their order, and then the parameters that the query may have."""
     typed = {one.name for one in parameters if one.where == "path"}
     plain: Json = {"type": "string"}
     for name in re.findall(r"{(\w+)}", row.plain_path):
@@ -211,7 +211,7 @@ def _parameters(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sch
 
 
 def _not_null(schema: Json) -> Json:
-    """A query has no null: a parameter that may be None is one that may be left out."""
+    """A query has no null, so a parameter that may be None is simply optional."""
     if isinstance(schema.get("type"), list):
         (kind,) = (each for each in schema["type"] if each != "null")
         return {**schema, "type": kind}
@@ -222,7 +222,7 @@ def _not_null(schema: Json) -> Json:
 
 
 def _is_rated(row: Operation) -> bool:
-    """Whether a limit of its tenant's may refuse it."""
+    """Whether a limit of the caller's tenant may refuse the request."""
     return row.role is not None and row.rated != "never"
 
 
@@ -259,7 +259,7 @@ def _object(properties: Json) -> Json:
 
 
 def _errors(row: Operation, own: tuple[str, ...], *, takes_json: bool) -> Json:
-    """By status, the shared answers, with this route's codes."""
+    """Status -> the shared error answer, with this route's codes."""
     codes = [*own, *EVERYWHERE]
     if row.role is not None:
         codes += WITH_TOKEN
@@ -329,7 +329,7 @@ def _failure(entries: list[Entry]) -> Json:
 
 
 def answered() -> list[Entry]:
-    """The codes of answers by status; of classes with the same code the first one's words."""
+    """The errors that are answered, by status. If several classes have one code, the text is the first one's."""
     found: dict[str, str] = {}
     classes: list[type[CallerError]] = [CallerError, *below(CallerError)]
     for each in classes:

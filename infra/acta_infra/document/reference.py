@@ -40,7 +40,7 @@ Templates alone set the others.
 
 
 def operations_page() -> str:
-    """Every operation, from its row, its handler's parameters and its body's fields."""
+    """The page with every operation, made from its row, its handler's parameters and its body's fields."""
     parameters = parameters_of_handlers()
     lines = [OPERATIONS]
     for tag, rows in BY_TAG.items():
@@ -78,7 +78,7 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...]) -> Iterator[st
 
 
 def errors_page() -> str:
-    """From the classes of errors: what is answered, why runs fail, what sessions wait for."""
+    """The page of errors, made from their classes: what is answered, why runs fail, what sessions wait for."""
     failed = {each.code: each for each in below(SessionError) if "code" in vars(each)}
     rows_of_answers = [f"| `{each.code}` | {each.status} | {each.says} |" for each in answered()]
     rows_of_runs = [
@@ -118,7 +118,7 @@ Made by `make generate` from the classes of errors.
 
 
 def settings_page() -> str:
-    """Every setting of the Lambdas, from its field and the text under it."""
+    """The page with every setting of the Lambdas, made from its field and the text under it."""
     return SETTINGS + "".join(f"{row}\n" for row in _setting_rows())
 
 

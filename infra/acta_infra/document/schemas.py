@@ -1,7 +1,7 @@
 """JSON Schemas by pydantic: of request bodies, parameters and answers for the document, and of definitions as files,
 which `acta` reads where `make generate` writes them (ADR 90).
 
-A rule that only a validator's code has is added here where JSON Schema can say it.
+A rule that is only in a validator's code is added here if JSON Schema can express it.
 """
 
 import json
@@ -50,7 +50,7 @@ BY_CODE: Mapping[Callable[..., Any], Json] = {
     usable_secret: {"pattern": SIGNING_SECRET, "writeOnly": True},
     usable_value: {"pattern": rf"^[!-~][ -~]{MIDDLE}[!-~]$", "writeOnly": True},
 }
-"""A validator -> what JSON Schema can say of it."""
+"""A validator -> as much of its rule as JSON Schema can express."""
 
 
 class Schemas(GenerateJsonSchema):
@@ -58,7 +58,7 @@ class Schemas(GenerateJsonSchema):
         return published_name(super().normalize_name(name))
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """With what the docstrings of the class and of its fields say."""
+        """The schema of a model, with the docstrings of the class and its fields as descriptions."""
         made = super().model_schema(schema)
         if "description" in made:
             made["description"] = " ".join(made["description"].split())
@@ -67,7 +67,7 @@ class Schemas(GenerateJsonSchema):
             each, words = made["properties"][field], words_of[field]
             each["description"] = words
             if each.get("default", 0) is None:
-                del each["default"]  # absent and null say the same
+                del each["default"]  # absent and null mean the same
         return made
 
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
@@ -75,7 +75,7 @@ class Schemas(GenerateJsonSchema):
         return {**made, **BY_CODE.get(schema["function"]["function"], {})}
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """`type: [string, null]` where that says it, as people write it."""
+        """Writes `type: [string, null]` where that is enough, as people do, instead of `anyOf`."""
         made = super().nullable_schema(schema)
         options = made.get("anyOf", [])
         if len(options) == 2 and isinstance(options[0].get("type"), str) and "enum" not in options[0]:
@@ -86,7 +86,7 @@ class Schemas(GenerateJsonSchema):
 def schemas_of(
     wanted: Iterable[tuple[str, JsonSchemaMode, TypeAdapter[Any]]],
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """By key, the schema of each; and the definitions that they refer to."""
+    """Key -> its schema, and the definitions to which these schemas refer."""
     found, rest = TypeAdapter.json_schemas(list(wanted), ref_template=REF, schema_generator=Schemas)
     defined: dict[str, Json] = rest.get("$defs", {})
     for name, each in defined.items():
@@ -112,7 +112,7 @@ def shapes_with_words() -> dict[str, Any]:
         module = import_module(each.name) if each.name.endswith("answers") else None
         for name, shape in vars(module).items() if module is not None else ():
             if getattr(shape, "__module__", "") != each.name or not isinstance(shape, type):
-                continue  # it is imported there, or no class
+                continue  # it is only imported there, or is not a class
             if shape is base or not (is_typeddict(shape) or issubclass(shape, base)):
                 continue
             if not name.endswith(VIEW):
@@ -125,14 +125,14 @@ def _tidy(schema: Json, name: str) -> None:
     _without_titles(schema)
     properties: dict[str, Json] = schema.get("properties", {})
     for field in [field for field, each in properties.items() if each.get("type") == "null"]:
-        del properties[field]  # a field that is there only to be refused with a reason
+        del properties[field]  # a field that exists only so that it is refused with a reason
     change = CHANGES.get(name)
     if change is not None:
         change(properties)
 
 
 def _without_titles(schema: Any) -> None:
-    """A title that repeats a name in other letters says nothing."""
+    """Removes titles: they only repeat the name in other letters."""
     if isinstance(schema, dict):
         if isinstance(schema.get("title"), str):
             del schema["title"]
@@ -156,7 +156,7 @@ def _tool(properties: dict[str, Json]) -> None:
 
 
 def _object(says: str, required: list[str], **properties: Json) -> Json:
-    """With these fields and no other."""
+    """The schema of an object with these fields and no others."""
     return {
         "type": "object",
         "description": says,
@@ -212,12 +212,12 @@ DEFS = "#/$defs/"
 
 
 WITHOUT = ("applied", "expected_version", "version")
-"""Fields of bodies that no file has: what it replaces is found out."""
+"""Fields of request bodies that files do not have: which version a file replaces is looked up."""
 
 
 class FileKind(NamedTuple):
-    """`body`: what the file becomes. `without`: further fields that it does not have. `rules`: beside those of the
-    body.
+    """`body`: the request body that the file becomes. `without`: further fields of it that the file does not have.
+    `rules`: rules in addition to those of the body.
     """
 
     body: type[BaseModel]
@@ -227,7 +227,7 @@ class FileKind(NamedTuple):
 
 
 def _config_of(kind: str, config: Json) -> Json:
-    """A tool of the kind has this config."""
+    """The rule that a tool of this kind has this config."""
     return {
         "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
         "then": {"properties": {"config": config}},
@@ -251,7 +251,7 @@ FILE_KINDS: Mapping[str, FileKind] = MappingProxyType(
 
 
 def schema_of(kind: FileKind) -> Json:
-    """Complete in itself."""
+    """The schema of a kind of file. It contains all definitions to which it refers."""
     by_key, defined = schemas_of([("file", "validation", TypeAdapter(kind.body))])
     (whole,) = by_key.values()
     name = whole["$ref"].removeprefix(REF.format(model=""))
@@ -267,7 +267,7 @@ def schema_of(kind: FileKind) -> Json:
         "required": required,
         **kind.rules,
     }
-    if "config" in properties:  # the rules have what it is
+    if "config" in properties:  # the rules say what it contains
         properties["config"] = {"type": "object", "description": properties["config"]["description"]}
     used = _used(made, defined)
     made["$defs"] = {each: defined[each] for each in sorted(used)}
@@ -302,7 +302,7 @@ def _refs_inside(value: Any) -> Any:
 
 
 def definition_files() -> dict[str, str]:
-    """By the file's name, its text."""
+    """File name -> its text."""
     return {
         f"{name}.json": json.dumps(schema_of(kind), indent=1, ensure_ascii=False) + "\n"
         for name, kind in FILE_KINDS.items()

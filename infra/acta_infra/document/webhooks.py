@@ -1,6 +1,6 @@
 """The `webhooks` of the document: what a webhook of a tenant or of a session is sent (ADR 68).
 
-The payloads are the domain's own models (`shared/acta_engine/notifications/notification.py`), without what is not sent.
+The payloads are the domain's own models (`shared/acta_engine/notifications/notification.py`), without one unsent field.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def wanted() -> dict[str, tuple[str, JsonSchemaMode, TypeAdapter[Any]]]:
 
 
 def describe(defined: dict[str, Json]) -> None:
-    """The payloads as they are sent. Fields may be added to them, as to answers."""
+    """Changes the schemas in `defined` to the payloads as they are sent. As in answers, further fields are allowed."""
     for name in wanted():
         schema = defined[name]
         schema.pop("additionalProperties", None)

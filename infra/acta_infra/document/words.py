@@ -1,4 +1,4 @@
-"""What the document says beside its operations: how to read it, tags, headers."""
+"""The texts of the document that belong to no operation: how to read it, tags, headers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,7 +54,7 @@ HEADERS: Mapping[str, Json] = MappingProxyType(
 NEEDED: Mapping[str, Json] = MappingProxyType(
     {"If-Match": _header("The ETag of what you have read, or `*`. 412 where it has changed since.")}
 )
-"""Headers where a request must have them."""
+"""The headers as they are described where a request must have them."""
 
 LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'
 RESPONSE_HEADERS: dict[str, Json] = {

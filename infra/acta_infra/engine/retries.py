@@ -1,14 +1,14 @@
 """Which errors of a Lambda the state machine tries again, how often, and after what pause.
 
-A policy is a list of rules. Step Functions takes the first rule that names the error, and counts attempts per rule.
-`States.TaskFailed` matches every error but `States.Timeout`. The order in every policy therefore is:
+A policy is a list of rules. Step Functions applies the first rule that names the error, and counts attempts for each
+rule. `States.TaskFailed` matches every error but `States.Timeout`. The order in every policy therefore is:
 
 1. errors that no further attempt can help,
 2. errors by name, which pass by themselves,
 3. a worker that hung or died,
 4. every other error.
 
-What is left after the retries goes to the state's Catch, and from there to
+An error that remains after the retries goes to the state's Catch, and from there to
 `shared/acta_engine/recovery/handle_error.py` or, for a tool call, to `abandon_call` in
 `shared/acta_engine/tools/execute.py`. Where HandleError fails too, it is tried again after a pause, without end. The
 reasons for the bounds are in docs/design/engine.md 33.
@@ -73,12 +73,12 @@ NEVER = Retrier(_names(errors.Fenced, errors.Refused, errors.PoisonedSession), a
 """Another attempt meets the same refusal. First, because `States.TaskFailed` would match these names too."""
 
 STORE = Retrier(_AWS_ERRORS, attempts=8, longest_pause=60)
-"""A throttled or unavailable store is back in seconds or minutes, and so is the release that wrote a document which an
-older one cannot read, and so is the function of a tenant's tool. The eight pauses are up to 183 retry bases long."""
+"""A throttled or unavailable store is back in seconds or minutes. So is the function of a tenant's tool, and the
+release that wrote a document which an older release cannot read. The eight pauses are up to 183 retry bases long."""
 
 STORE_OR_MODEL = Retrier((*_AWS_ERRORS, *_MODEL_ERRORS), attempts=8, longest_pause=60)
-"""The same for an overloaded or unavailable model provider. A model call and its commit share the eight attempts. An
-overloaded provider that names a Retry-After does not come here: `wait_out` in
+"""Like STORE, and also for an overloaded or unavailable model provider. A model call and its commit share the eight
+attempts. An overloaded provider that names a Retry-After does not come here: `wait_out` in
 `shared/acta_engine/recovery/wait_out.py`.
 """
 
@@ -99,7 +99,7 @@ WORKER_LOST = Retrier(("States.Timeout", *outage.WORKER_LOST), attempts=3, longe
 """The Lambda hung, ran out of its time or its process died. Few attempts: a session may kill every worker it gets."""
 
 WORKER_LOST_BEFORE_A_WAIT = Retrier(outage.WORKER_LOST, attempts=3, longest_pause=30)
-"""The same without `States.Timeout`, which in a wait for people is a warning or an expiry that is due."""
+"""Like WORKER_LOST without `States.Timeout`, which in a wait for people means that a warning or an expiry is due."""
 
 ANY_OTHER = Retrier(("States.TaskFailed",), attempts=2, longest_pause=30)
 """An exception that no rule names: a defect, or a tool that gave no answer. Last, because it matches every name."""
@@ -117,11 +117,11 @@ POLICIES: Mapping[str, tuple[Retrier, ...]] = MappingProxyType(
 PAUSE_SECONDS = "${PauseSeconds}"
 """What stands as `Seconds` in `state_machine.asl.json` where `pause_in_asl` goes."""
 FIRST_PAUSE, LONGEST_PAUSE = 15, 450
-"""In retry bases: with a base of two seconds half a minute, then twice as long each time, up to 15 minutes."""
+"""In retry bases. With a base of two seconds, the first is half a minute, and they double up to 15 minutes."""
 
 
 def pause_in_asl(retry_base_seconds: int) -> str:
-    """The seconds of a pause, as an expression of how many there were. At random up to a half is left out."""
+    """An expression for a pause's seconds, from the number of pauses before. Up to half is subtracted at random."""
     first, longest = FIRST_PAUSE * retry_base_seconds, LONGEST_PAUSE * retry_base_seconds
     growing = f"$min([{longest}, {first} * $power(2, $min([$states.input.pauses, 20]) - 1)])"
     return f"{{% $ceil({growing} * (1 - $random() / 2)) %}}"

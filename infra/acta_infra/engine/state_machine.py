@@ -1,4 +1,4 @@
-"""The state machine as it is deployed: its role, its log and the definition with the functions' ARNs; and what calls
+"""The deployed state machine, with its role, its log and the functions' ARNs in its definition; and what calls
 recovery.
 """
 
@@ -71,7 +71,7 @@ class StateMachine(Construct):
 
 
 def machine_arn(stack: Stack, environment: Environment) -> str:
-    """Known from the name, without the construct."""
+    """The state machine's ARN, computed from its name, so the construct need not exist."""
     return stack.format_arn(
         service="states",
         resource="stateMachine",
@@ -91,26 +91,26 @@ def execution_arns(stack: Stack, environment: Environment) -> str:
 
 
 WORTH_TELLING = Duration.minutes(5)
-"""By then the scan has found the session. So an event that could not be delivered is dropped and kept nowhere."""
+"""After this time the scan has found the session anyway. So an event that could not be delivered by then is dropped."""
 
 
 def call_recovery(
     scope: Construct, recover: lambda_.Alias, machine: sfn.IStateMachine, *, admits: bool = False
 ) -> None:
-    """Recovery is called by executions that end before their run does, and, as a net below, by each of its rounds every
-    minute (docs/design/recovery.md 17).
+    """Recovery is called for executions that end before their run does and, as a safety net, for each of its rounds
+    every minute (docs/design/recovery.md 17).
 
-    Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and with each
-    round every minute. `admits`: sessions may wait for their provider, so each minute it looks after their line, too
-    (ADR 106).
+    Calls `recover` with each execution of `machine` that was stopped, failed or ran out of time, and with each round
+    every minute. `admits`: sessions may wait for their provider, so recovery also serves the providers' queues each
+    minute (ADR 106).
     """
     queue = lambda_.EventInvokeConfig(
         scope,
         "RecoveryEvents",
         function=recover.lambda_,
         qualifier=recover.alias_name,
-        max_event_age=WORTH_TELLING,  # in Lambda's own queue, where a call waits that is throttled
-        retry_attempts=0,  # a round that is killed would be made thrice a minute; the next one does its work
+        max_event_age=WORTH_TELLING,  # in Lambda's own queue, where throttled calls wait
+        retry_attempts=0,  # a failing round would run three times a minute; the next round does its work
     )
     queue.node.add_dependency(recover)
     events.Rule(

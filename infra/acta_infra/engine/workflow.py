@@ -1,4 +1,4 @@
-"""The definition of the state machine: what is deployed, what runs locally and what the tests run.
+"""The definition of the state machine. The same one is deployed, runs locally and is run by the tests.
 
 `state_machine.asl.json` draws the loop, one state after the other. Five kinds of names in it are filled in:
 
@@ -31,10 +31,10 @@ PLACEHOLDERS: Mapping[str, FunctionName] = {
 """`${…}` in the definition -> the function whose ARN stands there once it is deployed."""
 
 PARK_AFTER = "${ParkAfter}"
-"""Stands in expressions where `Environment.park_after_seconds` goes."""
+"""The placeholder in expressions for `Environment.park_after_seconds`."""
 FUNCTION_TIMEOUT = "${FunctionTimeout}"
 SLACK_SECONDS = 30
-"""By how much a state outlasts its function: its cold start, and the way there and back."""
+"""How much longer a state's timeout is than its function's: room for the cold start and the way there and back."""
 
 
 def definition(environment: Environment) -> dict[str, Any]:
@@ -72,8 +72,8 @@ def _retries(name: str, state: Mapping[str, Any], environment: Environment) -> l
 
 
 def state_timeout(name: str, state: Mapping[str, Any], environment: Environment) -> int | str:
-    """Longer than the function's own: else the engine would start a second worker while the first one still runs. The
-    timeout of a wait for people is an expression, computed while it runs, and has nothing to do with the function's.
+    """Longer than the function's own timeout: otherwise the engine would start a second worker while the first still
+    runs. The timeout of a wait for people is an expression that does not depend on the function.
     """
     timeout = state["TimeoutSeconds"]
     if timeout == FUNCTION_TIMEOUT:

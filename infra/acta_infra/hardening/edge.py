@@ -1,4 +1,4 @@
-"""CloudFront with a firewall in front of the API. A stack of its own, because both live in us-east-1.
+"""CloudFront with a firewall in front of the API. They are a separate stack, because both live in us-east-1.
 
 It takes nothing from the other stacks: the API has a name of the operator's (`Environment.domain`), and the functions
 know the origin secret by its hash (`shared/acta_engine/api/incoming.py`). So no value has to cross a region.
@@ -28,7 +28,7 @@ WINDOW_SECONDS = 300
 
 
 class Firewall(Construct):
-    """`self.arn` is the web ACL's. `where`: what it can be put in front of. `requests_per_address`: in five minutes."""
+    """`self.arn` is the web ACL's. `where`: WAF's scope. `requests_per_address`: allowed in five minutes."""
 
     def __init__(
         self, scope: Construct, name: str, where: Literal["CLOUDFRONT", "REGIONAL"], requests_per_address: int
@@ -72,13 +72,13 @@ class Firewall(Construct):
 
 
 def guard_sign_in(scope: Construct, environment: str, option: SignInFirewall, pool_arn: str) -> None:
-    """In front of everything of the user pool: sign-in, refresh, forgotten passwords. `environment`: its name."""
+    """Protects the whole user pool with a firewall: sign-in, refresh, forgotten passwords. `environment`: its name."""
     firewall = Firewall(scope, f"acta-{environment}-sign-in", "REGIONAL", option.requests_per_address)
     wafv2.CfnWebACLAssociation(scope, "SignInFirewall", resource_arn=pool_arn, web_acl_arn=firewall.arn)
 
 
 def _counted(name: str) -> wafv2.CfnWebACL.VisibilityConfigProperty:
-    """In CloudWatch's metrics, without samples: those show paths."""
+    """Counts requests in CloudWatch's metrics, but keeps no sample requests, since those show paths."""
     return wafv2.CfnWebACL.VisibilityConfigProperty(
         cloud_watch_metrics_enabled=True, metric_name=name, sampled_requests_enabled=False
     )
@@ -90,12 +90,12 @@ function handler(event) {{
   return event.request;
 }}
 """
-"""Runs in CloudFront. What the client sent under that name is replaced."""
+"""A function that runs in CloudFront. It replaces whatever the client sent in that header."""
 
 
 CACHED_ERRORS = (400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504)
-"""CloudFront keeps these answers for ten seconds unless told otherwise, where nothing else is cached too. One tenant's
-404 would be another's.
+"""CloudFront caches these answers for ten seconds by default, even if it caches nothing else. Then one tenant could get
+another tenant's 404.
 """
 
 

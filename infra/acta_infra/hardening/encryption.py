@@ -27,7 +27,7 @@ from acta_infra.sizing import FunctionName
 
 MAKES_SECRETS: FunctionName = "admin"
 SERVICES = ("dynamodb", "s3", "secretsmanager", "sns", "sqs")
-"""They use the key in the name of who calls them. Logs use it in their own."""
+"""Services that use the key in the name of their caller. Logs use it in their own name."""
 USE = (
     "kms:Decrypt",
     "kms:DescribeKey",
@@ -36,7 +36,7 @@ USE = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
-"""Source: DynamoDB developer guide, "Authorizing use of your customer managed key"; the others need a part of it."""
+"""Source: DynamoDB developer guide, "Authorizing use of your customer managed key"; the others need fewer actions."""
 
 
 def encrypt(environment: Environment, option: CustomerKey, home: Stack, *others: Stack) -> None:
@@ -47,7 +47,7 @@ def encrypt(environment: Environment, option: CustomerKey, home: Stack, *others:
 
 
 def _made(environment: Environment, home: Stack) -> str:
-    """A key that is kept like the data: who deletes it has deleted everything."""
+    """A key that is kept as long as the data, because deleting the key makes all data unreadable."""
     key = kms.Key(
         home,
         "Key",
@@ -115,7 +115,7 @@ class _Encrypted:
                 add_inline_policy(node, "key", self._use(Stack.of(node)))
 
     def _use(self, stack: Stack) -> iam.PolicyStatement:
-        """Through the services that store, never by itself."""
+        """Allows using the key through the services that store data, never directly."""
         via = [f"{service}.{stack.region}.amazonaws.com" for service in SERVICES]
         return iam.PolicyStatement(
             sid="Key",
@@ -126,7 +126,7 @@ class _Encrypted:
 
 
 def _by_key(key_arn: str) -> s3.CfnBucket.BucketEncryptionProperty:
-    """With a bucket key: S3 asks KMS once in a while and not for each object."""
+    """Encryption with a bucket key, so that S3 asks KMS only once in a while and not for each object."""
     return s3.CfnBucket.BucketEncryptionProperty(
         server_side_encryption_configuration=[
             s3.CfnBucket.ServerSideEncryptionRuleProperty(
@@ -140,7 +140,7 @@ def _by_key(key_arn: str) -> s3.CfnBucket.BucketEncryptionProperty:
 
 
 def _uses_what_is_encrypted(role: iam.CfnRole) -> bool:
-    """It may do something with one of the services."""
+    """Whether the role may do anything with one of the services."""
     for policy in Stack.of(role).resolve(role.policies) or ():
         for statement in policy["policyDocument"]["Statement"]:
             actions = statement["Action"]

@@ -14,11 +14,11 @@ from acta_infra.options import Network
 HTTPS = 443
 GATEWAYS = ("dynamodb", "s3")
 INTERFACES = ("lambda", "secretsmanager", "sts")
-"""Other services that `tool` calls. Its log and its traces do not go through the network."""
+"""The other services that `tool` calls. Its logs and traces do not pass through this network."""
 NOWHERE = ec2.CfnSecurityGroup.EgressProperty(
     ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="nothing"
 )
-"""Without a rule EC2 adds one that allows everything."""
+"""A rule that reaches nothing: if a group has no rule, EC2 adds one that allows everything."""
 JOIN = (
     "ec2:AssignPrivateIpAddresses",
     "ec2:CreateNetworkInterface",
@@ -46,7 +46,7 @@ class ToolNetwork(Construct):
         add_inline_policy(role, "network", *_lambda_alone_may_join(function))
 
     def _security_group(self, endpoints: ec2.CfnSecurityGroup | None) -> ec2.CfnSecurityGroup:
-        """Nothing comes in. Names are looked up at the VPC's own resolver, which no security group keeps from."""
+        """Lets nothing in. Names are looked up at the VPC's own resolver, which security groups cannot block."""
         network = self._network
         allowed = [
             *(_https(destination_prefix_list_id=each) for each in network.prefix_list_ids),
@@ -75,7 +75,7 @@ class ToolNetwork(Construct):
         return group
 
     def _endpoints(self) -> ec2.CfnSecurityGroup:
-        """The group of those that have an address in the subnets. The others are routes."""
+        """Returns the security group of the endpoints with an address in the subnets; the others are routes."""
         network = self._network
         group = ec2.CfnSecurityGroup(
             self,
@@ -99,7 +99,7 @@ class ToolNetwork(Construct):
     def _endpoint(self, service: str, kind: Literal["Gateway", "Interface"], **where: Any) -> None:
         """`where`: the subnets and groups, or the route tables, that belong to this kind."""
         stack = Stack.of(self)
-        # Principals and resources of this account: what a tool reads cannot be written into a stranger's bucket.
+        # Only principals and resources of this account, so a tool cannot write what it reads into a stranger's bucket.
         own_account_only = iam.PolicyStatement(
             sid="OwnAccount",
             principals=[iam.AnyPrincipal()],
@@ -127,8 +127,8 @@ def _https(**where: str) -> ec2.CfnSecurityGroup.EgressProperty:
 
 
 def _lambda_alone_may_join(function: lambda_.CfnFunction) -> tuple[iam.PolicyStatement, iam.PolicyStatement]:
-    """Lambda makes the interfaces with the function's role. The code that runs in the function has the same role, and
-    may not. The actions have no resource-level permissions that would do. Source: as `JOIN`, "Best practices".
+    """Lambda creates the network interfaces with the function's role. The function's code has the same role but may
+    not. Resource-level permissions cannot tell the two apart. Source: as `JOIN`, "Best practices".
     """
     stack = Stack.of(function)
     arn = f"arn:{stack.partition}:lambda:{stack.region}:{stack.account}:function:{function.function_name}"

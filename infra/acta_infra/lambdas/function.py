@@ -1,7 +1,7 @@
-"""The Lambda functions: one of Acta with its code, roles, log group, variables and alias, and one for each folder of
-Python tools, whose role reaches nothing of Acta (ADR 87). Their code is built on this machine, without Docker.
+"""The Lambda functions: Acta's own, each with its code, roles, log group, variables and alias; and one for each folder
+of Python tools, whose role reaches nothing of Acta (ADR 87). Their code is built on this machine, without Docker.
 
-Memory, timeout and reserved concurrency of each of Acta's: `SIZES` in `infra/acta_infra/sizing.py`.
+The memory, timeout and reserved concurrency of Acta's own functions are in `SIZES` in `infra/acta_infra/sizing.py`.
 """
 
 import json
@@ -57,21 +57,21 @@ from acta_infra.sizing import FunctionName, recovery_workers
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
 """Functions that have a registry of tools; a test compares this with what their code reaches."""
 EMPTY: tuple[object, ...] = ("", None, {})
-"""Values that say no more than a variable that is not there."""
+"""Values that mean the same as a variable that is not set."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
-"""Functions that nobody waits for."""
+"""Functions that events call, so that nobody waits for an answer."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
-"""Older SDKs would ask the one of us-east-1, and an outage there would be ours."""
+"""Without this, older SDKs ask the STS endpoint of us-east-1, and an outage there would stop Acta in every region."""
 
 
 class ActaFunction(Construct):
     """`self.function` is the Lambda; its handler is `functions.<name>.handler.handler`. `self.called` is its alias, the
     one name under which it is called.
 
-    In AWS each release publishes a version and moves the alias to it. Versions that a deployment leaves behind stay, so
-    that the alias can go back to one; those of a deployment that is undone go. Locally the alias names `$LATEST`, until
-    a rollback moves it (`infra/acta_infra/rollout/`).
+    In AWS each release publishes a version and moves the alias to it. Versions that a deployment replaces stay, so that
+    the alias can go back to one; the versions of a deployment that is rolled back are deleted. Locally the alias names
+    `$LATEST` until a rollback moves it (`infra/acta_infra/deployed/releases.py`).
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class ActaFunction(Construct):
                 if environment.snap_start and name not in CALLED_BY_EVENTS
                 else None
             ),
-            # Lambda's own: each invocation with its start and its end. Nothing of what is in it is traced (ADR 59).
+            # Lambda's own traces: each invocation with its start and its end, and nothing of its contents (ADR 59).
             tracing=lambda_.Tracing.DISABLED if environment.is_local else lambda_.Tracing.ACTIVE,
             environment={
                 "POWERTOOLS_SERVICE_NAME": service_name(name),
@@ -149,7 +149,7 @@ class ActaFunction(Construct):
         return {Settings.fields[field].variable: _text(value) for field, value in values.items()}
 
     def _of_grants(self, name: FunctionName, overrides: Mapping[str, object]) -> dict[str, object]:
-        """What a function has to know to use what it may use."""
+        """The settings that a function needs to use what its grants allow."""
         environment, resources, grants = self._environment, self._resources, GRANTS[name]
         values: dict[str, object] = {}
         if grants.asks_tool:
@@ -186,8 +186,8 @@ class ActaFunction(Construct):
 
 
 def _granted_to(name: FunctionName, values: Mapping[str, object]) -> dict[str, object]:
-    """The settings that this function gets: those of every function, those whose field names it, and those that say
-    how something is used that it may use.
+    """The settings that this function gets: those of every function, those whose field names this function, and those
+    that say how to use something that its grants allow.
     """
     grants = GRANTS[name]
     needs = {
@@ -222,19 +222,19 @@ def _of_environment(environment: Environment) -> dict[str, object]:
         **environment.caps.settings,
         **environment.settings,
         "is_local": environment.is_local,
-        "offline": environment.offline,  # what the zip contains, whatever the overrides say
+        "offline": environment.offline,  # always what the zip contains, whatever the overrides say
     }
 
 
 def _plain(value: object) -> object:
-    """As a setting has it."""
+    """The value in the form in which a setting holds it."""
     if isinstance(value, AwsPrices):
         return {name: price for name, price in vars(value).items() if price is not None}
     return ",".join(value) if isinstance(value, tuple) else value
 
 
 def _limits(limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits]) -> dict[str, object]:
-    """Without those that are none. Who has none at all stands there as such, unless nobody has any."""
+    """Leaves out limits that are None. A name without limits keeps an empty entry, unless no name has any."""
     named: dict[str, object] = {
         name: "learn"
         if each == LEARN
@@ -253,9 +253,9 @@ SECRETS_VARIABLE = "ACTA_TOOL_SECRETS"
 
 
 class ToolFolderFunction(Construct):
-    """`self.version`: what `tool` calls, the published version that belongs to this release; None locally, where the
-    newest code is called. It has no URL, no alias and no permission for anybody: who may invoke it is what roles say,
-    and of Acta's only that of `tool` does.
+    """`self.version`: the published version of this release, which `tool` calls; None locally, where the newest code is
+    called. The function has no URL, no alias and no resource policy: only roles allow invoking it, and of Acta's roles
+    only that of `tool`.
     """
 
     def __init__(self, scope: Construct, environment: Environment, built: BuiltFolder) -> None:
@@ -281,7 +281,7 @@ class ToolFolderFunction(Construct):
             memory_size=folder.memory,
             timeout=Duration.seconds(built.timeout_seconds),
             log_group=log_group,
-            tracing=lambda_.Tracing.DISABLED,  # its role writes its logs and nothing else
+            tracing=lambda_.Tracing.DISABLED,  # its role may write its logs and nothing else
             environment={
                 **(folder.variables or {}),
                 **({SECRETS_VARIABLE: json.dumps(secrets, separators=(",", ":"))} if secrets else {}),
@@ -304,8 +304,8 @@ class ToolFolderFunction(Construct):
 def code_of(
     function: FunctionName, environment: Environment, added: Mapping[Path, bytes] | None = None
 ) -> lambda_.Code:
-    """The asset's hash is the bundle's key, so CDK does not build or upload an unchanged bundle again. `added`: as
-    `Bundler.added`.
+    """The function's code. The asset's hash is the bundle's key, so CDK neither builds nor uploads an unchanged bundle
+    again. `added`: see `Bundler.added`.
     """
     bundler = Bundler(target_of(environment), offline=environment.offline, added=added or {})
     return lambda_.Code.from_asset(

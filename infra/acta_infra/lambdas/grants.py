@@ -1,7 +1,7 @@
 """What each function may do: the one table that the roles are made from.
 
-A call of AWS that a new version of an adapter makes and this table does not allow fails with `AccessDenied`.
-DynamoDB has no action for transactions: it checks the actions inside them.
+If an adapter makes a call to AWS that this table does not allow, the call fails with `AccessDenied`. DynamoDB has no
+action for transactions: it checks the actions inside them.
 
 A function that works for one tenant at a time has two roles. Its own reaches no tenant's data. It may assume the second
 one, `TenantRole`, which a session policy narrows to the tenant whose work it does (ADR 48). `recover` and `notify` act
@@ -27,36 +27,36 @@ LEASES = "T#*#=Q"
 ADMISSION = "D#*#=A"
 """Partition keys of the buckets and lines of providers (ADR 106)."""
 CHANGE = frozenset({"dynamodb:UpdateItem"})
-"""A tenant's counts are changed in transactions with other items of it, which a narrower grant would refuse: a
-transaction's keys are those of all its items. Who has it may put all those items anyway."""
+"""Changes a tenant's counts, in transactions with other items of the tenant. IAM compares the keys of all items of a
+transaction, so a narrower grant would refuse it. Functions with this grant may put those items anyway."""
 USAGE = "T#*#=U"
 """Partition keys of tenants' usage. No name in a key has a `#` or a `=`."""
 
 GET_ITEM = frozenset({"dynamodb:GetItem"})
 READ = GET_ITEM | {"dynamodb:Query"}
 COMMIT = READ | {"dynamodb:PutItem"}
-"""A commit is a put under a number that is free, alone or in a transaction of puts."""
+"""A commit is a put under a free number, alone or in a transaction of puts."""
 DELETE = COMMIT | {"dynamodb:BatchWriteItem"}
 RECOVER = DELETE | {"dynamodb:DeleteItem", "dynamodb:Scan"}
-"""Removes the note of an erasure, too. Reads through the table when an operator asks for failed sessions (ADR 46)."""
+"""Also removes the note of an erasure, and scans the table when an operator asks for failed sessions (ADR 46)."""
 REMEMBER = COMMIT | {"dynamodb:DeleteItem"}
-"""The number of an agent's memories is limited: the oldest summary is deleted for a new memory."""
+"""An agent's memories are limited in number, so the oldest summary may have to be deleted for a new memory."""
 
 GET_SEVERAL = GET_ITEM | {"dynamodb:BatchGetItem"}
 COUNT = frozenset({"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"})
-"""Of tenants' usage alone."""
+"""Actions on the items of tenants' usage alone."""
 
 PUT_RECORD = frozenset({"dynamodb:PutItem"})
 READ_RECORDS = frozenset({"dynamodb:Query"})
-"""Of the audit trail, which nobody may change (ADR 54)."""
+"""The action on the audit trail, which nobody may change (ADR 54)."""
 
 GET = frozenset({"s3:GetObject"})
 PUT = GET | {"s3:PutObject"}
 EDIT = PUT | {"s3:DeleteObject"}
 EDIT_EARLIER = EDIT | {"s3:GetObjectVersion"}
-"""Reads earlier versions, too, and lists them."""
+"""Also reads earlier versions, and lists them."""
 ERASE = EDIT | {"s3:DeleteObjectVersion"}
-"""Nothing stays where versions are kept. Who has this also lists versions."""
+"""Deletes earlier versions, too, so that nothing stays. A function with this grant also lists versions."""
 
 INVOKE_CLAUDE = frozenset({"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"})
 CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
@@ -64,7 +64,7 @@ CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
 passes a request on to models of other regions, and the role has to allow both the profile and the model."""
 CLAUDE_PROFILES = "inference-profile/*.anthropic.claude-*"
 
-# Where the execution exists already, the caller looks up whether it still runs.
+# If the execution already exists, the caller looks up whether it still runs.
 START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
 STOP = frozenset({"states:StopExecution"})
@@ -72,14 +72,14 @@ STOP = frozenset({"states:StopExecution"})
 SET_SECRETS = frozenset(
     {"secretsmanager:CreateSecret", "secretsmanager:DeleteSecret", "secretsmanager:PutSecretValue"}
 )
-"""Who sets secrets can neither read one nor say who else may."""
+"""A function that sets secrets can neither read one nor decide who else may."""
 READ_SECRETS = frozenset({"secretsmanager:GetSecretValue"})
 
 MEASURE = frozenset({"cloudwatch:GetMetricData", "lambda:GetAccountSettings"})
 LIST_EXECUTIONS = frozenset({"states:ListExecutions"})
 
 ON_EXECUTIONS = frozenset({"states:DescribeExecution", "states:StopExecution"})
-"""Actions of Step Functions whose resource is an execution and not the state machine."""
+"""Actions of Step Functions that apply to an execution, not to the state machine."""
 
 
 @dataclass(frozen=True)
@@ -89,25 +89,24 @@ class Grants:
     - `by_tenant`: the function has a second role, and `table`, `files`, `sessions` and `audit` are granted to that one
     - `table`; `index`: the table's index of live sessions
     - `open_index`: the index of what is open of a tenant, read with the second role (ADR 107)
-    - `leases`: takes shares of a tenant's rate (ADR 65), and changes these items alone
+    - `leases`: takes shares of a tenant's rate (ADR 65); changes only the items of these shares
     - `deployment`: items of the table that belong to no tenant
-    - `admission`: buckets and lines of providers, which belong to no tenant, where the environment names limits; and
-      calls who looks after them
-    - `usage`: the sums of tenants' usage, of every tenant, and what the stream brings of commits
-    (`infra/acta_infra/stream.py`)
+    - `admission`: where the environment names limits, the providers' rate buckets and queues, which belong to no
+      tenant; and calls `recover`, which serves the queues
+    - `usage`: the sums of every tenant's usage, and the commits that the stream brings (`infra/acta_infra/stream.py`)
     - `files`, `sessions`: objects under these keys. A function that may read them may also list them under their
       prefix, by which it tells a missing key from a forbidden one. One that erases lists versions, too.
     - `tool_secrets`: secrets of tenants' tools, granted to the second role
     - `receiver_secrets`: what notifications to tenants' webhooks are signed with, granted to the second role
     - `audit`: the table of the audit trail
-    - `pseudonyms`: reads the key that they are made with
+    - `pseudonyms`: reads the key with which pseudonyms are made
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
-    - `asks_tool`: invokes `tool`, which does for it what needs the network or tenants' credentials (ADR 96)
+    - `asks_tool`: invokes `tool`, which does the work that needs the network or tenants' credentials (ADR 96)
     - `asks_itself`: invokes itself, which goes on with a part of its work (ADR 108)
-    - `hands_over`, `traces`: puts commits on the queue of those that become spans; takes them from there, and reads the
+    - `hands_over`: puts commits on the queue of those that become spans. `traces`: takes them from there, and reads the
       receiver's headers (`infra/acta_infra/stream.py`)
     - `notifications`: the stream, the queue and the receiver (`infra/acta_infra/stream.py`)
     """
@@ -150,7 +149,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             engine=START | WAKE | STOP,
         ),
-        # It records nothing, but its log names by pseudonym who was refused. So does that of `step`.
+        # It records nothing, but its log names whoever was refused, by pseudonym. So does the log of `step`.
         "status": Grants(
             table=READ | GET_SEVERAL,
             leases=True,
@@ -201,15 +200,15 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             asks_tool=True,
         ),
-        # The stream and the queue say which intervention or session changed. Its present state is read from the table,
-        # of a session that is over its newest commit.
+        # The stream and the queue say which intervention or session changed. `notify` reads its present state from the
+        # table; for a session that is over, it reads the newest commit.
         "notify": Grants(by_tenant=False, table=READ, notifications=True),
         # The stream says which commits there are. It reads their heads, and writes to tenants' usage alone (ADR 67).
         "usage": Grants(by_tenant=False, table=GET_SEVERAL, usage=COUNT, pseudonyms=True, hands_over=True),
         # Reads the commits that `usage` hands over, and writes nothing.
         "traces": Grants(by_tenant=False, table=frozenset({"dynamodb:BatchGetItem"}), traces=True),
-        # Finds sessions of every tenant by the index, starts their next execution or wakes it. Erases deleted ones once
-        # more.
+        # Finds sessions of every tenant by the index, and starts their next execution or wakes it. Erases deleted
+        # sessions once more.
         "recover": Grants(
             by_tenant=False,
             table=RECOVER | CHANGE,
@@ -231,7 +230,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             engine=START | WAKE | STOP,
         ),
-        # Answer without looking at anything.
+        # These two answer without reading any data.
         "console": Grants(by_tenant=False),
         "fallback": Grants(by_tenant=False),
     }

@@ -1,4 +1,4 @@
-"""The IAM roles of one function: what `GRANTS` says of it, with ARNs (ADR 48)."""
+"""The IAM roles of one function: its entry in `GRANTS` with the ARNs of this deployment (ADR 48)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,15 +39,15 @@ from acta_infra.stream import Delivery, Traces
 LAMBDA = iam.ServicePrincipal("lambda.amazonaws.com")
 WRITE_LOGS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})
 WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys": "false"}}
-"""`ForAllValues` is true of a request without keys, such as a scan. So this has to stand beside it."""
+"""`ForAllValues` is true for a request without keys, such as a scan, so this condition has to accompany it."""
 
 
 @dataclass(frozen=True)
 class Resources:
     """What the functions use. `bucket`: of the files. `session_bucket`: of sessions' texts. `secrets`: model provider
     -> the secret with its key, empty locally. `execution_arns`, `tenant_function_arns` and those of secrets are
-    patterns. `stream`: reads the table's stream. `own_tools`: the catalogue of Python tools, empty where there are
-    none. `own_tool_versions`: folder -> the version of its function that `tool` calls.
+    patterns. `stream`: the statement for reading the table's stream. `own_tools`: the catalogue of Python tools; empty:
+    there are none. `own_tool_versions`: folder -> the version of its function that `tool` calls.
     """
 
     table: dynamodb.ITable
@@ -70,8 +70,8 @@ class Resources:
 
 
 class Roles(NamedTuple):
-    """`own`: what the function runs with; no construct can add to it. `tenant_arn`: of the role for tenants' data;
-    empty where `own` is the only one. `assume`: has to be there before the function is.
+    """`own`: the role that the function runs with; no construct can add to it. `tenant_arn`: the ARN of the role for
+    tenants' data; empty if `own` is the only role. `assume`: must exist before the function does.
     """
 
     own: iam.IRole
@@ -86,7 +86,7 @@ def roles_of(
     resources: Resources,
     log_group: logs.ILogGroup,
 ) -> Roles:
-    """Made in `scope`. `own` replaces AWS's managed basic role, which may write to every log."""
+    """Creates the roles in `scope`. `own` is used instead of AWS's managed basic role, which may write to every log."""
     stack = Stack.of(scope)
     own = [
         allow("Logs", WRITE_LOGS, log_group.log_group_arn),
@@ -100,7 +100,7 @@ def roles_of(
         return Roles(role_with(scope, "Role", [*own, *data], LAMBDA).without_policy_updates())
 
     base = role_with(scope, "BaseRole", own, LAMBDA)
-    # Secrets of tenants' tools and notifications: whose they are is what a session policy says.
+    # Secrets of all tenants' tools and notifications: a session policy narrows this to one tenant's.
     if GRANTS[name].tool_secrets:
         data.append(allow("ToolSecrets", GRANTS[name].tool_secrets, resources.tool_secret_arns))
     if GRANTS[name].receiver_secrets:
@@ -120,10 +120,10 @@ def role_with(
 
 
 def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatement]:
-    """On tenants' items and objects."""
+    """The statements for tenants' items and objects."""
     grants = GRANTS[name]
     if grants.table:
-        # which keys they are is what the session policy says
+        # the session policy says which keys these are
         conditions = WITH_KEYS if grants.by_tenant else None
         yield allow("Table", grants.table, resources.table.table_arn, conditions=conditions)
     if grants.leases:
@@ -135,7 +135,7 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
         yield resources.stream
     if grants.audit:
         yield allow("Records", grants.audit, resources.audit.table.table_arn, conditions=WITH_KEYS)
-        # Nobody changes a record, whatever another statement allows some day.
+        # Nobody may change a record, even if another statement allows it some day.
         yield iam.PolicyStatement(
             sid="RecordsStay",
             effect=iam.Effect.DENY,
@@ -162,7 +162,7 @@ def _data(name: FunctionName, resources: Resources) -> Iterator[iam.PolicyStatem
 def _for_deployment(
     name: FunctionName, environment: Environment, resources: Resources, stack: Stack
 ) -> Iterator[iam.PolicyStatement]:
-    """On everything else."""
+    """The statements for everything else."""
     grants = GRANTS[name]
     if grants.deployment:
         conditions = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [DEPLOYMENT]}, **WITH_KEYS}
@@ -226,7 +226,7 @@ def _list(sid: str, action: str, bucket: s3.IBucket, keys: str) -> iam.PolicySta
 
 
 def add_inline_policy(role: iam.CfnRole, name: str, *statements: iam.PolicyStatement) -> None:
-    """To a role that exists already, behind its own inline policies: no construct adds to a role by itself."""
+    """Adds a policy to an existing role, after its own inline policies, since no construct can add to these roles."""
     own = cast(list[iam.CfnRole.PolicyProperty], role.policies or [])
     document = iam.PolicyDocument(statements=list(statements))
     role.policies = [*own, iam.CfnRole.PolicyProperty(policy_name=name, policy_document=document)]

@@ -69,7 +69,7 @@ class LocalConfig:
     aws_port: int | None = None
     lambda_endpoint: str | None = None
     emulator_options: Mapping[str, str] = field(default_factory=dict)
-    """By the option's name."""
+    """Name of an option of the emulator -> its value."""
     unknown: tuple[str, ...] = ()
     """ACTA_ variables that nothing reads: most likely misspelt."""
 
@@ -78,8 +78,8 @@ class LocalConfig:
         return {name: environ[name] for name in self.lambda_env if name not in ONLY_FOR}
 
     def for_some_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
-        """By the function's full name: the variables that not all functions get. `api_url`: where links of
-        notifications lead to, where the starter names nothing else.
+        """Full name of a function -> the variables that only some functions get. `api_url`: the address to which links
+        in notifications lead, unless the environment names another.
         """
         given: dict[str, dict[str, str]] = {}
         if api_url:
@@ -99,8 +99,8 @@ class LocalConfig:
         return given
 
     def for_functions(self, environ: Mapping[str, str], api_url: str = "") -> dict[str, dict[str, str]]:
-        """By the full names of Acta's functions: all that each of them gets. Others, such as those of Python tools, get
-        what their deployment says, as in AWS.
+        """Full name of a function of Acta's -> all of its variables. Other functions, such as those of Python tools,
+        get the variables of their deployment, as in AWS.
         """
         every, one = self.for_every_function(environ), self.for_some_functions(environ, api_url)
         names = [function_name("local", each) for each in get_args(FunctionName)]
@@ -119,7 +119,7 @@ class LocalConfig:
         given = {name: environ[name] for name in names if environ.get(name)}
         settings = Settings.from_environ({**REQUIRED, **given})
         check_optional(settings.offered_tools)
-        secrets = [NOTIFY_SECRET] if NOTIFY_URL in given else []  # each goes with a URL
+        secrets = [NOTIFY_SECRET] if NOTIFY_URL in given else []  # each secret belongs to a URL
         secrets += [TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else []
         present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
         known = {*OWN_VARIABLES, *(field.variable for field in Settings.fields.values())}
@@ -141,7 +141,7 @@ class LocalConfig:
 
 
 def _provider(chosen: str, environ: Mapping[str, str]) -> str:
-    """The one that the Lambdas will use: `chosen`, else the first that has a key, else `offline`."""
+    """The provider that the Lambdas will use: `chosen`, or else the first with a key, or else `offline`."""
     if not chosen:
         with_key = (each.name for each in WITH_KEY if environ.get(each.key_variable, "").strip())
         return next(with_key, OFFLINE)
@@ -152,7 +152,7 @@ def _provider(chosen: str, environ: Mapping[str, str]) -> str:
 
 
 def _context(environ: Mapping[str, str]) -> dict[str, str]:
-    """Context values of the deployment, as text: those that a variable says. Raises SettingsError."""
+    """The context values of the deployment that variables set, as text. Raises SettingsError."""
     found = {"provider_limits": environ.get(PROVIDER_LIMITS, "")}
     for name in ("retry_base_seconds", "park_after_seconds"):
         found[name] = _checked(environ, f"ACTA_{name.upper()}", _is_whole, "a whole number of seconds from 1")

@@ -2,9 +2,9 @@
 process that can be stopped at any moment. The synthesised app is stored under a digest of its sources, so synth runs
 once for each change.
 
-The local AWS can go back to a former release, too. In AWS a deployment publishes versions. Here its template publishes
-none, because each alias names `$LATEST`. So what is there before a deployment is published first, and afterwards the
-aliases name the newest code again.
+The local AWS can go back to a former release, too. In AWS a deployment publishes versions. Locally its template
+publishes none, because each alias names `$LATEST`. So the deployed code is published before the next deployment, and
+afterwards the aliases name the newest code again.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class DeployProgress(Protocol):
     def begin(self, phase: str) -> None: ...
 
     def note(self, phase: str, text: str) -> None:
-        """How far the phase is, in a few words that replace the last ones."""
+        """Says how far the phase is, in a few words that replace the previous ones."""
 
     def end(self, phase: str, text: str = "") -> None: ...
 
@@ -72,7 +72,7 @@ class CommandFailed(RuntimeError):
 
 
 def require_cdk(environ: Mapping[str, str], cdk: Path = CDK) -> None:
-    """Raises ToolMissing. Called before anything is started or made. `environ`: of whoever starts the command."""
+    """Raises ToolMissing. Call it before anything is started or created. `environ`: the caller's."""
     if shutil.which("node", path=cdk_environ(environ)["PATH"]) is None:
         raise ToolMissing(
             "Node.js 20 or newer is needed and was not found: install it from https://nodejs.org/"
@@ -111,7 +111,7 @@ class Commands:
                         on_line(line.rstrip())
                 code = child.wait()
             finally:
-                # Whoever is interrupted leaves a child that runs, which stop() ends.
+                # An interruption may leave the child running; then it stays in the list, and stop() ends it.
                 with self.lock:
                     if child.poll() is not None:
                         self.running.discard(child)
@@ -119,7 +119,7 @@ class Commands:
             raise CommandFailed("\n".join([f"{name} failed with exit code {code}:", *tail]))
 
     def start(self, command: list[str], cwd: Path) -> "subprocess.Popen[str]":
-        """In a process group of its own: Ctrl-C reaches it through stop() only."""
+        """Starts it in its own process group, so that Ctrl-C reaches it only through stop()."""
         with self.lock:
             if self.stopped:
                 raise CommandFailed("stopped")
@@ -142,7 +142,7 @@ class Commands:
             return child
 
     def stop(self) -> None:
-        """End what runs. Nothing new can start afterwards."""
+        """Ends every running command. No command can start afterwards."""
         with self.lock:
             self.stopped = True
             children = list(self.running)
@@ -162,8 +162,8 @@ def signal_group(child: "subprocess.Popen[str]", number: signal.Signals) -> None
 
 
 def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
-    """For every cdk call: this interpreter first on PATH, no telemetry, no version check, no lines about the version of
-    Node.js: `require_cdk` and `acta doctor` are there for that.
+    """The environment for every cdk call: this interpreter first on PATH, no telemetry, no version check, and no
+    messages about the version of Node.js, which `require_cdk` and `acta doctor` check.
     """
     return {
         **{name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
@@ -181,7 +181,7 @@ def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
 def local_aws_environ(
     environ: Mapping[str, str], endpoint_url: str, credentials: Credentials
 ) -> dict[str, str]:
-    """For calls to the local AWS: the person's own AWS profile and credentials are out of reach."""
+    """The environment for calls to the local AWS, without the person's own AWS profile and credentials."""
     plain = {name: value for name, value in environ.items() if not name.startswith("AWS_")}
     return cdk_environ(
         plain,
@@ -217,7 +217,7 @@ class Assembly:
     def of_sources(
         cls, context: Mapping[str, str], root: Path = ROOT, cache: Path = CACHE, environment: str = ""
     ) -> "Assembly":
-        """`environment`: all that is known of it, as text, where it does not stand in the sources alone."""
+        """`environment`: its whole definition as text, if it is not in the sources alone."""
         here = f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}{environment}"
         made_from = f"{here}\n{digest_of_sources(root, SOURCES, NOT_SOURCE)}"
         key = hashlib.sha256(made_from.encode()).hexdigest()[:20]
@@ -228,7 +228,7 @@ class Assembly:
         return (self.folder / "manifest.json").is_file()
 
     def synthesise(self, commands: Commands) -> None:
-        """Write into a folder of its own first: a stop half-way or a second synth leaves no broken assembly."""
+        """Writes into a temporary folder first: a stop half-way or a second synthesis leaves no broken assembly."""
         if self.is_synthesised:
             os.utime(self.folder)
             return
@@ -258,11 +258,11 @@ def forget_old_assemblies(cache: Path) -> None:
 
 
 KEPT_LOCALLY = 4
-"""Each is some 50 MB in the state directory."""
+"""How many releases are kept. Each takes some 50 MB in the state directory."""
 
 
 def keep_release(environment: str, lambdas: Any) -> None:
-    """Publishes what is deployed. Where nothing is, or it is of a release without aliases, it does nothing."""
+    """Publishes the deployed code. Does nothing if nothing is deployed, or only a release without aliases."""
     try:
         deployed = look(environment, lambdas)
     except NotPossible:
@@ -272,7 +272,7 @@ def keep_release(environment: str, lambdas: Any) -> None:
 
 
 def take_newest(environment: str, lambdas: Any) -> None:
-    """Every alias names the newest code, and of former releases the newest few are kept."""
+    """Points every alias at the newest code, and keeps the newest few of the former releases."""
     deployed = look(environment, lambdas)
     for name, version in deployed.live.items():
         if version != LATEST:

@@ -1,17 +1,17 @@
 """The development identity: an OpenID issuer with one key pair, stored in the state directory, and a page to sign in.
 
-It stands where a customer's identity provider or Cognito stands in AWS. The front serves its two documents; the API's
-JWT authorizer reads them there. It is never used outside the local stack.
+It takes the place of a customer's identity provider, or of Cognito in AWS. The front serves its two documents, and the
+API's JWT authorizer reads them there. It is never used outside the local stack.
 
-The page is an identity provider's with PKCE. Whoever opens it says who they are; nothing is checked, as with `acta
-token`. So it answers only programs of the user who started the stack, and no other user of the machine gets a code or a
-token (`local_aws.peers`). The code goes to the command line on this machine or to the stack's own page and nowhere
-else, and is of use to nobody without the verifier that only these have. Sources: OpenID Connect Core 1.0, RFC 6749
-(OAuth 2.0), 7636 (PKCE), 8252 (native apps).
+The page works like an identity provider's sign-in page with PKCE. Whoever opens it says who they are, and nothing is
+checked, as with `acta token`. So it answers only programs of the user who started the stack, and no other user of the
+machine gets a code or a token (`local_aws.peers`). The code goes to the command line on this machine or to the stack's
+own page and nowhere else, and is useless without the verifier, which only these two have. Sources: OpenID Connect Core
+1.0, RFC 6749 (OAuth 2.0), 7636 (PKCE), 8252 (native apps).
 
-`acta up` and `acta console` give a link with a code of their own, which is of use once, within a minute (ADR 103). The
-code is known to whoever made it. The state directory, which its owner alone reads, has a file by the code's hash with
-who it stands for; whoever takes the file away has used it. So any process of the owner's can make a link.
+`acta up` and `acta console` give a link with a code that works once, within a minute (ADR 103). Only whoever made the
+code knows it. The state directory, which only its owner can read, has a file, named after the code's hash, that says
+for whom the code stands; taking this file away uses the code up. So any process of the owner can make a link.
 """
 
 import base64
@@ -49,7 +49,7 @@ class Person(NamedTuple):
 
 
 class PageLinks:
-    """Of the stack of `state_dir`."""
+    """The sign-in links of the stack of `state_dir`."""
 
     def __init__(self, state_dir: Path) -> None:
         self._folder = state_dir / FOLDER
@@ -63,7 +63,7 @@ class PageLinks:
         place: str = "inbox",
         now: datetime | None = None,
     ) -> str:
-        """`url`: the stack's. The code is in the fragment, which no server and no log is told."""
+        """`url`: the stack's. The code is in the fragment, which is sent to no server and so is in no log."""
         until = (now or datetime.now(UTC)) + LIVES
         self._forget_old(until - LIVES)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ class PageLinks:
         path = self._file(code)
         taken = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         try:
-            path.rename(taken)  # of several at a time one succeeds
+            path.rename(taken)  # of several at the same time one succeeds
             kept = json.loads(taken.read_text(encoding="utf-8"))
             taken.unlink()
         except (OSError, ValueError):
@@ -100,7 +100,7 @@ class PageLinks:
 
 AUDIENCE = "acta"
 SIGN_IN = "acta-sign-in"
-"""The audience of what renews a sign-in, which the API does not take."""
+"""The audience of the tokens that renew a sign-in. The API does not accept them."""
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
@@ -146,10 +146,10 @@ class LocalIssuer:
         nonce: str = "",
         audience: str = AUDIENCE,
     ) -> str:
-        """A signed token; `ttl` in seconds from `now`. A negative one makes a token that has expired. `nonce`: of the
-        sign-in that it is for; empty: it is for none.
+        """A signed token; `ttl` in seconds from `now`. A negative `ttl` makes an expired token. `nonce`: that of the
+        sign-in which gets the token; empty: there is none.
 
-        Everybody is a member; every other role comes on top of that.
+        Everybody is a member; `roles` are added to that.
         """
         named = [roles] if isinstance(roles, str) else list(roles)
         issued_at = int((now or datetime.now(UTC)).timestamp())
@@ -166,7 +166,7 @@ class LocalIssuer:
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
 
     def signed_in(self, token: str) -> Person | None:
-        """Whose sign-in this renews. None: it is no such token, or is over."""
+        """Whose sign-in this token renews. None: it is not such a token, or it has expired."""
         try:
             claims = jwt.decode(
                 token, self.key.public_key(), algorithms=[ALGORITHM], audience=SIGN_IN, issuer=self.url
@@ -201,8 +201,8 @@ class LocalIssuer:
 
 
 def _claim(roles: list[Role]) -> list[Role] | str:
-    """A list of one. The gateway's text of a longer one could be one name with spaces, so that is JSON
-    (`shared/acta_engine/api/role_claims.py`).
+    """The roles claim: a list if there is one role, otherwise JSON text. The gateway turns a longer list into text that
+    could also be one name with spaces (`shared/acta_engine/api/role_claims.py`).
     """
     return roles if len(roles) == 1 else json.dumps(roles)
 
@@ -219,7 +219,7 @@ def write_key(path: Path) -> None:
 
 
 CLIENT_ID = AUDIENCE
-"""Of the command line. The API takes ID tokens, whose audience it is."""
+"""The command line's client id. It is the audience of the ID tokens that the API accepts."""
 AUTHORIZE, TOKEN = "/oauth2/authorize", "/oauth2/token"
 CODE_LIVES = timedelta(minutes=1)
 BY_LINK = "urn:acta:link"
@@ -255,7 +255,7 @@ class Granted(NamedTuple):
 
 
 class SignInPage:
-    """Of one issuer. Codes are kept in memory, for a minute, and used once."""
+    """The sign-in page of one issuer. Codes are kept in memory for a minute, and can be used once."""
 
     def __init__(self, issuer: LocalIssuer, links: PageLinks) -> None:
         self._issuer = issuer
@@ -266,7 +266,7 @@ class SignInPage:
     def answer(
         self, method: str, raw_path: str, headers: Mapping[str, str], body: bytes, who: Callable[[], Peer]
     ) -> Answer | None:
-        """None: it is no request to this page. `headers`: their names in lower case. `who`: asks who has connected."""
+        """None: the request is not for this page. `headers`: names in lower case. `who`: finds out who connected."""
         path, _, query = raw_path.partition("?")
         if (method, path) in (("GET", AUTHORIZE), ("POST", AUTHORIZE)) and who() is not Peer.OWN:
             return _page(403, NOT_YOURS)
@@ -277,7 +277,7 @@ class SignInPage:
                 return _page(403, "<p>Another page may not sign you in.</p>")
             return self._grant(parse_qsl(body.decode("utf-8", "replace")))
         if (method, path) == ("POST", TOKEN):
-            if who() is Peer.OTHER:  # one that is not known may have the code of a link, which is a secret
+            if who() is Peer.OTHER:  # an unknown peer may still have a link's code, which is a secret
                 return _json(403, {"error": "access_denied"})
             return self._tokens(dict(parse_qsl(body.decode("utf-8", "replace"))))
         return None
@@ -297,7 +297,7 @@ class SignInPage:
         return _page(200, PAGE.substitute(action=AUTHORIZE, hidden=hidden, roles=roles))
 
     def _wrong(self, asked: Mapping[str, str]) -> str:
-        """Why nobody is sent back; empty: all is well."""
+        """Why the request is refused without sending anybody back; empty: it is valid."""
         if asked.get("response_type") != "code" or asked.get("client_id") != CLIENT_ID:
             return f"The client is {CLIENT_ID}, and it asks for a code."
         back = asked.get("redirect_uri", "")

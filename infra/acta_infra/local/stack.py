@@ -85,7 +85,7 @@ class LocalStack:
         self.emulator: EmulatorProcess | None = None
         self.commands: list[Commands] = []
         self.moved_from: int | None = None
-        """The port of last time, if another program has it now. Old tokens name it as issuer, so they are void."""
+        """The previous port, if another program has it now. Old tokens name it in their issuer, so they are void."""
         self.restored_from: str | None = None
         """When the state that this stack began with was saved (ISO 8601 or NEVER), if the last local AWS did not end
         in order."""
@@ -106,7 +106,7 @@ class LocalStack:
 
     @property
     def credentials(self) -> Credentials:
-        """With which one calls the AWS of this run."""
+        """The credentials for calling the local AWS of this run."""
         assert self.emulator is not None
         return self.emulator.credentials
 
@@ -146,8 +146,8 @@ class LocalStack:
         return running
 
     def open_front(self) -> Front:
-        """On the port asked for; else on that of last time, so that nothing is deployed again; else on the preferred
-        one; else on a free one.
+        """Opens the front on the requested port; else on the previous one, so that nothing has to be deployed again;
+        else on the preferred one; else on any free one.
         """
         if self.port is not None:
             return Front(self.port)
@@ -220,7 +220,7 @@ class LocalStack:
         return path if path.is_dir() else None
 
     def tool_folders(self) -> tuple[ToolFolder, ...]:
-        """As they are now. Raises BadFolder."""
+        """The folders as they are now. Raises BadFolder."""
         folders = folders_in(self.tools_dir, LOCAL.name)
         try:
             require_known(folders, every_environment(self.environ))
@@ -243,7 +243,7 @@ class LocalStack:
             raise DeployFailed(str(failed)) from None
 
     def resume_sessions(self) -> None:
-        """The executions ended with the last emulator; recovery starts new ones."""
+        """Lets recovery start new executions, because the old ones ended with the last emulator."""
         with suppress(RecoveryFailed):  # it also runs on a schedule, every minute
             run_recovery(self.lambdas(), "local", ALL_SESSIONS, wait=False)
 
@@ -264,7 +264,7 @@ class LocalStack:
 
     @property
     def loss(self) -> str:
-        """What is lost when the emulator ends without order: it writes files at once, all else at its end."""
+        """What a crash of the emulator loses: it writes files at once, but all else only when it ends in order."""
         assert self.emulator is not None
         return lost_since(self.emulator.last_saved)
 
@@ -290,7 +290,7 @@ class LocalStack:
 
 
 UNPACKED_CODE = ROOT / "build" / "lambda-code"
-"""What all emulators of this tree share: functions are unpacked once, not by every run."""
+"""A folder that all emulators of this tree share, so that functions are unpacked once and not by every run."""
 
 
 def emulator(**options: Any) -> EmulatorProcess:

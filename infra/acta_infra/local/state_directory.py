@@ -1,4 +1,4 @@
-"""The state directory of a local stack: which stack serves it, and what a second command needs to reach that."""
+"""The state directory of a local stack: which stack serves it, and what a second command needs to reach that stack."""
 
 import fcntl
 import json
@@ -32,7 +32,7 @@ class InFile:
             return None
 
     def to_file(self, path: Path) -> None:
-        """Whole, or not at all."""
+        """Writes the file completely or not at all."""
         draft = path.with_suffix(".new")
         draft.write_text(json.dumps(vars(self)))
         os.replace(draft, path)
@@ -71,7 +71,7 @@ class StateDir:
 
     @property
     def credentials(self) -> Path:
-        """What a call to the local AWS is signed with, while it runs."""
+        """The file with the credentials that sign calls to the local AWS while it runs."""
         return self.aws / FILE
 
     @property
@@ -85,7 +85,7 @@ class StateDir:
     def claim(self) -> None:
         """Raises StateInUse, or OSError when the path cannot be a directory."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.path.chmod(0o700)  # also one that was there
+        self.path.chmod(0o700)  # also if the directory existed
         handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +93,7 @@ class StateDir:
             os.close(handle)
             raise self.in_use() from None
         self.handle = handle
-        (self.path / ".gitignore").write_text("*\n")  # it has keys, and stands in the user's own project
+        (self.path / ".gitignore").write_text("*\n")  # it has keys and is in the user's project
 
     def in_use(self) -> StateInUse:
         other = self.read()

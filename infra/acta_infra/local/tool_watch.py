@@ -1,8 +1,8 @@
-"""Changes of the folders of Python tools are taken while a local stack serves (docs/own-tools.md).
+"""Applies changes in the folders of Python tools while a local stack runs (docs/own-tools.md).
 
-The folders are looked at twice a second. What has changed is built. Where its tools are described as before, its code
-is put into its Lambda; else all is deployed, as at the start. A call that runs ends in the process that it began in.
-Where a folder cannot be built or deployed, what was there before goes on.
+The folders are looked at twice a second, and a changed folder is built. If its tools are described as before, its code
+is put into its Lambda; otherwise everything is deployed, as at the start. A running call ends in the process in which
+it began. If a folder cannot be built or deployed, its previous version stays in use.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ from acta_infra.packaging.tool_catalogue import BuiltFolder, build_folder
 from acta_infra.tool_folders import MODULE, BadFolder, ToolFolder
 
 Seen = Mapping[str, tuple[int, int]]
-"""Path of each file, from the tools directory -> when it was written last, in nanoseconds, and its bytes."""
+"""Path of a file from the tools directory -> when it was last written, in nanoseconds, and its size in bytes."""
 
 
 class LiveFolder(NamedTuple):
-    """A folder as it is at work. `code`: the key of its bundle. `shape`: of what the deployment says of it: its tools'
-    schemas and its settings.
+    """A folder as it is in use. `code`: the key of its bundle. `shape`: identifies what the deployment says about it,
+    which is its tools' schemas and its settings.
     """
 
     code: str
@@ -37,9 +37,9 @@ class LiveFolder(NamedTuple):
 
 
 class FolderUpdate(NamedTuple):
-    """`deploy`: the whole has to be deployed, since folders came or went or have another shape; else the code of
-    `folders` is put into their Lambdas. `folders`: those that differ, by name. `gone`: those that are not there any
-    more.
+    """`deploy`: everything has to be deployed, because folders were added or removed or have another shape; if False,
+    the code of `folders` is put into their Lambdas. `folders`: the folders that differ, by name. `gone`: the removed
+    folders.
     """
 
     deploy: bool
@@ -64,7 +64,7 @@ class Settled:
         self._taken = self._last = seen
 
     def is_new(self, seen: Seen) -> bool:
-        """Whether something has changed since the last time that this said so, and nothing since the last look."""
+        """Whether something has changed since this last returned True, and nothing has changed since the last look."""
         is_still, self._last = seen == self._last, seen
         if not is_still or seen == self._taken:
             return False
@@ -104,8 +104,8 @@ class Stack(Protocol):
 
 
 class ToolWatch:
-    """`record`: the file that says which code was put into which Lambda, since the stack's template knows of an older
-    one then. `say`: prints a line.
+    """`record`: the file that says which code was put into which Lambda; the stack's template then still names older
+    code. `say`: prints a line.
     """
 
     def __init__(
@@ -131,16 +131,16 @@ class ToolWatch:
 
     @property
     def names(self) -> list[str]:
-        """Of the tools that are there."""
+        """The names of all tools."""
         return self._names
 
     @property
     def folders(self) -> list[str]:
-        """Those that are at work."""
+        """The names of the folders in use."""
         return sorted(self._live)
 
     def look(self) -> bool:
-        """Takes what has changed, once it does not change any more from one look to the next. False: nothing has."""
+        """Applies changes once they are the same from one look to the next. False: there are none to apply."""
         if not self._settled.is_new(seen(self._stack.tools_dir)):
             return False
         try:
@@ -179,7 +179,7 @@ class ToolWatch:
         self._say(f"tools: {', '.join(found.folders)} updated, the next call runs it")
 
     def _put_where_older(self, built: Built) -> None:
-        """After a deployment. CloudFormation compares templates, and does not see what was put beside it."""
+        """Call it after a deployment: CloudFormation does not see code that was put into a Lambda directly."""
         put = self._read_record()
         for name, one in built.items():
             if put.get(name, one.key) != one.key:
@@ -202,7 +202,7 @@ class ToolWatch:
 
 
 def seen(tools_dir: Path | None) -> Seen:
-    """Files of the folders that have tools, without what tests and editors leave. What goes meanwhile is left out."""
+    """Files of the folders that have tools, without those of tests and editors and those that disappear meanwhile."""
     found: dict[str, tuple[int, int]] = {}
     folders: list[Path] = []
     if tools_dir is not None:
@@ -238,7 +238,7 @@ def live(built: BuiltFolder) -> LiveFolder:
 
 
 def in_words(found: FolderUpdate, before: Mapping[str, LiveFolder]) -> str:
-    """Why all is deployed."""
+    """Why everything is deployed, in words for a person."""
     new = [name for name in found.folders if name not in before]
     other = [name for name in found.folders if name in before]
     said = [
@@ -250,7 +250,7 @@ def in_words(found: FolderUpdate, before: Mapping[str, LiveFolder]) -> str:
 
 
 def zipped(folder: Path) -> bytes:
-    """As Lambda takes it. Equal folders give equal bytes."""
+    """The folder as a zip for Lambda. Equal folders give equal bytes."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path in sorted(folder.rglob("*")):

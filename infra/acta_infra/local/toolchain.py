@@ -1,8 +1,8 @@
 """Makes what every other command needs: three virtual environments and the CDK command line.
 
-Runs on a bare Python before anything is installed, so it imports the standard library only:
-`python3 infra/acta_infra/local/toolchain.py`. Every part is rebuilt when what it is made from changed (its lock file,
-the interpreter, the folder). It carries a stamp that is written last, so an interrupted run is taken up again.
+Runs on a bare Python before anything is installed, so it imports the standard library only: `python3
+infra/acta_infra/local/toolchain.py`. Every part is rebuilt when what it is made from changed (its lock file, the
+interpreter, the folder). Its stamp is written last, so an interrupted run can be continued.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ EMULATOR_LOCK = ROOT / "local_aws" / "requirements.txt"
 STAMP = ".acta-stamp"
 TAIL_LINES = 15
 ASKED_FOR = {"audit": "Python environment of the audit", "api": "Python environment of the API's tests"}
-"""Environments that are made by their name."""
+"""Environments that are created only when they are asked for by name."""
 BROWSER = "browser"
-"""What drives a browser in the tests. It is added to .venv, and left out of it for everybody else: 53 MB."""
+"""The library with which tests drive a browser. It is added to .venv only on request, because it takes 53 MB."""
 
 
 class SetupFailed(Exception):
@@ -75,8 +75,8 @@ def run(*command: str) -> None:
 
 
 def make(title: str, stamp: Path, sources: Sequence[Path], *commands: Sequence[str]) -> None:
-    """Runs the commands unless `stamp` says that the part was made from these sources, and then writes it. Prints what
-    is made, and how long it took.
+    """Runs the commands and then writes `stamp`, unless `stamp` says that the part was made from these sources. Prints
+    what is made and how long it took.
     """
     wanted = fingerprint(*sources)
     if stamp.is_file() and stamp.read_text() == wanted:
@@ -104,7 +104,7 @@ def make_main_environment() -> None:
 
 
 def make_side_environment(name: str, title: str, lock: Path | None = None) -> None:
-    """`lock`: by default the one of that name."""
+    """`lock`: by default the lock file of the same name."""
     venv, lock = ROOT / f".venv-{name}", lock or LOCKS / f"{name}.txt"
     python = str(venv / "bin" / "python")
     make(
@@ -166,7 +166,7 @@ def make_all() -> None:
 
 
 def main() -> int:
-    """With a word of `ASKED_FOR`, or `browser`: that alone, which few targets need."""
+    """With a word of `ASKED_FOR`, or `browser`, makes only that part, which few targets need."""
     try:
         with only_one():
             if sys.argv[1:] == [BROWSER]:

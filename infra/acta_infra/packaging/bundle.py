@@ -1,12 +1,12 @@
 """Builds a function's bundle, the folder that becomes its zip: its code, what it imports of `shared/`, its libraries.
 
-`uv` installs the libraries, without Docker, also for another platform than the builder's. Bundles and installs are
+`uv` installs the libraries without Docker, also for a platform that is not the builder's. Bundles and installs are
 cached under `build/bundle` by their content: functions with the same lock share one install, and an unchanged tree is
-not built again. Two builds of one tree have the same bytes and the same times.
+not built again. Two builds of the same tree give the same bytes and file times.
 
 Some files of a zip are made when it is built: the document of the API and its page (`infra/acta_infra/document`) for
-`fallback`, the page for people (`infra/acta_infra/packaging/console_page.py`) for `console`. Each is made by a process
-of its own and kept under `build/made` by the content of its sources.
+`fallback`, the page for people (`infra/acta_infra/packaging/console_page.py`) for `console`. A separate process makes
+each of them, and they are kept under `build/made` by the content of their sources.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ OPTIONAL = {
     "jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds"),
     "re2": ("re2", "google_re2"),
 }
-"""A library -> its folders and those of its dependencies, left out of the zip of a function that does not import it."""
+"""A library -> its folders and its dependencies' folders. Zips of functions that do not import it leave them out."""
 
 MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "fallback": (
@@ -60,13 +60,13 @@ MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("console/**/*", "infra/acta_infra/packaging/console_page.py", "package-lock.json"),
     ),
 }
-"""Function -> the module that makes files in the folder that it is given, and patterns of all that they depend on. They
-are in the zip as `made` beside its code."""
+"""Function -> the module that makes files for it in a given folder, and patterns of all sources that the files depend
+on. In the zip they are in the folder `made` next to the function's code."""
 KEPT_MADE = 4
 TAIL_LINES = 15
 
 OFFLINE = "acta_engine.models.offline"
-"""The rule-based stand-in for a model. It stays out of the zips of environments where nobody may choose it."""
+"""The rule-based stand-in for a model. The zips contain it only in environments where agents may choose it."""
 
 
 class NotMade(RuntimeError):
@@ -75,8 +75,8 @@ class NotMade(RuntimeError):
 
 @dataclass(frozen=True)
 class Bundler:
-    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model.
-    `added`: place in the zip -> text of a file more.
+    """Builds bundles of the tree at `root` for `target`. `offline`: with the rule-based stand-in for a model. `added`:
+    path in the zip -> content of a further file.
     """
 
     target: InstallTarget
@@ -151,7 +151,7 @@ class Bundler:
 
 
 def add_to(digest: Any, place: Path, content: bytes) -> None:
-    """One file, with its place. `digest`: of hashlib."""
+    """Adds one file and its path to `digest`, an object of hashlib."""
     digest.update(f"\0{place.as_posix()}\0".encode())
     digest.update(content)
 
@@ -168,10 +168,10 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
     def fill(work: Path) -> None:
         with tempfile.TemporaryDirectory() as compiled:
             ran = subprocess.run(
-                # Compiled anew: of a source that was changed within a second, Python takes the bytecode of before.
+                # With an empty bytecode cache: Python may take old bytecode for a source that changed within a second.
                 [sys.executable, "-X", f"pycache_prefix={compiled}", "-m", module, str(work)],
                 cwd=root,
-                # Of this tree, also where it is not the one that is installed.
+                # The modules are those of this tree, even if another tree is installed.
                 env={
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(map(str, (root / "infra", root / "shared", root))),
@@ -192,11 +192,11 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
 def cached(
     final: Path, alike: str, fill: Callable[[Path], None], *, used_seconds: float = 0, most: int = KEPT
 ) -> Path:
-    """The folder `final`. Where it is not there, `fill` makes it under another name, and it gets its own when it is
-    complete: two processes may build the same one at a time.
+    """The folder `final`. If it does not exist, `fill` makes it under another name, and it is renamed when it is
+    complete: two processes may build the same folder at the same time.
 
-    Of the folders of the pattern `alike` the newest stay, by ctime: their modification times are all the same.
-    `used_seconds`: another process may be about to read one that is no older.
+    Of the folders that match `alike`, the newest `most` stay, by ctime, because their modification times are all the
+    same. `used_seconds`: younger folders stay as well, since another process may be about to read them.
     """
     if final.exists():
         return final
@@ -226,7 +226,7 @@ def _unreached(needed: Reach) -> tuple[str, ...]:
 
 
 def copy_tree(source: Path, target: Path, without: tuple[str, ...] = ()) -> None:
-    """Copies into an existing folder, by hard links where the disk has them, because functions share one install.
+    """Copies into an existing folder, by hard links if the disk has them, since functions share one install.
 
     `without`: patterns of names at the top of `source` that are left out.
     """

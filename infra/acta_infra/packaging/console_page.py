@@ -1,7 +1,7 @@
 """`python -m acta_infra.packaging.console_page FOLDER`: builds the page for people of `console` there.
 
-`page.html.gz` has script and styles in it; `hashes.json` has what its policy allows (ADR 103). The same bytes each
-time.
+`page.html.gz` includes the script and the styles; `hashes.json` has their hashes, which the page's security policy
+allows (ADR 103). Every build gives the same bytes.
 """
 
 import base64
@@ -21,7 +21,7 @@ OPTIONS = (
     "--tsconfig-raw={}", "--jsx=transform", "--jsx-factory=h", "--jsx-fragment=Fragment", "--log-level=warning",
     f"--inject:{WEB / 'elements.ts'}",
 )  # fmt: skip
-"""Elements are made by `h`, whose calls are shorter than those of the runtime that the types are for."""
+"""Elements are made by `h`, because its calls are shorter than those of the JSX runtime that the types describe."""
 SCRIPT, STYLE = "/*SCRIPT*/", "/*STYLE*/"
 """Places in `index.html`."""
 
@@ -40,7 +40,7 @@ def built(entry: str) -> str:
 
 
 def hash_of(text: str) -> str:
-    """As a policy names it. Source: Content Security Policy Level 3, hash-source."""
+    """The text's hash in the form that a policy uses. Source: Content Security Policy Level 3, hash-source."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

@@ -1,5 +1,5 @@
 """Installs the wheels of a lock into a folder, with `uv`, and makes the install small and reproducible: what a running
-Lambda never reads is removed, and all times are one value.
+Lambda never reads is removed, and all files get the same time.
 """
 
 import os
@@ -39,14 +39,14 @@ def target_of(environment: Environment) -> InstallTarget:
 def install(lock: Path, folder: Path, target: InstallTarget) -> None:
     """Installs exactly the wheels of `lock`. Hashes are checked, nothing is built from source. Raises InstallFailed.
 
-    Dependencies are not followed: the lock lists all of them but those of the Lambda runtime (boto3).
+    Dependencies are not followed: the lock lists all of them except those that the Lambda runtime has (boto3).
     """
     _install(lock, folder, target, "--no-config", "--require-hashes", "--no-deps")
 
 
 def install_open(requirements: Path, lock: Path, folder: Path, target: InstallTarget) -> None:
-    """Installs what a person's `requirements` ask for, and what that needs. `lock`: what is there already; its versions
-    hold. Nothing is built from source. Raises InstallFailed.
+    """Installs a person's `requirements` and their dependencies. `lock`: what is installed already; its versions are
+    kept. Nothing is built from source. Raises InstallFailed.
     """
     with tempfile.TemporaryDirectory() as scratch:
         pins = Path(scratch) / "constraints.txt"
@@ -83,7 +83,7 @@ EPOCH = 315_532_800
 """1980-01-01T00:00:00Z, the oldest time a zip can hold."""
 
 PROVIDED = ("boto3", "botocore", "s3transfer", "jmespath")
-"""The Lambda runtime has these. A second copy would make the zip larger and the cold start slower."""
+"""The Lambda runtime provides these. A second copy would make the zip larger and the cold start slower."""
 
 UNUSED_FOLDERS = ("tests", "test", "__pycache__")
 UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".c", ".h")
@@ -105,7 +105,7 @@ LEFT_OUT: Mapping[str, Sequence[str]] = {
         f"openai/{kind}/{name}" for kind in ("resources", "types") for name in ("admin", "beta", "live", "realtime")
     ],
 }  # fmt: skip
-"""What makes paths inside the install useless to Acta -> those paths. A test calls what is left, from the zip."""
+"""Why paths inside the install are useless to Acta -> those paths. A test calls what is left, from the zip."""
 
 KEPT_METADATA = ("METADATA", "entry_points.txt")
 """httpx2 reads its version from METADATA. OpenTelemetry finds its context by an entry point."""
@@ -133,8 +133,8 @@ def prune(folder: Path) -> None:
 
 
 def prune_open(folder: Path) -> None:
-    """Removes from an install of a person's own libraries what no Python process reads, and nothing else: which parts
-    of those libraries are used is theirs to know.
+    """Removes from an install of a person's own libraries what no Python process reads, and nothing else: only that
+    person knows which parts of the libraries are used.
     """
     shutil.rmtree(folder / "bin", ignore_errors=True)
     for path in sorted(folder.rglob("__pycache__"), reverse=True):
@@ -157,7 +157,7 @@ def _prune_metadata(folder: Path) -> None:
 
 
 def compile_bytecode(folder: Path, root: Path) -> None:
-    """Adds bytecode to `folder` that Python loads without a look at the source, whose time a deployment changes.
+    """Adds bytecode to `folder` that Python loads without checking the source's time, which a deployment changes.
 
     Paths in tracebacks are those inside the zip: `root` becomes `/var/task`.
     """

@@ -1,10 +1,10 @@
 """The zip of a folder of Python tools, and the catalogue of all such tools, which goes into Acta's own zips (ADR 87).
 
-A bundle is what the folder has, the libraries that it requires, `acta/tools`, and pydantic. What its tools are is asked
-of the bundle itself, by a process of its own: it imports what the Lambda will import. Where the Lambda runs on another
-platform than this machine, the same bundle is made for this one, too, and asked.
+A bundle contains the folder's files, the libraries that the folder requires, `acta/tools`, and pydantic. To learn which
+tools it has, a separate process imports from the bundle what the Lambda will import. If the Lambda runs on another
+platform than this machine, the same bundle is also made for this machine, and that one is imported.
 
-Bundles and answers are kept under `build/bundle` by what they are made from.
+Bundles and lists of tools are kept under `build/bundle` by the content that they are made from.
 """
 
 import hashlib
@@ -46,25 +46,25 @@ HANDLER = "acta.tools.handler.handler"
 CATALOGUE = Path("acta_engine") / "tools" / "python_catalogue.json"
 """Its place in the zips of Acta's functions."""
 USED_SECONDS = 600
-"""So long a synthesis may take from the bundle that it asks for to the one that it reads."""
+"""The longest time in a synthesis between the request for a bundle and the moment when it is read."""
 DESCRIBE_SECONDS = 30
-"""`acta/tools/describe.py` ends before, and says where it was; unless code that is not Python lets nothing else run."""
+"""`acta/tools/describe.py` gives up earlier and says where it was, unless native code blocks the process."""
 ONLY_DEFINES = "A module of tools only defines them: do such work in the function"
 MAX_TOOLS = 120
-"""Of all folders together."""
+"""The most tools of all folders together."""
 MARGIN_SECONDS = 5
-"""What the Lambda has beyond the longest of its tools: who waits for the answer gives up first."""
+"""How much longer the Lambda may run than its longest tool, so that the caller gives up before the Lambda does."""
 LONGEST_LAMBDA = 900
 ASK = (
     "import sys, runpy; sys.path.insert(0, sys.argv[1]); "
     "runpy.run_module('acta.tools.describe', run_name='__main__')"
 )
-"""The bundle comes first, then what the runtime has: as in Lambda."""
+"""The bundle precedes the runtime's own libraries on Python's path, as in Lambda."""
 
 
 @dataclass(frozen=True)
 class BuiltFolder:
-    """`path`: the folder that becomes the zip. `key`: of its content. `specs`: what its tools are, as `@tool` says."""
+    """`path`: the folder that becomes the zip. `key`: of its content. `specs`: its tools, as `@tool` describes them."""
 
     folder: ToolFolder
     path: Path
@@ -73,14 +73,14 @@ class BuiltFolder:
 
     @property
     def timeout_seconds(self) -> int:
-        """Of the Lambda."""
+        """The Lambda's timeout."""
         longest = max(spec["timeout_seconds"] for spec in self.specs)
         return self.folder.timeout_seconds or min(LONGEST_LAMBDA, longest + MARGIN_SECONDS)
 
 
 def build_folder(folder: ToolFolder, target: InstallTarget, root: Path = ROOT) -> BuiltFolder:
     """Builds what has changed since the last time, and asks the bundle for its tools. A caller that compares `specs`
-    with those of before learns whether Acta's own functions need a new catalogue.
+    with the earlier ones learns whether Acta's own functions need a new catalogue.
 
     Raises BadFolder.
     """
@@ -99,8 +99,8 @@ def build_folder(folder: ToolFolder, target: InstallTarget, root: Path = ROOT) -
 
 
 def build_all(folders: Sequence[ToolFolder], environment: Environment) -> None:
-    """Before a synthesis, which does so too: what is wrong with a folder, or with all of them together, is told at once
-    and alone. Raises BadFolder.
+    """Builds all folders before the synthesis, which builds them too, so that an error in one folder, or in all of them
+    together, is reported at once and without other output. Raises BadFolder.
     """
     built = [build_folder(folder, target_of(environment)) for folder in folders]
     to_catalogue(built, environment.name, environment.longest_tool_seconds)
@@ -227,6 +227,6 @@ def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
 
 
 def _runtime() -> str:
-    """The interpreter that has what AWS's Python runtime brings along, such as boto3."""
+    """The Python interpreter that has the libraries of AWS's runtime, such as boto3."""
     runtime = ROOT / ".venv-runtime" / "bin" / "python"
     return str(runtime if runtime.exists() else sys.executable)

@@ -1,13 +1,13 @@
-"""Finds the modules of Acta and the libraries that a function reaches, by the import statements.
+"""Finds, by the import statements, the modules of Acta and the libraries that a function reaches.
 
-A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports
-inside functions and under `if TYPE_CHECKING` count. A package that imports `importlib` imports its own modules,
-whatever their names, so all of them are taken. A function with an API imports the handlers that the rows of its
-operations name. No other module is imported by a string.
+A zip contains only these: it stays small, and a change of another module does not redeploy the function. Imports inside
+functions and under `if TYPE_CHECKING` count. A package that imports `importlib` may import any of its own modules, so
+all of them are included. A function with an API imports the handlers that the rows of its operations name. No other
+module is imported by a string.
 
-`App` puts everything together (`shared/acta_engine/app.py`), and each of its parts imports what it is made from. Of
-these imports only those count that stand in a part that some module of the zip uses. A use is an attribute of
-something that has one of the names in `CALLED`, so an `App` may have no other name.
+`App` puts everything together (`shared/acta_engine/app.py`), and each of its parts imports what it is made from. Only
+those imports count that belong to a part which some module of the zip uses. Using a part means reading an attribute of
+a variable with one of the names in `CALLED`, so an `App` must have one of these names.
 """
 
 import ast
@@ -90,8 +90,8 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
 
 
 def _there(root: Path) -> Iterator[str]:
-    """Every file of Acta's own, from `root` on. Looked up once: to ask for each import whether there is such a file
-    was half of what a synthesis takes in Python.
+    """Every file of Acta's own, from `root` on. They are listed once: asking the disk for each import took half of a
+    synthesis's time in Python.
     """
     for top in OURS.values():
         for folder, below, names in os.walk(root / top):
@@ -102,7 +102,7 @@ def _there(root: Path) -> Iterator[str]:
 
 class Used(NamedTuple):
     """`imports`: the names after `import`; for `from x import y` both `x` and `x.y`, which may be a module. `parts`:
-    those of `App`.
+    the parts of `App` that are used.
     """
 
     imports: frozenset[str]
@@ -111,7 +111,7 @@ class Used(NamedTuple):
 
 @cache
 def _used(path: str, text: bytes) -> Used:
-    """Kept for the process: functions share most of their modules, and parsing them takes most of a synthesis."""
+    """Cached, because functions share most of their modules, and parsing them takes most of a synthesis."""
     return _uses(path, ast.parse(text, filename=path))
 
 
@@ -126,7 +126,7 @@ def _of_app(path: str, text: bytes, parts: frozenset[str]) -> Used:
 
 @cache
 def _parts(path: str, text: bytes) -> Mapping[str, Used]:
-    """By the name of a part, and of all the rest of the module under the empty name. Types alone are not needed."""
+    """Part -> what it uses; empty name -> what the rest of the module uses. Imports for types do not count."""
     rest: list[ast.stmt] = []
     parts: dict[str, Used] = {}
     for node in ast.parse(text, filename=path).body:

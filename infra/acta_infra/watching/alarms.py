@@ -1,8 +1,8 @@
-"""Alarms for an operator, each with what it means, from when on it is raised, and where its runbook is (ADR 84); and
-who is told of them and of the budget: one topic, and what subscribes to it (`Environment.watch`).
+"""Alarms for an operator, each with what it means, when it is raised, and where its runbook is (ADR 84). One topic and
+its subscribers (`Environment.watch`) are told of the alarms and of the budget.
 
-Thresholds are such that a deployment with a few runs a day reaches them, and one with thousands is not called for what
-is usual. Counts are of one period.
+A deployment with a few runs a day can reach the thresholds, and one with thousands does not reach them in normal
+operation. Counts are those of one period.
 """
 
 from collections.abc import Mapping
@@ -45,8 +45,8 @@ HOUR: Literal[60] = 60
 @dataclass(frozen=True)
 class AlarmKind:
     """`means`: a sentence for whoever is told, `{function}` being the function where each has an alarm of this kind.
-    `threshold`: reached or passed in `periods` periods in a row, each of `minutes`. `missing_is_bad`: where there is no
-    data, that is what is wrong.
+    `threshold`: the alarm is raised when the value reaches it in `periods` consecutive periods, each of `minutes`.
+    `missing_is_bad`: the alarm is also raised when there is no data.
     """
 
     means: str
@@ -55,7 +55,7 @@ class AlarmKind:
     minutes: Literal[5, 60] = FIVE_MINUTES
     missing_is_bad: bool = False
     below: bool = False
-    """Raised below the threshold, not from it on."""
+    """The alarm is raised when the value is below the threshold, instead of when it reaches it."""
 
 
 KINDS: Mapping[str, AlarmKind] = MappingProxyType(
@@ -127,8 +127,8 @@ KINDS: Mapping[str, AlarmKind] = MappingProxyType(
     }
 )
 MAX_SERVER_ERRORS = 5
-"""Answers 5xx of the API in a minute, while a release goes out. A function that answers 500 itself has not failed for
-Lambda."""
+"""5xx answers of the API in a minute that stop a roll-out. They are counted because for Lambda a function that answers
+500 has not failed."""
 ROLL_OUT: Mapping[str, str] = MappingProxyType(
     {
         "NewVersionWorse": (
@@ -139,12 +139,12 @@ ROLL_OUT: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""What the alarms mean that take a release back while it goes out; `infra/acta_infra/watching/roll_out.py` has when
-they are raised. CodeDeploy alone looks at them."""
+"""What the alarms mean that take a release back during its roll-out; `infra/acta_infra/watching/roll_out.py` says when
+they are raised. Only CodeDeploy looks at them."""
 
 
 def description(kind: str, runbook: str, function: str = "") -> str:
-    """What stands in the alarm, and so in each message about it: the sentence, and where to read on. `runbook`: the
+    """The alarm's description, which each message about it contains: the sentence, and where to read on. `runbook`: the
     page's address.
     """
     means = KINDS[kind].means if kind in KINDS else ROLL_OUT[kind]
@@ -155,7 +155,7 @@ ANSWERING = tuple(dict.fromkeys(route.function for route in OPERATIONS))
 RECORDING = tuple(
     name for name in ANSWERING if any(route.action is not None for route in operations_in(name))
 )
-"""Functions that do what the audit trail has."""
+"""Functions whose actions the audit trail records."""
 WITH_SESSIONS = tuple(
     name for name in ANSWERING if any("{session_id}" in route.path for route in operations_in(name))
 )
@@ -163,7 +163,7 @@ WITH_SESSIONS = tuple(
 
 
 class Alarms(Construct):
-    """Every alarm tells `topic` when it is raised and when it is over.
+    """Every alarm sends a message to `topic` when it is raised and when it is over.
 
     `own_tools`: the functions of folders of Python tools, by folder. `refusals`: what the API refused, by name
     (`infra/acta_infra/api/http_api.py`). `notify_queue` holds the notifications that could not be delivered yet; None
@@ -191,7 +191,7 @@ class Alarms(Construct):
         self._of_runs(state_machine)
         self._of_the_api(http_api, refusals)
         usage = functions["usage"].function_name
-        # How old the oldest commit is that is not in its tenant's usage, in milliseconds.
+        # The age, in milliseconds, of the oldest commit that is not yet counted in its tenant's usage.
         behind = {"FunctionName": usage, "Resource": f"{usage}:{ALIAS}"}
         self._alarm(
             "UsageBehind", self._metric("UsageBehind", "IteratorAge", "AWS/Lambda", "Maximum", **behind)
@@ -199,7 +199,7 @@ class Alarms(Construct):
         if "traces" in functions:
             for kind in (SPANS_LOST_METRIC, SPANS_WAITING_METRIC):
                 self._alarm(kind, self._metric(kind, service=service_name("traces")))
-            # Those that were not handed over.
+            # Spans that `usage` could not hand over.
             lost = self._metric(SPANS_LOST_METRIC, service=service_name("usage"))
             self._alarm(SPANS_LOST_METRIC, lost, "usage")
         if notify_queue is not None:
@@ -254,8 +254,8 @@ class Alarms(Construct):
         *,
         threshold: float | None = None,
     ) -> None:
-        """`function`: where each function, folder of tools or round of recovery has an alarm. `threshold`: where the
-        environment says it.
+        """`function`: the function, folder of tools or round of recovery, for kinds of which each has an alarm.
+        `threshold`: given where the environment decides it.
         """
         found = KINDS[kind]
         name = kind.removeprefix("Function") if function else kind
@@ -283,8 +283,8 @@ class Alarms(Construct):
     def _metric(
         self, kind: str, metric: str = "", namespace: str = "", statistic: str = "Sum", **dimensions: str
     ) -> cloudwatch.Metric:
-        """Over the period of the kind. `metric` empty: it is called like the kind. `namespace` empty: what the
-        functions count themselves, all of them together unless a `service` is named.
+        """The metric over the period of the kind. `metric` empty: its name is that of the kind. `namespace` empty: a
+        metric of the functions themselves, summed over all of them unless a `service` is named.
         """
         return cloudwatch.Metric(
             namespace=namespace or metrics_namespace(self._environment.name),
@@ -300,11 +300,11 @@ def _period(kind: str) -> Duration:
 
 
 READS_METRICS = "CloudWatchReadOnlyAccess"
-"""What people may ask AWS for in the Slack channel, at most. Without it the channel might do everything."""
+"""The most that people in the Slack channel may ask of AWS. Without this policy the channel might do everything."""
 
 
 class Receivers(Construct):
-    """`self.topic`. Output `AlarmsTopicArn`: whatever else is to be told subscribes to it."""
+    """`self.topic`: the topic of alarms. Further receivers subscribe to its ARN, the output `AlarmsTopicArn`."""
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(scope, "Alarms")
@@ -327,8 +327,8 @@ class Receivers(Construct):
         )
 
     def _take_what_cloudwatch_says(self, name: str) -> None:
-        """`enforce_ssl` makes a policy, which takes the place of the one that a topic has without one; that one lets
-        everybody of the account publish. Source: AWS re:Post, "Why didn't I receive an SNS notification for my
+        """Lets CloudWatch publish. `enforce_ssl` creates a topic policy, which replaces the default one that lets
+        everybody in the account publish. Source: AWS re:Post, "Why didn't I receive an SNS notification for my
         CloudWatch alarm trigger?".
         """
         alarms = Stack.of(self).format_arn(
@@ -342,7 +342,7 @@ class Receivers(Construct):
     def _let_publish(
         self, sid: str, service: str, conditions: Mapping[str, Mapping[str, str]] = MappingProxyType({})
     ) -> None:
-        """In the name of this account alone."""
+        """Lets the service publish, but only in the name of this account."""
         self.topic.add_to_resource_policy(
             iam.PolicyStatement(
                 sid=sid,

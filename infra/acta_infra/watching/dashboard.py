@@ -1,5 +1,5 @@
-"""One page of graphs for each environment. It reads from left to right, and then down, as the loop does: requests in,
-sessions started, planning, turns, waiting for people, ended by reason; below it what it costs and what is in the way.
+"""One page of graphs for each environment. It reads from left to right, and then down, as the loop does: requests,
+sessions started, planning, turns, waiting for people, sessions ended by reason. Below: costs, and what slows sessions.
 
 Every widget's title says what is counted and in which unit, over five minutes.
 """
@@ -24,7 +24,7 @@ from acta_infra.sizing import FunctionName
 
 PERIOD = Duration.minutes(5)
 COLUMNS = 24
-"""Of a page, as CloudWatch counts them."""
+"""The width of a page in CloudWatch's columns."""
 HEIGHT = 6
 Functions = Mapping[FunctionName, lambda_.IFunction]
 
@@ -169,7 +169,7 @@ class Dashboard(Construct):
     def _metric(
         self, metric: str, label: str, statistic: str = "Sum", namespace: str = "", **dimensions: str
     ) -> cloudwatch.Metric:
-        """`namespace` empty: what the functions count themselves (`shared/acta_engine/telemetry.py`)."""
+        """`namespace` empty: a metric of the functions themselves (`shared/acta_engine/telemetry.py`)."""
         return cloudwatch.Metric(
             namespace=namespace or self._namespace,
             metric_name=metric,
@@ -197,7 +197,7 @@ def _heading(text: str) -> cloudwatch.TextWidget:
 
 
 def _row(graphs: Sequence[Graph]) -> Sequence[cloudwatch.GraphWidget]:
-    """Side by side, over the whole width."""
+    """The graphs side by side, over the whole width."""
     return [
         cloudwatch.GraphWidget(
             title=graph.title,
@@ -246,7 +246,7 @@ QUERIES: Mapping[str, Sequence[str]] = MappingProxyType(
 
 
 def save_queries(scope: Construct, environment: Environment) -> None:
-    """As `Acta/<env>/…`, over the logs of all functions."""
+    """Saves the questions as `Acta/<env>/…`, for the logs of all functions."""
     groups = [f"/aws/lambda/{function_name(environment.name, each)}" for each in environment.functions]
     for number, (name, steps) in enumerate(QUERIES.items(), start=1):
         logs.CfnQueryDefinition(

@@ -1,7 +1,7 @@
-"""Moves the aliases of a release bit by bit, and back where the new version fails more than the one beside it.
+"""Moves the aliases of a release step by step, and back if the new version fails more often than the old one.
 
-CodeDeploy does it while CloudFormation updates an alias. Where it stops, the update fails, and CloudFormation takes all
-aliases back, those too that had arrived.
+CodeDeploy does this while CloudFormation updates an alias. If CodeDeploy stops, the update fails, and CloudFormation
+moves all aliases back, even those that had already moved.
 """
 
 from collections.abc import Mapping
@@ -22,19 +22,19 @@ from acta_infra.watching.alarms import MAX_SERVER_ERRORS, description
 
 PERIOD = Duration.minutes(1)
 FEWEST_ERRORS = 3
-"""Of the new version in a minute, below which nothing is taken back."""
+"""The least number of errors of the new version in a minute that can take a release back."""
 WORSE = 2
-"""How many times as often as a call of the old version one of the new version has to fail."""
+"""How many times as often calls of the new version have to fail as calls of the old one."""
 WORSE_THAN_THE_OLD = (
     "IF(all_calls > new_calls AND new_errors >= {fewest} "
     "AND new_errors * (all_calls - new_calls) >= {worse} * new_calls * (all_errors - new_errors), 1, 0)"
 )
-"""An outage of a provider or of AWS fails calls of both versions, so it takes nothing back. Where no call of the old
-one is left there is nothing to compare with, and nothing to take back."""
+"""An outage of a provider or of AWS fails calls of both versions, so it takes nothing back. If the old version gets no
+calls any more, there is nothing to compare with and nothing to take back."""
 
 
 class GradualRollOut(Construct):
-    """Nothing where the environment's way is `AtOnce`."""
+    """Creates nothing if the environment's `roll_out` is `AtOnce`."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class GradualRollOut(Construct):
             )
 
     def _role(self, aliases: Mapping[FunctionName, lambda_.Alias]) -> iam.IRole:
-        """Instead of AWS's managed policy, which reaches every function of the account."""
+        """CodeDeploy's role. It does not use AWS's managed policy, which reaches every function of the account."""
         own = [alias.lambda_.function_arn for alias in aliases.values()]
         functions = [arn for each in own for arn in (each, f"{each}:{ALIAS}")]
         moves = iam.PolicyStatement(
@@ -87,7 +87,7 @@ class GradualRollOut(Construct):
         return role.without_policy_updates()
 
     def _worse(self, name: FunctionName, alias: lambda_.Alias) -> cloudwatch.IAlarm:
-        """Only counts while an alias names two versions: nobody is told of it otherwise."""
+        """The alarm for a worse version. It is raised only while an alias names two versions; nobody is told."""
         function = alias.lambda_.function_name
         both = {"FunctionName": function, "Resource": f"{function}:{alias.alias_name}"}
         new = {**both, "ExecutedVersion": alias.version.version}
@@ -130,7 +130,7 @@ def _sum(metric: str, namespace: str = "AWS/Lambda", **dimensions: str) -> cloud
 
 
 def _configuration(way: Canary | Linear) -> codedeploy.ILambdaDeploymentConfig:
-    """One of AWS's own, by its name in CDK."""
+    """One of AWS's own deployment configurations, as CDK names it."""
     minutes = f"{way.minutes}_MINUTE{'S' if way.minutes > 1 else ''}"
     name = f"CANARY_10_PERCENT_{minutes}" if isinstance(way, Canary) else f"LINEAR_10_PERCENT_EVERY_{minutes}"
     found: codedeploy.ILambdaDeploymentConfig = getattr(codedeploy.LambdaDeploymentConfig, name)

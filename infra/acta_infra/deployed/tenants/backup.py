@@ -1,4 +1,4 @@
-"""Takes a backup of a tenant: definitions, sessions with their texts, files as they are now.
+"""Takes a backup of a tenant: its definitions, its sessions with their texts, and its files as they are now.
 
     backup.jsonl                  the list of the parts: written last, so without it a backup is not whole
     definitions.jsonl.gz          agents, tools, MCP servers, versions of prompts, memories, webhook; a line each
@@ -7,12 +7,12 @@
     files/{sha256}                the bytes of a file, as they are
 
 Every line is a JSON object (docs/data.md, "A backup"). A document of Acta's own has its schema version beside it, and
-is read by the same readers as what is stored. A part is found whole by its SHA-256, which the list has; the list's
-last line has that of the lines before it.
+is read by the same readers as what is stored. The list has the SHA-256 of each part, and in its last line that of the
+lines before, so that damage is found.
 
-What gives rights or belongs to work under way is left out already here, so that no backup has it: tokens that wake an
-execution, leases, ids of answers that are being made, what the engine was told to do. Secrets are in no store that is
-read. Each session is as it was when it was read; a backup of a tenant at work is not one instant of all its sessions.
+A backup never contains what gives rights or belongs to unfinished work: tokens that wake an execution, leases, ids of
+answers that are being made, what the engine was told to do. Secrets are in none of the stores that it reads. Each
+session is as it was when it was read; a backup of a tenant at work is not one instant of all its sessions.
 """
 
 import gzip
@@ -51,7 +51,7 @@ class BackupPlace(Protocol):
         """Raises PartMissing."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Whole, or not at all. What was there under the name is replaced."""
+        """Writes the part completely or not at all. A part of the same name is replaced."""
 
     def has(self, name: str) -> bool: ...
 
@@ -85,7 +85,7 @@ class BackupFolder:
 
 
 class Bucket:
-    """`prefix`: of the keys, without a slash at its end."""
+    """`prefix`: the beginning of all keys, without a slash at its end."""
 
     def __init__(self, s3: Any, bucket: str, prefix: str) -> None:
         self._s3 = Service("s3", s3)
@@ -120,7 +120,7 @@ def place_of(where: str, s3: Any) -> BackupPlace:
 
 
 FORMAT = 1
-"""Of what is written. Readers take this one and every one before it."""
+"""The format in which backups are written. Readers accept this one and all earlier ones."""
 LIST, DEFINITIONS, FILES, SESSIONS = "backup.jsonl", "definitions.jsonl.gz", "files.jsonl.gz", "sessions/"
 CONTENT = "files/"
 
@@ -128,11 +128,11 @@ Line = Mapping[str, Any]
 
 
 class BackupUnusable(Exception):
-    """It is not whole, is damaged, or is of a later release. The message says which part and what to do."""
+    """The backup is incomplete, damaged or of a later release. The message says which part and what to do."""
 
 
 class BackupPart(NamedTuple):
-    """`sha256`: of its bytes as they are stored, in hex."""
+    """`sha256`: the digest of the part's bytes as they are stored, in hex."""
 
     name: str
     sha256: str
@@ -150,7 +150,7 @@ def pack_lines(lines: Iterable[Line]) -> bytes:
 
 
 def _line(value: Line) -> str:
-    """In ASCII, so that half of a surrogate pair, which JSON may have, is kept."""
+    """Writes ASCII only, which keeps even half a surrogate pair, as JSON may contain it."""
     return json.dumps(value, separators=(",", ":")) + "\n"
 
 
@@ -170,7 +170,7 @@ def without_rights(commit: Commit) -> Commit:
 
 
 class Backup:
-    """A backup that is whole. Raises BackupUnusable where it is not, and so does everything that reads it."""
+    """A complete backup. Opening and reading it raise BackupUnusable where something is missing or damaged."""
 
     def __init__(self, place: BackupPlace) -> None:
         self._place = place
@@ -219,7 +219,7 @@ class Backup:
 
 HASH_CHARS = 64
 Told = Callable[[str, str], None]
-"""Is called with a session's id and why it is not in the backup."""
+"""A function that is called with a session's id and the reason why the session is not in the backup."""
 
 
 class NothingThere(ValueError):
@@ -327,8 +327,8 @@ def _session(stores: TenantStores, tenant: str, session_id: str) -> Iterator[Lin
 
 
 def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[str]:
-    """Of the texts that are named after their hash. Segments of the conversation follow from the commits, and a reply
-    that was not committed belongs to work under way.
+    """The names of the texts that are named after their hash. The others are not needed: segments of the conversation
+    can be computed from the commits, and an uncommitted reply belongs to unfinished work.
     """
     prefix = f"{tenant_prefix(TEXT_KEYS, tenant)}{key_part(session_id)}/"
     for found in stores.all_objects(stores.names.session_bucket, prefix):
@@ -338,7 +338,7 @@ def _text_names(stores: TenantStores, tenant: str, session_id: str) -> Iterator[
 
 
 def _files(stores: TenantStores, tenant: str) -> Iterator[tuple[str, bytes]]:
-    """Each file as it is now, private ones too: where it is below the tenant's prefix, and its bytes."""
+    """Each file as it is now, private ones too: its path below the tenant's prefix, and its bytes."""
     prefix = tenant_prefix(FILE_KEYS, tenant)
     for found in stores.all_objects(stores.names.bucket, prefix):
         try:

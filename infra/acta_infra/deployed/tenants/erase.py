@@ -1,11 +1,11 @@
 """Erases all that a deployment stores of a tenant, or of one person in it.
 
-The audit trail stays: who did what, this erasure included, has no content, and a restored table is told by it what has
-to be erased again. What is deleted may be repeated: a command that was interrupted is run again, and goes on.
+The audit trail stays: it says who did what, this erasure included, and has no content. After a table is restored, it
+also says what has to be erased again. Deletions may be repeated: run an interrupted command again, and it goes on.
 
-A session that was at work may have a worker that is late. So of one that is deleted now its emptied keys stay, and a
-note, until no such worker lives; the same command, run again after that, removes them with all that such a worker has
-left. A token outlives its user, and may begin sessions: the tenant keeps until when, and the command is run again then.
+A session that was at work may still have a late worker. So a deleted session's emptied keys and a note stay until no
+such worker can live; the same command, run again after that, removes them and whatever such a worker left. A token
+outlives its user and can start sessions until it expires; the table keeps that time, and the command is run again then.
 """
 
 from collections import Counter
@@ -41,17 +41,17 @@ from acta_infra.deployed.users import Users, pool_of
 
 ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
-"""Longer than a worker lives that began before a deletion (`Settings.erase_again_seconds`)."""
+"""A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
-"""Begins the sort keys of the tenant's items that say until when tokens of removed users are valid, `ttl`: of all of
-its users, or, with a subject behind it, of one.
+"""The sort keys of the tenant's items that say until when (`ttl`) tokens of removed users are valid begin with this.
+The key alone is for all users of the tenant; with a subject behind it, the item is for that user.
 """
 TOKEN_LIFE = timedelta(hours=1)
 
 
 class Eraser(NamedTuple):
-    """`secrets`: Secrets Manager. `users`: of Acta's own pool; None: there is none. `token_life`: of a token
-    that was handed out a moment ago.
+    """`secrets`: Secrets Manager. `users`: those of Acta's own pool; None: there is no pool. `token_life`: how long a
+    newly issued token is valid.
     """
 
     stores: TenantStores
@@ -63,9 +63,9 @@ class Eraser(NamedTuple):
 
 class ErasureReceipt(NamedTuple):
     """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
-    `items` of the table. `until`: when the command has to be run again, for what workers and tokens may bring back that
-    are of a moment ago; None: nothing is left. `wrote_to`: ids of others' sessions that have words of the person,
-    which stay. `looked_at`: how many `users`, `sessions` and `memories` of the tenant were looked at for the person.
+    `items` of the table. `until`: when the command has to be run again, since late workers and old tokens may bring
+    data back; None: nothing is left. `wrote_to`: ids of others' sessions with words of the person, which stay.
+    `looked_at`: how many `users`, `sessions` and `memories` were searched for the person.
     """
 
     removed: Mapping[str, int]
@@ -136,14 +136,14 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
 
 
 def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
-    """In the table, so that a run before then, which finds no user any more, says it, too."""
+    """Stores in the table until when tokens are valid: a later run, which finds no user any more, still reports it."""
     stores = eraser.stores
     until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
     stores.put_item({**_tokens_key(tenant, user), "ttl": {"N": str(until)}})
 
 
 def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | None:
-    """None: no token of the person can be valid, as far as it is noted."""
+    """Until when tokens of the person may be valid; None: according to the table, none can be."""
     item = stores.item(_tokens_key(tenant, user))
     until = None if item is None else _needed_until(item)
     return until if until is not None and until > stores.clock.now() else None
@@ -154,7 +154,7 @@ def _tokens_key(tenant: str, user: str) -> items.Item:
 
 
 def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
-    """Who started the session, and who has written to it. Of one that cannot be read what its listing says."""
+    """Who started the session and who wrote to it; if it cannot be read, who started it according to its listing."""
     try:
         commit = stores.log.latest(entry.tenant, entry.session_id)
     except PoisonedSession:
@@ -168,7 +168,7 @@ def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
 
 
 def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
-    """As over the API: it is cancelled where it runs, and erased once more when no worker of it can live. How many."""
+    """Deletes a session as the API does: cancels it, and erases it again when no worker can live. Returns how many."""
     stores, requester = eraser.stores, Requester(tenant, OPERATOR)
     try:
         delete(
@@ -195,9 +195,9 @@ def _delete_secrets(eraser: Eraser, tenant: str) -> int:
 
 def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | None]:
     """Removes all items of the tenant, wherever they are in the table. Returns how many, and when it has to be done
-    again; None: nothing can come back. It can while there is what stops late workers of sessions that were deleted a
-    moment ago, and after a commit was removed that no deletion had emptied: its session began meanwhile, or its worker
-    was late.
+    again; None: nothing can come back. Items can come back in two cases: the items that stop late workers of recently
+    deleted sessions are still there; or a commit was removed that no deletion had emptied, because its session began
+    meanwhile or its worker was late.
     """
     now, until, removed = stores.clock.now(), None, 0
     for keys in in_pages(tenant_items(stores, tenant)):
@@ -215,7 +215,7 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
 
 
 def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
-    """Keys of all items of the tenant. Looks through the whole table: what no listing names is found, too."""
+    """Keys of all items of the tenant. Reads the whole table, so that items that no listing names are found, too."""
     return stores.scan(
         stores.names.table,
         FilterExpression="pk = :one OR begins_with(pk, :many)",
@@ -226,8 +226,8 @@ def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
 
 
 def _needed_until(item: items.Item) -> datetime | None:
-    """Of what is left of a deleted session, or user: until then a worker, or a token, of it may live. None: it is not
-    needed.
+    """Until when an item is needed that is left of a deleted session or user: its workers, or tokens, may live until
+    then. None: the item is not needed.
     """
     sk = item["sk"]["S"]
     if sk == TOKENS or sk.startswith(f"{TOKENS}#"):
@@ -241,7 +241,7 @@ def _needed_until(item: items.Item) -> datetime | None:
 
 
 def _record(stores: TenantStores, tenant: str, action: str, details: Mapping[str, str]) -> None:
-    """Before it is done: a restored table is told by it what has to be erased again."""
+    """Records an erasure before it begins, so that after a restore of the table it is known what to erase again."""
     now = stores.clock.now()
     record = AuditRecord(
         audit_id=stores.clock.new_id(AUDIT),
