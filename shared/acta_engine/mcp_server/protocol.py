@@ -19,12 +19,12 @@ STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
 VERSIONS = (STATELESS, WITH_HANDSHAKE)
 TASKS = "io.modelcontextprotocol/tasks"
-"""The extension of the stateless version, of the server's and the client's capabilities."""
+"""The extension for tasks of the stateless version; server and client name it in their capabilities."""
 _PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 IDEMPOTENCY_KEY = "acta.agent/idempotency-key"
-"""Of a request's `_meta`, for `tools/call`."""
+"""The name of the idempotency key in the `_meta` of a `tools/call`."""
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION = -32020, -32021, -32022
@@ -37,7 +37,7 @@ NAMED_BY: Mapping[str, str] = {
 """Method -> the parameter that the header `Mcp-Name` repeats."""
 _ENCODED = ("=?base64?", "?=")
 _SPACE = " \t"
-"""Around a header's value it is no part of it (RFC 9110, 5.5)."""
+"""White space around a header's value is no part of the value (RFC 9110, 5.5)."""
 
 Json = dict[str, Any]
 Id = str | int
@@ -62,8 +62,8 @@ class RefusedByActa(Exception):
 
 
 class RpcMessage(NamedTuple):
-    """`id` None: a notification, which gets no answer. `capabilities`: what the client says it can; of the version with
-    a handshake nobody knows it.
+    """`id` None: a notification, which gets no answer. `capabilities`: what the client says it can do; not known in the
+    version with a handshake.
     """
 
     id: Id | None
@@ -200,7 +200,7 @@ def answered(message: RpcMessage, result: Json, release: str) -> Response:
 
 
 def accepted() -> Response:
-    """Of a notification."""
+    """The answer to a notification."""
     return Response(202, NO_BODY, "")
 
 

@@ -49,7 +49,7 @@ Json = dict[str, Any]
 PAGE = 50
 """Agents in one page of tools."""
 LIST_TTL_MS = 60_000
-"""For so long a client may keep the list of tools. An agent that is new is missing for so long."""
+"""How long a client may keep the list of tools. A new agent may be missing from it for as long."""
 DISCOVER_TTL_MS = 3_600_000
 INSTRUCTIONS = (
     "Acta runs agents that work on goals on their own, for minutes or days. Each tool agent_… hands a goal to one "
@@ -94,7 +94,7 @@ def _result(api: Api, message: RpcMessage) -> Json:
 
 
 def _spend(api: Api) -> None:
-    """One request of the tenant's rate, for what is no request to a route of `/v1`. Raises LimitReached."""
+    """Takes one request from the tenant's rate, for a message that asks no route of `/v1`. Raises LimitReached."""
     if api.limiter is not None:
         api.limiter.spend(api.caller.tenant)
 
@@ -191,7 +191,7 @@ def _task_result(api: Api, message: RpcMessage) -> Json:
 
 
 def _cancel_task(api: Api, message: RpcMessage) -> Json:
-    """The stateless version acknowledges the wish, also of a task that is over; the other one refuses it there."""
+    """The stateless version acknowledges the wish even if the task is over; the other version then refuses it."""
     session_id = message.text("taskId")
     is_over = _session_of(api, message)["state"] in OVER
     if is_over and not message.is_stateless:
@@ -251,7 +251,7 @@ METHODS: Mapping[str, Mapping[str, Callable[[Api, RpcMessage], Json]]] = {
 
 
 def done(response: Response) -> Response:
-    """The same. Raises RefusedByActa."""
+    """The response itself, if it is no refusal. Raises RefusedByActa."""
     if response.code is not None:
         raise RefusedByActa(response)
     return response
@@ -259,7 +259,7 @@ def done(response: Response) -> Response:
 
 def as_error(response: Response) -> RpcError | None:
     """What is wrong with the request itself, as JSON-RPC has it. Acta's code is a word, so it is in `data`, and the
-    number is the HTTP status. None: it is the caller or the time that is wrong (403, 429, 5xx), as HTTP says.
+    number is the HTTP status. None: the request is right, but not for this caller or at this time (403, 429, 5xx).
     """
     status = response.status
     if status in (403, 429) or status >= 500:

@@ -58,7 +58,7 @@ def _said(session: Json) -> str:
 
 
 def result_of(session: Json) -> Json:
-    """Of a session that has ended, as of a call of a tool. `session`: with its whole answer."""
+    """The result of a session that has ended, in the form of a tool call's result. `session`: with its whole answer."""
     state, result, error = session["state"], session["result"], session["error"]
     text = f"The session {session['session_id']} is {state}."
     if state == "completed" and result is not None:
@@ -70,7 +70,7 @@ def result_of(session: Json) -> Json:
 
 
 def started(session: Json) -> Json:
-    """For a client that has no tasks: what to do next."""
+    """The result for a client without tasks, which says what to do next."""
     session_id = session["session_id"]
     text = (
         f"The agent works on it as session {session_id}. Call watch_session with this session_id and wait: 20 until "

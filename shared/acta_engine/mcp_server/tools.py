@@ -145,7 +145,7 @@ def _view(
     repeats: bool = False,
     **more: object,
 ) -> Json:
-    """A session works with whatever tools its agent has, so only what is read alone stays within Acta."""
+    """`openWorldHint` is false only for tools that read: a session may use any tool that its agent has."""
     hints = {
         "readOnlyHint": reads,
         "destructiveHint": destroys,

@@ -40,8 +40,8 @@ class PendingCallView(TypedDict):
     """The whole input as its canonical JSON text, from which the hash is made. Show and change this one where numbers
     over 2^53 lose digits, as in JavaScript. null where the input is `shortened`."""
     input_hash: str
-    """Of the whole input: the first 32 hex digits of the SHA-256 of its canonical text. A decision is valid for this
-    input and no other."""
+    """The first 32 hex digits of the SHA-256 of the whole input's canonical text. A decision is valid for this input
+    and no other."""
     shortened: bool
     input_url: str | None
     """A path of this API; null where nothing was left out."""
@@ -72,26 +72,26 @@ class ContextView(TypedDict):
     asked_by: NotRequired[Literal["acta", "agent", "person"]]
     """Whose words the question is in."""
     requested_by: NotRequired[str]
-    """Of a pause: the subject who asked for it."""
+    """For a pause: the subject of the person who asked for it."""
     question: NotRequired[str]
-    """Of a long one its two ends; `message_id` then names the message that has all of it."""
+    """The question. A long one is cut to its two ends; `message_id` then names the message that has all of it."""
     agent_said: NotRequired[str]
-    """What the agent wrote beside it: its own words, and nothing else."""
+    """What the agent wrote with its question or call: its own words, and nothing else."""
     message_id: NotRequired[str]
     reason: NotRequired[str]
     """Why a call needs an approval."""
     cause: NotRequired[str]
     """Why no usable plan came about: what was wrong with the last one."""
     effect_id: NotRequired[str]
-    """Of a call whose end is not known."""
+    """The effect id of a call whose end is not known."""
     calls: NotRequired[list[ReviewedCallView]]
     """Of a review: what runs when it is answered with `continue`."""
     outage: NotRequired[OutageView]
     total_tokens: NotRequired[int]
-    """Of a question about the budget: what is used of `token_budget`."""
+    """For a question about the budget: how much of `token_budget` is used."""
     token_budget: NotRequired[int]
     cost_usd: NotRequired[float | None]
-    """What is used of `cost_budget_usd`; null: not known."""
+    """How much of `cost_budget_usd` is used; null: not known."""
     cost_budget_usd: NotRequired[float | None]
     """null: the session has no limit in dollars."""
     token_budget_needed: NotRequired[int]
@@ -111,7 +111,7 @@ class InterventionView(TypedDict):
     context: ContextView
     tool_call: PendingCallView | None
     role: str | None
-    """The role that may decide; null: any member of the tenant, or who may start sessions of the agent."""
+    """The role that may decide; null: whoever may start the agent's sessions, by default any member."""
     approver_must_differ: bool
     """Nobody who asked for the call may let it run."""
     options: list[str]
@@ -128,7 +128,7 @@ class InterventionView(TypedDict):
     input: dict[str, Any] | None
     """What was given with the decision."""
     input_text: str | None
-    """The same as its canonical JSON text, as of a call that is decided on."""
+    """`input` as its canonical JSON text."""
     comment: str | None
     resolved_by: str | None
     """The subject of the person who decided. An expiry has none."""

@@ -85,12 +85,12 @@ def settle(
     _apply(change, one, option, given, comment, by, message_id, expired)
     if by is not None or is_about_outage(
         one
-    ):  # nobody's silence about anything else is a decision about the outage
+    ):  # an expiry decides about the outage only if its question was about it
         decide_to_go_on(change)
     _end_if_held(change)
     if change.head.is_over:
         if was_in_outage:
-            change.set(lease=None)  # its lost calls may not be charged yet: nothing is given back
+            change.set(lease=None)  # its lost calls may not be charged yet, so no tokens are given back
     else:
         if change.head.interventions:
             wait_for_people(change)
@@ -125,7 +125,7 @@ def _has_words_for_agent(option: str, given: dict[str, Any], comment: str | None
 
 
 def _kept(given: dict[str, Any], message_id: str) -> dict[str, Any]:
-    """The input that the intervention keeps. Of a long answer that is the beginning; a message has all of it."""
+    """The input that the intervention keeps. For a long answer it is the beginning; a message has all of it."""
     text = given.get("text")
     if not message_id or not isinstance(text, str) or len(text) <= MAX_KEPT_CHARS:
         return given
@@ -193,8 +193,8 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
 def _go_on_with(
     change: Change, one: Intervention, call_id: str, answers: dict[str, dict[str, Any]] | None
 ) -> None:
-    """The call is made again with what its server is answered. `answers` None: nobody answers it. A server that works
-    on the call by itself gets the answer with the next look, and the time that people took is not its.
+    """Makes the call again with the answers to its server. `answers` None: nobody answers. A server that works on the
+    call by itself gets them with the next look, and the time that people took does not count as the tool's.
     """
     open_call = change.head.open_call(call_id)
     if open_call is None or open_call.asked is None or open_call.state == "done":

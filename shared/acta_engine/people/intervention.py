@@ -146,7 +146,7 @@ LETS_RUN = frozenset({"approve", "modify", "retry"})
 
 
 def lets_run(one: Intervention, option: str) -> bool:
-    """Whether a call that others have to decide on runs after this option. Refusing it is everybody's."""
+    """Whether a call that others have to decide on runs after this option. Everybody may refuse it."""
     return is_for_others_only(one) and option in LETS_RUN
 
 

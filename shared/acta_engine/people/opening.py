@@ -99,11 +99,11 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.tools.tool import ToolSpec
 
 MAX_QUESTION_CHARS = 2_000
-"""Of a longer question the head keeps the beginning and the end; the conversation has all of it."""
+"""The head keeps only the beginning and the end of a longer question; the conversation has all of it."""
 MAX_REVIEWED_BYTES = 8_192
-"""What a review shows of its calls' inputs, for all of them together."""
+"""The most bytes that a review shows of all its calls' inputs together."""
 MAX_SAID_CHARS = 1_000
-"""What is shown of the agent's text beside its call."""
+"""The most characters that are shown of the agent's text beside its call."""
 
 AskedBy = Literal["agent", "acta", "person"]
 """Whose words the `question` is in. The agent's own text stands apart in `agent_said`, so that it cannot pass for words
@@ -255,7 +255,7 @@ def open_hourly_limit(change: Change, until: datetime, limit: int, rules: Asking
 def open_outage_question(
     change: Change, outage: Outage, rules: AskingRules, timeout_seconds: float | None
 ) -> None:
-    """Asks whether to try on. `timeout_seconds`: after which it is tried on without an answer; None: a person has to
+    """Asks whether to try on. Without an answer the session tries on after `timeout_seconds`; None: a person has to
     decide. An agent's policy for questions about its run says who may decide, and nothing else.
     """
     said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {explained(outage.code)} Try again?"

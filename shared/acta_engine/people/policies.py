@@ -128,8 +128,8 @@ class Deciders(NamedTuple):
 
 
 def who_decides(tool: "ToolSpec | None", policy: Policy) -> Deciders:
-    """The tool's role holds whichever agent makes the call; the policy's where the tool has none. That others decide
-    may be wanted by either. `tool` None: it was deleted since. `policy`: the agent's, for the type of the question.
+    """The tool's role holds whichever agent makes the call; the policy's where the tool has none. Either may require
+    that others decide. `tool` None: it was deleted since. `policy`: the agent's, for the type of the question.
     """
     role = tool.approver_role if tool is not None else None
     others_only = tool is not None and tool.wants_another_approver

@@ -67,8 +67,8 @@ def require_decider(
     option: str,
     tool: ToolSpec | None = None,
 ) -> Intervention:
-    """Returns the question as it would be asked now. Who may decide is who might when it was asked, and would now: an
-    agent, a tool or an operator may have become stricter since.
+    """Returns the question as it would be asked now. A person may decide if the rules allowed it when the question was
+    asked and allow it now: an agent, a tool or an operator may have become stricter since.
 
     `agent` None: it was deleted, and its rules with it, so the question is only refused any more. `tool`: of the call
     that the question is about, as it is now. Raises RoleMissing, ApproverMustDiffer, Conflict.
@@ -91,7 +91,7 @@ def require_decider(
 def require_decider_of(
     type: InterventionType, head: Head, agent: AgentDefinition, requester: Requester
 ) -> None:
-    """For what a question of this type would decide, and nobody has asked yet. Raises RoleMissing."""
+    """Checks who decides what a question of this type would ask, though none is open. Raises RoleMissing."""
     role = policies_of(agent).get(type, Policy()).role
     if role is not None and not has_one_of((role,), requester.roles):
         raise RoleMissing((role,), head.session_id, "")

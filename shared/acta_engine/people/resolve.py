@@ -41,7 +41,7 @@ from acta_engine.untrusted.validation_messages import error_sentence, too_long
 from acta_engine.untrusted.visible import is_blank
 
 MAX_AMENDED_BYTES = 65_536
-"""A person's input is part of the head until its call has run."""
+"""The most bytes of a person's input, which is part of the head until its call has run."""
 MAX_TOGETHER_BYTES = 131_072
 """For all calls of one reply: the head has to fit into one item (docs/design/log.md 3)."""
 INSTEAD = (
@@ -55,7 +55,7 @@ def amended(
 ) -> dict[str, Any]:
     """The tool's whole input, given as `{"input": {…}}` or without the `input` around it. Raises ValidationFailed.
 
-    `by`: who gives it. Another private file of the session's owner is named by that person alone (ADR 50).
+    `by`: who gives it. Only the owner of a private session may name another of their private files (ADR 50).
     """
     assert one.tool_call is not None
     spec = registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
@@ -116,7 +116,7 @@ def _misfit(registry: Registry, spec: ToolSpec, wanted: dict[str, Any], private:
 
 MAX_ANSWER_CHARS = 10_000
 MAX_FIELDS_BYTES = 8_192
-"""What the server of a tool is answered is part of the head until the call is done."""
+"""The most bytes of an answer to a tool's server, which is part of the head until the call is done."""
 MAX_RECORDED_CHARS = 10_000
 
 
@@ -137,8 +137,8 @@ class Answer(OptionInput):
 
 
 class Raise(OptionInput):
-    """The bounds are those that a session can be started with. What its agent and the deployment allow:
-    `refuse_beyond`.
+    """The bounds are those that a session can be started with. `refuse_beyond` checks what its agent and the deployment
+    allow.
     """
 
     token_budget: int | None = Field(default=None, ge=1, le=MAX_TOKEN_BUDGET)
@@ -282,8 +282,8 @@ def _check(
 def _fields_of(
     registry: Registry, head: Head, call_id: str, given: dict[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The fields of each form that the server of a tool has asked with. Of a single form they are the input itself, and
-    of a single text `{"text": …}` is enough. Raises ValidationFailed.
+    """The fields of each form that the server of a tool has asked with. For a single form they are the input itself,
+    and for a single text `{"text": …}` is enough. Raises ValidationFailed.
     """
     open_call = head.open_call(call_id)
     asked = open_call.asked.requests if open_call is not None and open_call.asked is not None else {}

@@ -29,8 +29,8 @@ of its open questions) or `admin`. `shared/acta_engine/api/operations.py` says i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Viewer:
-    """Who makes a request, and on a route of which reach. `admitted`: ids of private sessions that a decider was let
-    into for a question of theirs; this request goes on with them, also once the question is decided.
+    """Who makes a request, and the reach of its route. `admitted`: ids of private sessions that a decider was let into
+    for a question of theirs; this request goes on with them, also once the question is decided.
     """
 
     user: str
@@ -59,7 +59,7 @@ class Viewer:
         return one.private_to in (None, self.user) or self.may_decide(one) or one.resolved_by == self.user
 
     def may_decide(self, one: Intervention) -> bool:
-        """Whether they decide it by their role. What names none is its owner's to decide."""
+        """Whether they decide it by their role. A question without a role is for the session's owner to decide."""
         return one.state == "pending" and one.role in self.roles
 
 
@@ -86,8 +86,8 @@ def check_visible(head: Head, newest: Callable[[], Commit | None]) -> None:
 
 
 def check_by_listing(owner: str | None, *, listed: bool) -> None:
-    """The same for a session whose log cannot be read. `owner`: whose alone it is by its listing. What is not `listed`
-    either is for admins.
+    """The same check for a session whose log cannot be read. `owner`: the person who alone may see it, by the index. A
+    session that is not `listed` there is for admins only.
     """
     asking = viewer()
     if asking is None or (listed and owner in (None, asking.user)):

@@ -95,8 +95,8 @@ ADMIT = {"admit": True}
 
 
 def call_dispatcher(function: str, client: Any = None) -> None:
-    """Does not wait for what comes of it: what fails, the next minute's call makes good. `function`: with its alias;
-    empty: nobody is called. `client`: a botocore Lambda client, where it is not this process's own.
+    """Calls the dispatcher and does not wait for it: the next minute's call makes up for one that fails. `function`:
+    with its alias; empty: nobody is called. `client`: a botocore Lambda client, where it is not this process's own.
     """
     if not function:
         return
@@ -121,7 +121,7 @@ class StatusChanges:
         return event.get("detail-type") == DETAIL_TYPE
 
     def ended(self, event: Mapping[str, Any]) -> EndedExecution | None:
-        """What the execution's input says, else what its name says. AWS may add fields."""
+        """The execution as its input names it, or else as its name does. AWS may add fields."""
         match event:
             case {
                 "source": "aws.states",
@@ -194,7 +194,7 @@ class DynamoRecoveryScans(DeploymentTable):
         return item
 
     def _set(self, name: str, value: Mapping[str, Any]) -> None:
-        """Leaves the others as they are: the rounds end at the same time."""
+        """Sets one attribute and leaves the others as they are, because rounds end at the same time."""
         self._dynamodb.call(
             "update_item",
             TableName=self._table,

@@ -1,6 +1,6 @@
 """An error was left after the engine's retries: the session waits and tries again (docs/design/recovery.md 5).
 
-What the world does never ends a run. Only what lies in the session itself does: data that cannot be read.
+A failure outside the session never ends a run. Only data of the session itself that cannot be read does.
 
 Errors that a turn commits itself do not come here: `shared/acta_engine/turn/turn.py` waits or ends the
 run, where a provider rejects a request or names a time to wait.
@@ -88,8 +88,8 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
 
 
 def _decided(repository: SessionRepository, session: Session, at: Position) -> Decision:
-    """What the commit decided; where nothing was committed, what follows from the head. A run that is over ends here,
-    whatever there was still to be told to its provider: that is what has failed.
+    """What the commit decided; where nothing was committed, what follows from the head. A run that is over ends here
+    even if its provider was still to be told something, because telling it has failed.
     """
     done = session.recorded(at.key("handle_error"))
     if done is not None and done.decision is not None:

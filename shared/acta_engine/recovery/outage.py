@@ -113,9 +113,9 @@ class Outage(StoredModel):
 
     reason: str
     code: str
-    """Of the last failure, as `reason` is."""
+    """The code of the last failure, which `reason` belongs to as well."""
     since: datetime
-    """When the first one was met."""
+    """When the first failure was met."""
     waits: int = 0
     """How far the pauses have grown."""
     crashes: int = 0

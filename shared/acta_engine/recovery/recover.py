@@ -38,7 +38,7 @@ MOST_RESTARTS = 5
 RestartResult = Literal["nothing", "restarted"]
 """`nothing`: the session has moved on or is deleted."""
 UNLISTED_UNTIL = timedelta(seconds=60)
-"""The engine's list may be so old. Where it is older the session's execution is fenced, and a turn made twice."""
+"""How old the engine's list may be. If it is older, a live execution is fenced and a turn is made twice."""
 
 RecoveryResult = Literal["nothing", "started", "restarted", "woken"]
 PAGE = 500
@@ -127,8 +127,8 @@ def _unlisted(
     """Goes on with a session that is in no list of running executions, without asking for its execution: a status may
     be asked for far more seldom than an execution may be started (ADR 108). None: it has to be asked for.
 
-    An execution of a head that is that old would be in the list. That of a younger one is perhaps about to start, or
-    its start was throttled, and a parked one has none yet: to start it says whether it has closed, too.
+    The execution of a head that is that much older than the list would be in it. That of a younger head may be about to
+    start, or its start was throttled; a parked session has none yet. A start also shows whether it has closed.
     """
     run = session.head.run
     is_parked = run is not None and run.parked

@@ -59,9 +59,9 @@ SPARE_MILLISECONDS = 15_000
 SPARE_MILLISECONDS_OF_ONE = 5_000
 """What an admission takes, where nothing is slow. One that is cut off is finished by the next call."""
 MOST_REPAIRED = 100
-"""Sessions of one request."""
+"""The most sessions of one request."""
 THREADS = 4
-"""A session takes three or four requests, which an invocation mostly waits for."""
+"""How many sessions are handled at once. Each takes three or four requests, and their time is mostly waiting."""
 
 
 class OneSession(FrozenModel):
@@ -177,7 +177,7 @@ class Recovery:
         return {"outcome": outcome}
 
     def _make_round(self, round: Round, context: Any) -> dict[str, Any]:
-        """What a round could not do the next one does, so it is not repeated where it fails."""
+        """The next round does what this one could not do, so a round that fails is not repeated."""
         tally = RoundCounts()
         match round:
             case "due" | "woken":

@@ -36,7 +36,7 @@ PAGE = 1_000
 PAGE_OF_TENANT = 200
 MOST_PAGES = 25
 MOST_FOUND = 500
-"""Of one call. Its answer stays small, and whoever waits for it sees progress every few seconds."""
+"""The most sessions of one call. Its answer stays small, and whoever waits for it sees progress every few seconds."""
 
 AWAY = (StoreThrottled, StoreUnavailable, AwsDenied, CommitContention)
 """AWS is the reason, and not the session."""

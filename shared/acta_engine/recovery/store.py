@@ -42,19 +42,19 @@ class RoundCounts(NamedTuple):
 
 
 class RoundResult(NamedTuple):
-    """Of all tenants' sessions."""
+    """What a round has done for all tenants' sessions."""
 
     ended_at: datetime
     tally: RoundCounts
 
 
 class EndedPlace(NamedTuple):
-    """In the listing of ended sessions, which has a part for each minute of a day."""
+    """A place in the listing of ended sessions, which has a part for each minute of a day."""
 
     minute: int
-    """Since 1970: whose part is looked through."""
+    """The minute since 1970 whose part is looked through."""
     cursor: str | None = None
-    """In that part; None: its beginning."""
+    """The cursor in that part; None: its beginning."""
 
 
 class HousekeepingPlace(NamedTuple):
@@ -77,15 +77,15 @@ def together(last: Mapping[Round, RoundResult]) -> RoundResult | None:
 
 
 def is_late(last: RoundResult | None, now: datetime) -> bool:
-    """Whether a newer one should have ended by now. None: none has ended yet."""
+    """Whether a newer round should have ended by now. `last` None: no round has ended yet."""
     return last is None or now - last.ended_at > LATE_AFTER
 
 
 class RecoveryScans(Protocol):
-    """One for the whole deployment. All raise StoreThrottled, StoreUnavailable, AwsDenied."""
+    """The results of the whole deployment's last rounds. All raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
     def last(self) -> Mapping[Round, RoundResult]:
-        """Without the rounds that have never ended. Eventually consistent."""
+        """The last result of each round that has ever ended. Eventually consistent."""
 
     def put(self, round: Round, scan: RoundResult) -> None: ...
 

@@ -278,7 +278,7 @@ class _Scan:
         return sorted(sessions, key=lambda one: crc32(f"{self._number}/{one.session_id}".encode()))
 
     def _handed_over(self, workers: RecoveryWorkers, lost: list[LiveSession]) -> list[LiveSession]:
-        """What is left for this scan."""
+        """Hands parts to other invocations, and returns what is left for this scan."""
         until = self._now + timedelta(seconds=SCAN_SECONDS)
         own, others = lost[: workers.share], lost[workers.share : workers.share * (workers.most + 1)]
         self._count("left", len(lost) - len(own) - len(others))
@@ -293,7 +293,7 @@ class _Scan:
         return own
 
     def _look_at_each(self, sessions: Sequence[LiveSession]) -> None:
-        """The first alone: it makes the clients that all use."""
+        """Looks at the first session alone, because that makes the clients that all threads use."""
         for session in sessions if self._deps.threads == 1 else sessions[:1]:
             self._look(session)
         if self._deps.threads > 1:

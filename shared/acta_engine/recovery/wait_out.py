@@ -27,7 +27,7 @@ from acta_engine.turn.engine import (
 
 
 class OutageRules(NamedTuple):
-    """`timeouts`: of the questions that may be open beside. `roll_over_events`: as in `or_roll_over`."""
+    """`timeouts`: those of other questions that may be open. `roll_over_events`: as in `or_roll_over`."""
 
     limits: OutageLimits
     timeouts: Timeouts

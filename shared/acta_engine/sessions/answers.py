@@ -40,7 +40,7 @@ class UsageView(TypedDict):
     """What the session has used since its beginning. It equals the sums of its step log."""
 
     input_tokens: Counter
-    """Those read from the provider's cache included."""
+    """Input tokens, including those read from the provider's cache."""
     output_tokens: Counter
     cached_input_tokens: Counter
     total_tokens: Counter
@@ -53,20 +53,19 @@ class UsageView(TypedDict):
 
 class BudgetView(TypedDict):
     token_budget: Counter
-    """Of a window of time, which renews."""
+    """The most tokens in a window of time; the next window starts again at zero."""
     tokens_used: int
-    """Of the window."""
+    """The tokens used in the present window."""
     tokens_left: Counter
     renews_at: Instant | None
     vanished_tokens: int
-    """Charged for model calls that failed and told no usage."""
+    """Tokens charged for model calls that failed and reported no usage."""
     cost_budget_usd: float | None
     """null: there is none."""
 
 
 class NextLimitsView(TypedDict):
-    """The limits that the next run has, and a run at work. A message that begins a run brings them down to the caps of
-    that moment."""
+    """The limits of the next run and of one at work. A message that begins a run lowers them to the present caps."""
 
     max_steps: int
     token_budget: Counter
@@ -85,8 +84,8 @@ class ResultView(TypedDict):
     """The final answer as JSON, whole, where the session has an output schema and the answer fits it; else null. A run
     that ends before its goal (`max_steps`, a person's `finish`) may have none."""
     reason: str
-    """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. Of
-    both `goal_met` is false where a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
+    """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. With
+    either, `goal_met` is false if a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
     came of it. `max_steps`: the run had no steps left. `budget_exceeded`: it had no budget left, and a person chose
     `finish`."""
 
@@ -110,7 +109,7 @@ class CauseView(TypedDict):
 
 
 class QueueView(TypedDict):
-    """The place of a session in its provider's line: tenants are admitted in turn, of each who has waited longest."""
+    """A session's place in its provider's line: tenants take turns, each with the session that has waited longest."""
 
     since: Instant
     position: int
@@ -160,7 +159,7 @@ class SessionView(TypedDict):
     once a reply has come or a tool call has finished."""
     cause: CauseView | None
     queue: QueueView | None
-    """While it is `queued`."""
+    """Its place in line while it is `queued`, else null."""
     goal: str
     """The beginning of the message that began the run, up to 1,000 characters."""
     created_at: Instant
@@ -174,9 +173,9 @@ class SessionView(TypedDict):
     interventions: list[InterventionView]
     """The open ones."""
     result: ResultView | None
-    """Of a run that is `completed`."""
+    """The result of a run that is `completed`."""
     error: RunErrorView | None
-    """Of a run that has `failed`."""
+    """The error of a run that has `failed`."""
     held: HeldView | None
     last_seq: Counter
     """The number of its newest event."""
@@ -202,7 +201,7 @@ class CancelledSessionView(SessionView):
 
 
 class HiddenSessionView(TypedDict):
-    """Of somebody else's private session an admin who cancels it is told no more."""
+    """All that an admin is told who cancels somebody else's private session."""
 
     session_id: str
     state: SessionState
@@ -253,7 +252,7 @@ class CostView(TypedDict):
     models_usd: float | None
     estimated_aws_usd: float | None
     total_usd: float | None
-    """The estimate of AWS's part included."""
+    """The total, including the estimate of AWS's part."""
 
 
 class SnapshotView(TypedDict):
@@ -298,9 +297,9 @@ class TextPartView(TypedDict):
 
     text: str
     offset: Counter
-    """Of its first byte."""
+    """The place of the part's first byte in the text."""
     bytes: Counter
-    """Of the whole text, in UTF-8."""
+    """The size of the whole text in UTF-8."""
     next_offset: Annotated[int, Field(ge=0)] | None
     """null: this is the end."""
 
@@ -310,19 +309,19 @@ class MessageView(TypedDict):
 
     message_id: str
     seq: Counter
-    """Of the event that told it."""
+    """The number of the event that told it."""
     at: Instant
     role: Literal["user", "assistant", "tool"]
     content: str
     tool_calls: NotRequired[list[MessageCallView]]
     call_id: NotRequired[str]
-    """Of role `tool`: the call that this is the result of."""
+    """Only with role `tool`: the call that this is the result of."""
     whole: NotRequired[WholeTextView]
-    """Of a result that was too long for the model: `content` is what it was shown."""
+    """The whole of a result that was too long for the model; `content` is the part that the model was shown."""
     continues: NotRequired[str]
     """The id of the message that was cut off and goes on here without a gap."""
     inherited: NotRequired[bool]
-    """Of a fork: it was said in the session that this one was forked from."""
+    """Only in a fork: it was said in the session that this one was forked from."""
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
 
@@ -361,7 +360,7 @@ class StepView(TypedDict):
     error: str | None
     """The code of what failed."""
     estimated_tokens: int
-    """Charged for an attempt that told no usage; below 0: taken back, because it has answered after all."""
+    """Tokens charged for an attempt that reported no usage. Below 0: a charge taken back, as it answered after all."""
     estimated_cost_usd: float
     fused: bool
     """The worker of the step before went on by itself."""

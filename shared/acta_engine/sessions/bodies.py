@@ -30,13 +30,13 @@ NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READAB
 
 
 class StartLimits(RequestBody):
-    """Who works on a new session, and within which limits. The most of both budgets is the deployment's to say
+    """Who works on a new session, and within which limits. The deployment bounds both budgets
     (`shared/acta_engine/limits/caps.py`).
     """
 
     agent_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
-    """Who works on it. Absent: `default`; of a fork the session's agent. Another agent brings its models, prompt and
-    tools."""
+    """The agent that works on it. Absent: `default`; for a fork, the agent of the session that is forked. Another agent
+    brings its models, prompt and tools."""
     max_steps: Annotated[int, Field(ge=1, le=caps.MAX_MAX_STEPS)] | None = None
     """The most iterations of a run, after which it ends gracefully."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
@@ -44,7 +44,7 @@ class StartLimits(RequestBody):
     cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
     """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
-    """After so many turns each time, a person reviews the work. 1: after every turn. 0: never."""
+    """A person reviews the work every so many turns. 1: after every turn. 0: never."""
 
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class ChangeLimits(RequestBody):
     cost_budget_usd: Annotated[float, Field(gt=0)] | None = None
     """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
-    """After so many turns each time, a person reviews the work. 0: never."""
+    """A person reviews the work every so many turns. 0: never."""
 
 
 class PostMessage(RequestBody):

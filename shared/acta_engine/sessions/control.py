@@ -138,10 +138,10 @@ def cancel(
     attempts: AttemptStore | None = None,
     token_window: float = 0.0,
 ) -> Head:
-    """Once this has returned no call with an effect starts any more. Model calls without an answer are charged at their
-    reservation, for nothing may come after it; an answer that does come takes that back. `attempts` None: the session
-    is deleted and has no bill. `token_window`: of its token budget, in seconds. Raises Conflict where the run has
-    ended otherwise.
+    """Cancels the run. Once this has returned, no call with an effect starts any more. Model calls without an answer
+    are charged at their reservation, because no answer may ever come; one that does come takes the charge back.
+    `attempts` None: the session is deleted and has no bill. `token_window`: that of its token budget, in seconds.
+    Raises Conflict where the run has ended otherwise.
     """
     session = repository.newest(requester.tenant, session_id)
 
@@ -152,7 +152,7 @@ def cancel(
         if change.head.is_over:
             raise Conflict(f"The session is {change.head.state} already.")
         if attempts is not None:
-            # read with each head: what an earlier one left open may be charged, and no longer named in this one
+            # Read again for each head: a newer one may have charged what an older one left open, and omit it.
             so_far = attempts_so_far(attempts, change.head)
             charge_attempts(change, so_far, token_window, with_running=True)
         else:
@@ -300,7 +300,7 @@ QUESTION = (
 
 
 def hold_restored(repository: SessionRepository, tenant: str, session_id: str, restored_to: datetime) -> bool:
-    """Whether it is held: it had not ended. Raises SessionNotFound, and what the stores raise."""
+    """Asks a person before the run goes on. False: it has ended. Raises SessionNotFound, and what the stores raise."""
     session = repository.newest(tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
     is_held = False

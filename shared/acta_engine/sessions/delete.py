@@ -191,7 +191,7 @@ def erase_again(deps: ErasureDeps, cursor: str | None = None) -> ErasureProgress
 
 def _lives(log: SessionLog, session: LiveSession) -> bool:
     """Whether the note is older than the session. A start notes its texts before its first commit, which takes the note
-    back. Where AWS carries that note out a second time after the commit, it tells of a session that is at work.
+    back. If AWS writes the note a second time after that commit, the note names a session that is at work.
     """
     try:
         newest = log.latest(session.tenant, session.session_id)
@@ -259,7 +259,7 @@ def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]
 
 
 def _delete(deps: RetentionDeps, name: SessionName, before: datetime) -> int:
-    """A session that somebody writes to in this moment goes on: the head that is committed to is looked at."""
+    """Deletes the session, unless somebody has just written to it: each attempt looks at the newest head."""
     session = deps.repository.newest(*name)
     for change in deps.repository.attempts(session, f"delete/{deps.clock.new_id('evt')}"):
         if not change.head.is_over or change.head.updated_at >= before:

@@ -20,9 +20,9 @@ from acta_engine.sessions.start import NewSession, begin_run, create, empty_head
 from acta_engine.turn.engine import Workflow, next_turn_kind, position
 
 PIECE = 50
-"""Commits of one read, while the end of a turn is looked for."""
+"""How many commits one read takes while the end of a turn is looked for."""
 MOST_RESULTS, MOST_RESULT_BYTES = 50, 33_554_432
-"""Of the complete results that `read_result` pages through, so many of the newest are copied."""
+"""The most complete results for `read_result` that are copied, the newest first, and the most bytes of them."""
 NOTE = (
     "This session was forked from another one, which had the conversation up to here. Files are as they are now, and "
     "not as they were then: read again what you rely on. What a person had approved there is not approved here."
@@ -82,8 +82,8 @@ def fork(
 
 
 def _inherited(head: Head, requester: Requester) -> dict[str, object]:
-    """What the fork has of its parent's head. Those whose words the agent has been given have asked for what it does
-    there, too.
+    """What the fork takes over from its parent's head. The people who have asked the parent's agent for something count
+    as askers of the fork, too.
     """
     writers = tuple(sorted(head.askers - {requester.user}))
     if len(writers) > MAX_WRITERS:
@@ -129,9 +129,9 @@ def _copied(
 def _copied_results(
     repository: SessionRepository, parent: Head, fork: Head, results: list[ToolEntry]
 ) -> dict[str, Content]:
-    """By the name of its text, each complete result that the fork has, too; the newest first. A name is made of the
-    text, so what the model was told to read them by holds. One that is missing is unknown to the fork as it is to the
-    parent. Raises SessionNotFound where the parent was deleted meanwhile.
+    """The complete results that the fork takes over, by the names of their texts, the newest first. A name is made from
+    the text, so the handles that the model was told stay valid. A result that is missing is as unknown to the fork as
+    to the parent. Raises SessionNotFound where the parent was deleted meanwhile.
     """
     copied: dict[str, Content] = {}
     left = MOST_RESULT_BYTES
@@ -168,7 +168,7 @@ def _own_result(entry: ToolEntry, wholes: dict[str, Content]) -> ToolEntry:
 
 
 def _in_place(content: Content) -> Content:
-    """The text itself: what it was stored as is the parent's."""
+    """The text itself, because the blob that it is stored in is the parent's."""
     return Content.of(content.loaded)
 
 

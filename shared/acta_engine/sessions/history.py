@@ -139,7 +139,7 @@ def in_delivery_order(
         session.entries.clear()
         if not block:
             continue
-        # Whoever begins to read here knows enough: no earlier result and no earlier message is still to be delivered.
+        # Reading can begin here: no earlier result and no earlier message is still to be delivered.
         next_begin = min([commit.number, *(origins[name].number for name in session.waiting)])
         if commit.number >= since.block:
             if reply is not None:
@@ -162,7 +162,7 @@ def in_delivery_order(
 
 
 def _fused(one: PositionedEntry) -> dict[str, bool]:
-    """Only where it is so: most rows of most deployments are of turns of their own."""
+    """The field `fused`, only where it is true: most rows of most deployments are of turns of their own."""
     return {"fused": True} if one.fused else {}
 
 
@@ -193,7 +193,7 @@ def _positioned(
 
 
 def _origins_of_parent(commit: Commit, begun_with: Compacted | None) -> dict[str, _Origin]:
-    """All of it came with the fork's first commit."""
+    """Where the inherited entries came from: the fork's first commit brought all of them."""
     if begun_with is None:
         return {}
     origin = _Origin(commit.number, commit.head.last_seq, commit.at, None, False, inherited=True)
@@ -221,7 +221,7 @@ MOST_COMMITS = 1_000
 """Commits that one page of steps or plan versions looks through; few commits have either."""
 BATCH_BYTES = 524_288
 BATCH_ENTRIES = 20
-"""Texts are loaded for so many entries at once, or for as many as have so many bytes together."""
+"""Texts are loaded for so many entries at once, or for fewer if these have so many bytes together."""
 
 Item = TypeVar("Item")
 
@@ -327,7 +327,7 @@ class History:
     def _found_in_commits(
         self, since: HistoryCursor, of: Callable[[Commit], Sequence[Item]]
     ) -> Iterator[Row[Item]]:
-        """What few commits have. A page ends after `MOST_COMMITS` commits, whether or not something was found."""
+        """Looks for what few commits have. A page ends after `MOST_COMMITS` commits, even if nothing was found."""
         for commit in self._commits(since.number):
             if commit.number >= since.number + MOST_COMMITS:
                 yield Row(None, HistoryCursor(commit.number))
@@ -407,7 +407,7 @@ first half of one that was cut off, are few commits."""
 
 
 def whole_answer(log: SessionLog, blobs: BlobStore, head: Head) -> str | None:
-    """The answer of a run that is over. None: it has none. Where its message is not found its beginning."""
+    """The answer of a run that is over. None: it has none. If its message is not found, only its beginning."""
     result = head.result
     if result is None or result.answer is None or len(result.answer) < MAX_ANSWER_CHARS:
         return result.answer if result is not None else None

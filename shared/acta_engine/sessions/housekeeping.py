@@ -45,7 +45,7 @@ class Housekeeping:
                 self.scans.put_place(place)
 
     def _limit_long_polls(self) -> None:
-        """Whatever becomes of it, housekeeping goes on."""
+        """Sets the limit of long polls. Housekeeping goes on even if this fails."""
         if self.load is None:
             return
         try:

@@ -11,9 +11,9 @@ from acta_engine.sessions.history import HistoryCursor, Row
 from acta_engine.sessions.poll import SessionSnapshot
 
 PAGE_BYTES = 900_000
-"""Of JSON. With everything around it an answer stays under 1 MB, far from what Lambda and gateway pass on."""
+"""The most bytes of JSON in a page. The whole answer stays under 1 MB, far from what Lambda and gateway pass on."""
 EVENT_BYTES = 600_000
-"""Of a page of events, which comes with the snapshot."""
+"""The most bytes in a page of events, which comes with the snapshot."""
 
 Item = TypeVar("Item")
 Json = Mapping[str, Any]

@@ -119,7 +119,7 @@ def _visible(commit: Commit) -> tuple[Event, ...]:
 
 
 def _said(entry: UserEntry | AssistantEntry) -> Content:
-    """As people see it. Of a reply without text: the beginning of what the model thought."""
+    """As people see it. For a reply without text it is the beginning of what the model thought."""
     if isinstance(entry, UserEntry):
         return entry.content
     said = entry.content if entry.content.bytes else Content.of(entry.thinking[:INLINE_BYTES])

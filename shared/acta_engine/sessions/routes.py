@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
 READ_AT_ONCE = 8
 PAGES = 5
-"""Of the index, for one page that the heads leave empty."""
+"""The most pages of the index that are read for one page of the answer, if the heads leave it empty."""
 ACTIVE: frozenset[str] = frozenset({"planning", "executing", "waiting_for_tool"})
 
 
@@ -58,7 +58,7 @@ def list_sessions(
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 20,
     cursor: ListingCursor = None,
 ) -> Response:
-    """Those that the caller may see. The index has one state for all active sessions; the heads have all of it.
+    """Those that the caller may see. The index has one state for all active sessions; the heads have the exact one.
 
     A page has a read for each session that the index finds. Where the heads fit none of them it goes on, with
     `PAGES` of the index at most.
@@ -118,7 +118,7 @@ def _met(head: Head) -> str | None:
 
 
 def _coarse(state: SessionState | None, goal_met: str | None) -> tuple[CoarseState, ...]:
-    """`goal_met`: whether it was is known of completed sessions alone. Raises ValidationFailed."""
+    """`goal_met`: known of completed sessions alone. Raises ValidationFailed."""
     if goal_met is not None and state not in (None, "completed"):
         sentence = "Only a completed session has met its goal or not: leave state away, or say completed."
         raise ValidationFailed(sentence, {"goal_met": [sentence]})
@@ -139,8 +139,8 @@ RETRY_ENDED_MS = 60_000
 
 
 def _read(api: Api, session_id: str, after: str, wait: float) -> tuple[SessionSnapshot, bool]:
-    """Also whether it could wait, where it was to. One that finds no place for it is answered at once: a browser's
-    event stream that is refused never comes back.
+    """The snapshot, and whether the request could wait if it was to. A request that finds no place to wait is answered
+    at once and not refused: a browser's event stream never comes back after a refusal.
     """
     tenant, limiter = api.caller.tenant, api.limiter
     cursor = Cursor.parse(after)
@@ -217,7 +217,7 @@ def stream_events(api: Api, session_id: str, after: str = "0") -> Response:
 
 INCLUDED = frozenset({"answer", "results"})
 MAX_ANSWER = 500_000
-"""Characters: of a longer one the conversation has all."""
+"""The most characters of an answer in a trace; the conversation has all of a longer one."""
 MAX_PART_BYTES = 400_000
 Limit = Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)]
 
@@ -278,7 +278,7 @@ def read_text(
     offset: Annotated[int, Field(ge=0, le=2**31)] = 0,
     limit: Annotated[int, Field(ge=4, le=MAX_PART_BYTES)] = MAX_PART_BYTES,
 ) -> Response:
-    """A part of what a view has the beginning of."""
+    """A part of a text of which other answers show only the beginning."""
     head = _history(api, session_id).head
     shown: shapes.TextPartView = cast(
         "shapes.TextPartView", part_of(api.app.blobs, head, text_id, offset, limit)._asdict()

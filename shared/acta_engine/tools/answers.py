@@ -29,7 +29,7 @@ from acta_engine.tools.tool import (
 
 class SecretReferenceView(TypedDict):
     secret: str
-    """Its name."""
+    """The secret's name."""
 
 
 ToolParameterView = RealTypedDict(
@@ -39,7 +39,7 @@ ToolParameterView.__doc__ = "Where an argument goes, and under which name where 
 
 
 class HttpToolConfigView(TypedDict):
-    """Of kind `http`."""
+    """The configuration of a tool of kind `http`."""
 
     url: str
     """`{name}` in its path is an argument."""
@@ -47,11 +47,11 @@ class HttpToolConfigView(TypedDict):
     headers: dict[str, str | SecretReferenceView]
     """A value that is not a reference is shown as `***`."""
     parameters: NotRequired[dict[str, ToolParameterView]]
-    """By argument. All others go into the query of a GET, else into a JSON body."""
+    """Where each named argument goes. All others go into the query of a GET, or else into a JSON body."""
 
 
 class LambdaToolConfigView(TypedDict):
-    """Of kind `lambda`."""
+    """The configuration of a tool of kind `lambda`."""
 
     function: str
 
@@ -73,7 +73,8 @@ class ToolView(TypedDict):
     """JSON Schema 2020-12 of an object."""
     kind: ToolKind
     effect: Effect
-    """What becomes of a call whose end is not known: it runs again, under the same id, or never without a person."""
+    """What happens to a call whose end is not known: `read` runs again, `idempotent` runs again under the same id,
+    `once` never runs again without a person."""
     risk: Risk
     high_stakes: bool
     """A person approves each call."""
@@ -86,7 +87,7 @@ class ToolView(TypedDict):
     """What a call of a built-in tool does with one of the tenant's files."""
     config: NotRequired[HttpToolConfigView | LambdaToolConfigView]
     as_defined: NotRequired[WhoApprovesView]
-    """Where an operator says who approves: what the definition says."""
+    """What the tool's own definition says. Present only where an operator's setting overrides it."""
     applied: NotRequired[AppliedFromView | None]
     """null: no set of files owns it."""
     version: NotRequired[int]
@@ -112,12 +113,12 @@ class ToolTrialView(TypedDict):
     outcome: Literal["succeeded", "failed", "not_run", "unknown"]
     """`failed`: it ran and failed. `not_run`: nothing was done. `unknown`: no answer came."""
     result: str | None
-    """What the tool answered, its first 65,536 bytes; of a failure, too."""
+    """The first 65,536 bytes of what the tool answered, also where the call failed."""
     bytes: int
-    """Of the whole answer."""
+    """The size of the whole answer."""
     truncated: bool
     status: int | None
-    """Of the HTTP answer."""
+    """The status of the HTTP answer."""
     error: ToolCallErrorView | None
     duration_ms: int
 

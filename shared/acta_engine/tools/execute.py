@@ -2,8 +2,8 @@
 
 The effect ledger, which is the second half of this file, says whether a call may start, start again, or has to be asked
 about. Nothing that has an effect starts before the log says so, in every attempt. A call that may have had its effect
-already runs again only if its tool is `idempotent`. About one whose tool runs `once` a person is asked, except where it
-reached no tool for certain: then its start is taken back.
+already runs again only if its tool is `idempotent`. If its tool runs `once`, a person is asked, unless the call
+certainly reached no tool: then its start is taken back.
 """
 
 from typing import Literal
@@ -70,7 +70,7 @@ def run_held_call(
     *,
     fused: bool = False,
 ) -> None:
-    """The same in a process that holds the session, at least since the reply that made the call.
+    """Does what `run_call` does, in a process that has held the session at least since the reply that made the call.
 
     `fused`: the worker that committed the reply makes the call itself.
     """
@@ -142,7 +142,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     """Settles a call whose Lambda died or timed out for good.
 
     The model gets an error as the call's result, so that every call has one. Where the tool may run only once and may
-    have run, a person is asked instead. Where the world is the reason, nothing is settled: the call stays open and is
+    have run, a person is asked instead. Where an outage is the reason, nothing is settled: the call stays open and is
     tried again after a wait. `error`: the name of the error class that was left.
     """
     repository = runtime.repository
@@ -151,7 +151,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
         return
     held = HeldCall(runtime, session, at, call)
-    if session.head.is_over and open_call.task is not None:  # nothing that is away keeps a run that is over
+    if session.head.is_over and open_call.task is not None:  # a run that is over waits for no server
         look(held)
         return
     cause = cause_of_lost_call(error)
@@ -167,7 +167,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         ask_whether_it_happened(held)
         return
     for change in held.attempts("finish"):
-        check_run(change.head, at)  # whoever has the session settles the call itself
+        check_run(change.head, at)  # another worker that has the session settles the call
         known = change.head.open_call(call_id)
         if known is None or known.state != open_call.state:  # its worker is alive: the next turn looks again
             return
@@ -206,8 +206,8 @@ def _joins(change: Change, call_id: str) -> bool:
 
 
 def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec | None:
-    """The tool as it is now. None: it was deleted. What admins change holds from the next turn on, and so for a call
-    that has waited longer than that: then the tool is as the present agent has it, and gone with it.
+    """The tool as it is now. None: it was deleted. An admin's change takes effect at the next turn, so also for a call
+    that has waited past that: it gets the tool as the present agent has it, or none.
     """
     head = session.head
     spec = runtime.registry.specs(head.tenant, head.agent_id).get(name)
@@ -218,9 +218,9 @@ def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec
 
 
 def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bool:
-    """Whether the call is not for the tool as it is now (docs/design/people.md 16): an admin has written the tool
-    after the turn read it, or nobody has approved the call and somebody would have to now. Plans ask for permissions,
-    too: those are known since the reply.
+    """Whether the call is not for the tool as it is now (docs/design/people.md 16): an admin has written the tool after
+    the turn read it, or nobody has approved the call although it would need an approval now. Permissions of plans do
+    not count here: they are known since the reply.
     """
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True
@@ -257,8 +257,8 @@ def log_start(held: HeldCall, effect: Effect | None) -> Start:
 
 
 def take_back_start(held: HeldCall) -> None:
-    """The call did not reach its tool, so that the next attempt finds nothing to ask about. After `log_start` said
-    `first`, of a tool that runs `once`: any other one runs again in any case.
+    """Takes the start back because the call did not reach its tool, so the next attempt has nothing to ask about.
+    Called after `log_start` said `first`, and only for a tool that runs `once`: all others run again anyway.
     """
     logged = held.open_call
     if logged is None or logged.state != "started":
@@ -306,15 +306,15 @@ def _log_first(held: HeldCall) -> Start:
             return "replanned"
         change.is_fused = held.fused
         change.set_call(open_call, state="started", starter=mine)
-        if not open_call.starter:  # else it was told, and taken back because nothing had run
+        if not open_call.starter:  # otherwise the event is there, from a start that was taken back
             change.event(ToolStarted(**held.call.event_data))
         change.commit()
     return "first"
 
 
 def _log_again(held: HeldCall) -> Start:
-    """The logged start is another attempt's, and what came after it may forbid this attempt. So this one has to win a
-    commit number of its own, with nothing to say, before it reaches out.
+    """The logged start is another attempt's, and what came after it may forbid this attempt. So this attempt has to win
+    an empty commit of its own before it reaches anything outside.
     """
     for change in held.attempts(f"again/{held.new_try()}"):
         if not _may_start(held, change.head):

@@ -1,7 +1,7 @@
 """Asks the function `tool` for something by a synchronous invocation (ADR 96).
 
-One attempt: the SDK's repeats could have an effect twice. Where Lambda turned the invocation away, for certain, nothing
-was done. The source of what happens where: Lambda API Reference, Invoke.
+One attempt: the SDK's repeats could have an effect twice. If Lambda certainly turned the invocation away, nothing was
+done. Source: Lambda API Reference, Invoke.
 """
 
 import json
@@ -22,7 +22,7 @@ from acta_engine.errors import (
 from acta_engine.tools.port import OPERATION_SECONDS, ToolOperation
 
 START_SECONDS = 5
-"""Until a cold function begins."""
+"""The most seconds until a cold function begins."""
 MAX_ANSWER_BYTES = 1_048_576
 NEVER_BEGAN = ("Refused", "Runtime.ImportModuleError", "Runtime.HandlerNotFound", "SettingsError")
 """Types of errors after which nothing was done: the function refused the operation, or it did not start."""
@@ -34,7 +34,7 @@ def _client() -> Any:
 
 
 class RefusedThere(CallerError):
-    """What `tool` has to say to the caller, under its code."""
+    """A refusal by `tool`, which the caller is told under its own code."""
 
     def __init__(self, code: str, message: str, details: Mapping[str, list[str]] | None) -> None:
         super().__init__(message, details)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from acta_engine.tools.mcp.servers import McpServers
 
 ROOM_SECONDS = 2
-"""Kept back of an invocation's time for the answer."""
+"""The seconds of an invocation's time that are kept back for the answer."""
 
 
 class OperationRequest(NamedTuple):
@@ -84,7 +84,7 @@ def is_asked(event: Mapping[str, Any]) -> bool:
 def answer(
     event: Mapping[str, Any], remaining_ms: int, telemetry: Telemetry, operations: Operations
 ) -> dict[str, Any]:
-    """Bound to the tenant of the event, which the API has from the caller's token. Raises Refused."""
+    """Answers while bound to the event's tenant, which the API took from the caller's token. Raises Refused."""
     match event:
         case {"op": str(op), "tenant": str(tenant), "user": str(user), "given": dict(given)} if tenant:
             seconds = max(1.0, min(OPERATION_SECONDS, remaining_ms / 1_000 - ROOM_SECONDS))
@@ -98,7 +98,7 @@ def answer(
             return {"answer": operations[op](asked)}
         except CallerError as refused:
             return _refused(refused)
-        except TransientError as error:  # whoever runs something says what a missing answer of it means
+        except TransientError as error:  # what runs something says itself what a missing answer means
             telemetry.failure(error, **ids)
             return _refused(Unavailable("Acta cannot reach its storage just now. Try again in a moment."))
         except Exception as error:
@@ -163,7 +163,7 @@ def list_mcp_tools(
 
 
 MAX_RESULT_BYTES = 65_536
-"""Of the result that a trial call shows."""
+"""The most bytes of the result that a trial call shows."""
 
 
 class TrialCall(NamedTuple):
@@ -223,7 +223,7 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
 
 
 def _check_may_run(spec: ToolSpec, call: TrialCall) -> None:
-    """A trial is not a way around an approval: what needs somebody else's stays to sessions."""
+    """Refuses a trial that would avoid an approval: a tool that somebody else has to approve runs in sessions only."""
     if spec.kind == "builtin":
         raise Conflict("This tool is built in and works on a session. To try it, start one.")
     if spec.wants_another_approver:

@@ -33,7 +33,7 @@ FILE = Path(__file__).with_name("python_catalogue.json")
 
 @cache
 def catalogue() -> Mapping[str, PythonTool]:
-    """All of them by name, read once per process."""
+    """All of the environment's tools by name, read once per process."""
     try:
         text = FILE.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -114,7 +114,7 @@ class TenantRegistry(BuiltinRegistry):
         def added() -> Mapping[str, ToolSpec]:
             read = self._snapshot(tenant)
             tools, servers = read.tools(), read.mcp_servers()
-            if not servers:  # as most tenants
+            if not servers:  # as for most tenants
                 return {tool.name: tool for tool in tools}
             from acta_engine.tools.mcp.server import with_servers
 
@@ -136,8 +136,8 @@ class _LazySpecs(Mapping[str, ToolSpec]):
         load: Callable[[], Mapping[str, ToolSpec]],
         seen: Callable[[ToolSpec], ToolSpec],
     ) -> None:
-        """`offered`: what is there without the tenant's definitions. `taken`: names that no tool of the tenant's has.
-        `seen`: a tool as it is for the tenant.
+        """`offered`: the tools that need none of the tenant's definitions. `taken`: names that no definition of the
+        tenant may have. `seen`: turns a tool into what it is for the tenant.
         """
         self._offered = offered
         self._taken = taken

@@ -58,7 +58,7 @@ HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets se
 
 
 def refuse_default(_: object) -> None:
-    """A default in a tool's definition could approve the tool's calls."""
+    """Refuses a default action: in a tool's definition it could approve the tool's calls."""
     raise ValueError(
         "A tool has no default of its own: no default approves a call, and a call that nobody decides on is rejected. "
         "Deadlines and roles are in an agent's interventions."
@@ -82,7 +82,7 @@ class PutTool(Applicable):
     }
 
     name: str | None = None
-    """The path's, or absent: a tool keeps its name."""
+    """The name in the path, or absent: a tool cannot be renamed."""
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION_CHARS), READABLE, NOT_BLANK]
     """What it does, for the model that chooses it."""
     input_schema: JsonObject
@@ -167,11 +167,11 @@ class CallTool(RequestBody):
     input: JsonObject = Field(default_factory=dict)
     """The arguments, as the tool's `input_schema` has them."""
     confirm: bool = False
-    """A tool of high stakes is to run: 409 without it."""
+    """Confirms that a tool of high stakes is to run. Without it such a call is refused with 409."""
 
 
 def _view(api: Api, tool: ToolSpec) -> Json:
-    """With the role that holds, and what the definition says where an operator says something else."""
+    """The tool with the approver's role that holds, and with the definition's if an operator has named another."""
     holds = with_approver(tool, api.app.settings.tool_approvers, api.caller.tenant)
     if holds == tool or not isinstance(tool, ToolDefinition):
         return tool_view(holds)
@@ -282,7 +282,7 @@ def delete_tool(
 
 
 def call_tool(api: Api, name: str, body: CallTool) -> Response:
-    """`tool` makes the call. A repeat under the same key makes no other, and what it answered is not kept."""
+    """`tool` makes the call. A repeat under the same key makes no second call, and no result is kept."""
     key, effect_id = idempotency_key(api.request, 200), api.app.clock.new_id(EFFECT)
     caller = api.caller
     record = record_of(key, {"effect_id": effect_id}, api.app.clock.now())
@@ -355,8 +355,8 @@ def _stakes(body: PutTool, name: str) -> bool:
 
 
 def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) -> None:
-    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail. And where it is
-    for other hosts: an admin who does not know its value cannot have it sent to one of theirs.
+    """Raises FieldsInvalid where a secret that the tool refers to was never set: every call would fail. Also where it
+    is for other hosts, so an admin who does not know its value cannot have it sent to a host of theirs.
     """
     if not tool.secrets or not isinstance(tool.config, HttpConfig):
         return
@@ -389,7 +389,7 @@ def _taken() -> Conflict:
 
 
 NAMED = 20
-"""Of the agents that name a tool an answer names so many."""
+"""The most agents that an answer lists of those that name a tool."""
 
 
 def check_not_named(

@@ -2,7 +2,7 @@
 recorded, or what people are asked about the call before it ends.
 
 `Tools` is the one place where a call goes to its tool. What becomes of a result that comes after a cancel is decided in
-`finish`. May a call start at all: `execute.py`.
+`finish`. Whether a call may start at all: `execute.py`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -82,7 +82,7 @@ class HeldCall(NamedTuple):
 
     @property
     def open_call(self) -> OpenCall | None:
-        """What the newest head knows of it."""
+        """The call's entry in the newest head."""
         return self.session.head.open_call(self.call.call_id)
 
     @property
@@ -178,7 +178,7 @@ class Tools:
 
 
 def record_finish(held: HeldCall, result: CallResult, started: datetime, *, start_is_logged: bool) -> None:
-    """`start_is_logged`: then the finish is recorded whatever came meanwhile (docs/design/log.md 8)."""
+    """If `start_is_logged`, the finish is recorded whatever came meanwhile (docs/design/log.md 8)."""
     call, open_call = held.call, held.open_call
     # whether it ran with an input of a person's
     amended = open_call is not None and open_call.amended is not None
@@ -260,7 +260,7 @@ def ask_for_server(held: HeldCall, question: ToolQuestion, looked: ServerTask | 
     """Asks a person what the tool's server asks; the call is made again with the answer, or its task gets it. False: it
     cannot be asked, because the run is over.
 
-    `looked`: the task as the look has left it that found the question; None: the answer of the call is the question.
+    `looked`: the task as it stood after the look that found the question. None: the server answered the call with it.
     """
     rules, mine = held.asking_rules, held.open_call
     for change in held.attempts(f"asked/{held.new_try()}"):

@@ -4,8 +4,8 @@ tool's schema, and a session's final answer against the session's.
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
 alternatives. So the work of the package `jsonschema` is counted: every evaluated schema, every keyword with the values
 it looks through, and every message costs units of work, a few microseconds each, and the same input is always judged
-alike. Six keywords are our own, because the package gives them to Python's `re`, or compares each item with each.
-`false` is our own, too: the package's message quotes the value, and nobody counts it inside `anyOf`.
+alike. We check six keywords ourselves, because the package gives them to Python's `re` or compares each item with every
+other; and the schema `false`, because the package's message quotes the value, uncounted inside `anyOf`.
 
 When an admin writes a schema, `check_references` looks where its references lead, how many of its parts apply to one
 value, and at its patterns. Otherwise only an input that needs the wrong part would find it.
@@ -51,7 +51,7 @@ _left: ContextVar[Left] = ContextVar("work that is left")
 
 @contextmanager
 def limited_work(units: int = MOST_WORK) -> Iterator[Left]:
-    """What is done inside takes at most so many units. Yields what is left of them."""
+    """Limits the work inside the `with` block to so many units, and yields what is left of them."""
     left = Left(units)
     token = _left.set(left)
     try:
@@ -122,9 +122,9 @@ def _options() -> Any:
 
 Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 UNITS_A_MESSAGE = 20
-"""All messages are kept until the check is over."""
+"""What one message costs, because all messages are kept until the check is over."""
 MESSAGE_CHARS_A_UNIT = 200
-"""A message quotes the value that is wrong."""
+"""How many characters cost one unit. A message quotes the wrong value, which may be long."""
 MAX_MESSAGE_CHARS = 200
 """No more is kept of a message, because no more is shown."""
 EXACT = ("const", "enum", "default", "examples")
@@ -307,7 +307,7 @@ def _unevaluated_items(
 
 
 def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
-    """The names of an object's fields, or the places of an array's items, that the schema says something of, or one
+    """The names of an object's fields, or the places of an array's items, of which this schema says something, or one
     that applies to the same value and holds. What `unevaluatedProperties` and `unevaluatedItems` allow is among them.
     """
     if not isinstance(schema, dict):
@@ -513,8 +513,8 @@ _NAMES_FIELDS_ELSEWHERE = frozenset(
 
 
 def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a tenant's tool, which takes no fields that it does not name unless it says so itself. A field that
-    another schema names which applies to the whole input (`allOf`, `$ref` …) is a named one.
+    """The schema of a tenant's tool, which takes no fields that it does not name unless it says so itself. A field also
+    counts as named if a schema inside names it that applies to the whole input (`allOf`, `$ref` …).
     """
     if "additionalProperties" in schema or "unevaluatedProperties" in schema:
         return schema

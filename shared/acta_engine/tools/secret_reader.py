@@ -4,7 +4,7 @@ A secret of a tool is called `acta/<env>/tools/<tenant>/<name>`, that of notific
 `acta/<env>/notify/<tenant>/webhook`. It is asked for with credentials of the bound tenant that reach its own secrets
 alone. No error has a secret's name or value: AWS's messages may.
 
-The source of what happens where: Secrets Manager API Reference, PutSecretValue, CreateSecret, DeleteSecret.
+Source: Secrets Manager API Reference, PutSecretValue, CreateSecret, DeleteSecret.
 """
 
 import time
@@ -32,7 +32,7 @@ Prefix = Callable[[str, str], str]
 
 
 class SecretUnusable(Exception):
-    """What the secret holds can be no header's value. Somebody else than Acta stored it."""
+    """The secret's value cannot be a header's value, so somebody else than Acta stored it."""
 
 
 class ToolSecretStore:
@@ -84,13 +84,13 @@ class ToolSecretReader:
         self._kept: OrderedDict[tuple[str | None, str, str], tuple[float, str]] = OrderedDict()
 
     def __call__(self, tenant: str, name: str, set_at: str = "") -> str | None:
-        """None: there is no such secret. Only values are kept, so one that is set is there for the next call. `set_at`:
-        what is kept of another time is not used: its hosts may have been others.
+        """The secret's value; None: there is none. Only values are cached, so a secret that is set now is there for the
+        next call. `set_at`: a value that is cached for another time is not used: it may be for other hosts.
 
         Raises AwsDenied, StoreThrottled, StoreUnavailable, SecretUnusable.
         """
         binding = bound()
-        # with the bound tenant: what was read for one is not there for another, whichever tenant the caller names
+        # The bound tenant is part of the key: whichever tenant the caller names, no other tenant's value is found.
         key = (
             None if binding is None else binding.tenant,
             tool_secrets_prefix(self._environment, tenant) + name,
@@ -124,6 +124,6 @@ class ToolSecretReader:
 
 
 def _without_names(operation: str, code: str) -> Exception:
-    """What is not expected is an operator's to see to, such as a KMS key that is disabled: it is waited for."""
+    """The error for an unexpected code. Sessions wait until an operator mends its cause, such as a disabled KMS key."""
     kind = StoreUnavailable if code == BEING_DELETED else AwsDenied
     return kind(f"{operation}: {code}")

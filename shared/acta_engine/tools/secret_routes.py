@@ -43,7 +43,7 @@ class PutToolSecret(RequestBody):
     EXAMPLES: ClassVar = {"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}}
 
     value: Annotated[str, AfterValidator(usable_value)] = Field(repr=False)
-    """It is never answered. 8 to 4,096 printable ASCII characters, no space at either end."""
+    """No answer ever shows it. 8 to 4,096 printable ASCII characters, no space at either end."""
     hosts: Annotated[list[SecretHost], Field(max_length=MAX_HOSTS)] | None = None
     """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
 
@@ -54,7 +54,7 @@ def list_tool_secrets(api: Api) -> Response:
 
 
 def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
-    """The name is stored first: a request that fails in between is repeated, and leaves no value unknown."""
+    """Stores the name first, so that a request that fails in between leaves no value without a name."""
     if not is_secret_name(name):
         raise FieldsInvalid({"name": [NAME_RULE]})
     tenant, now = api.caller.tenant, api.app.clock.now()
@@ -71,9 +71,9 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
         secret,
         (*users(api.app.tool_definitions, tenant, name), *users(api.app.server_definitions, tenant, name)),
     )
-    # with the former value no more hosts than it was for; the time anew, so that no worker keeps it for the others
+    # The former value gets no further hosts; the new time keeps workers from using a cached value for the new hosts.
     api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
-    # before, for calls that were asked for until now; after, for those asked for until the new value was there
+    # Once before the value, for calls asked for until now, and once after it, for those asked for in between.
     _write_anew(api, tenant, name)
     api.app.secret_values.put(tenant, name, body.value)
     secret = secret.model_copy(update={"updated_at": api.app.clock.now()})
@@ -83,8 +83,8 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
 
 
 def _write_anew(api: Api, tenant: str, secret: str) -> None:
-    """Those that refer to the secret: with another value they are other tools, and no call that was asked for
-    before runs with it (docs/design/people.md 16).
+    """Gives a new version to the tools and servers that refer to the secret, so that no call that was asked for before
+    runs with the new value (docs/design/people.md 16).
     """
     for store in (api.app.tool_definitions, api.app.server_definitions):
         for one in users(store, tenant, secret):
@@ -117,7 +117,7 @@ def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:
 
 
 def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """The hosts until the new value is there, which may fail: those of both values, else of the former."""
+    """The hosts to store until the new value is there: those that old and new list share, or else the former ones."""
     if not former:
         return hosts
     return tuple(host for host in hosts if host in former) or former

@@ -22,7 +22,7 @@ from acta_engine.untrusted.quoting import OutsideText
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
 StoredKind = Literal["builtin", "http", "lambda"]
-"""Of a definition in the table. Releases that know no others read it, so no other is stored there."""
+"""The kinds of definitions in the table. Releases that know no others read it, so no other is stored there."""
 ToolKind = Literal["builtin", "python", "http", "lambda", "mcp"]
 FileAccess = Literal["read", "write"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -56,7 +56,7 @@ NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"
 """No hyphen: Secrets Manager may take a name that ends with one and six characters for a part of an ARN."""
 NAME_RULE = "A secret's name is 1 to 64 letters, digits and _, and does not begin with a digit."
 MAX_TOOL_SECRETS = 40
-"""Of a tenant. One answer of the API lists them."""
+"""The most secrets of a tenant. One answer of the API lists them."""
 MIN_VALUE_CHARS = 8
 """A shorter text could not be taken out of a tool's answers: too much else looks like it."""
 MAX_VALUE_CHARS = 4_096
@@ -111,7 +111,7 @@ class ToolSpec(FrozenModel):
 
     @property
     def wants_another_approver(self) -> bool:
-        """Whether who asked for a call of the tool may not approve it."""
+        """Whether a person who asked for a call of the tool may not approve it."""
         return (
             self.approver_role is not None if self.approver_must_differ is None else self.approver_must_differ
         )
@@ -123,8 +123,8 @@ def written_as(spec: ToolSpec) -> str:
 
 
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
-    """The stakes of a tool of a tenant's whose definition names none. A tool that only reads needs nobody
-    (designdocs/design/people.md).
+    """Whether a tenant's tool is of high stakes if its definition does not say. A tool that only reads needs nobody's
+    approval (docs/design/people.md 12).
     """
     return effect != "read" or risk == "system" or name.lower().replace("-", "_") in HIGH_STAKES_NAMES
 
@@ -188,8 +188,8 @@ class BuiltinTool(ToolSpec):
     """Makes one call, which it gets as a `BuiltinCall` (`shared/acta_engine/tools/port.py`). None: the turn itself
     does what the call asks for, in the commit of the reply."""
     note: Callable[[Arguments], str | None] | None = None
-    """The text that such a call leaves on the session's scratchpad, in the commit of the reply. None, or where it
-    returns None: the call is to run."""
+    """Returns the text that a call leaves on the session's scratchpad, in the commit of the reply. The call runs
+    instead if this is None or returns None."""
     file: FileArgument | None = None
     question: str = ""
     """What a person who has to approve a call is asked. Empty: whether the agent may do this."""
@@ -261,7 +261,7 @@ class PythonTool(ToolSpec):
     tenants: tuple[str, ...]
     """Who has it. `*`: every tenant."""
     digest: str
-    """Of everything that is said of the tool. Another digest means that the tool was changed."""
+    """The hash of everything that is said of the tool. Another digest means that the tool was changed."""
 
     @property
     def written(self) -> str:
@@ -286,7 +286,7 @@ class ToolDefinition(ToolSpec):
 
     @property
     def written(self) -> str:
-        """Names what was written: no other write, and no later tool of the same name, has the same."""
+        """A name for this write of the definition. No other write, and no later tool of the same name, shares it."""
         return f"{self.version}/{self.created_at.isoformat()}"
 
     @property

@@ -12,7 +12,7 @@ from acta_engine.tools.tool import BuiltinTool, ToolSpec
 
 @cache
 def builtins() -> Mapping[str, BuiltinTool]:
-    """The built-in tools by name, always in the same order: providers cache what begins with them.
+    """The built-in tools by name, always in the same order, because providers cache how requests begin.
 
     They are made at the first use, because making them takes time at a cold start.
     """
@@ -25,12 +25,12 @@ def builtins() -> Mapping[str, BuiltinTool]:
 
 
 def optional_tools() -> tuple[str, ...]:
-    """The names of those that not every deployment offers."""
+    """The names of the optional tools, which not every deployment offers."""
     return tuple(name for name, tool in builtins().items() if tool.optional)
 
 
 def check_optional(names: Collection[str]) -> None:
-    """Raises SettingsError for a name that no optional tool has. Only what deploys asks, so no cold start pays."""
+    """Raises SettingsError for a name that no optional tool has. Only a deployment calls it, so no cold start pays."""
     unknown = sorted(set(names) - set(optional_tools())) if names else []
     if unknown:
         raise SettingsError(
@@ -41,9 +41,9 @@ def check_optional(names: Collection[str]) -> None:
 def offered(optional: Collection[str], own: Mapping[str, ToolSpec]) -> dict[str, ToolSpec]:
     """What a tenant has without its own definitions: the built-in tools, then the environment's.
 
-    `optional`: names of the optional tools that the deployment offers. One that it does not offer keeps its name: no
-    other tool has it. `own`: the environment's tools by name. A later release may have built in a tool of such a name.
-    The built-in one wins.
+    `optional`: names of the optional tools that the deployment offers. No other tool may have the name of an optional
+    tool, whether it is offered or not. `own`: the environment's tools by name. If a later release builds in a tool of
+    the same name, the built-in one wins.
     """
     first = {name: tool for name, tool in builtins().items() if not tool.optional or name in optional}
     return first | {name: tool for name, tool in own.items() if name not in builtins()}

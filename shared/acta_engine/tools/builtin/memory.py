@@ -32,8 +32,8 @@ def note(arguments: Mapping[str, Any]) -> str | None:
 def remember(call: BuiltinCall) -> str:
     """The memory's id is made from the effect's id, so a call that runs again adds nothing.
 
-    A text that the agent has read may be what made it remember this. So after it has read one, the memory is for this
-    user's sessions alone until a person lets everybody have it. What is noted in a private session is for the user's
+    A text from outside may have made the agent remember this. So once the agent has read such a text, the memory is for
+    this user's sessions alone until a person lets everybody have it. A memory from a private session is for the user's
     private sessions alone until then.
     """
     context, kept = call.context, call.arguments["text"].strip()
@@ -43,7 +43,7 @@ def remember(call: BuiltinCall) -> str:
         raise ToolFailed("the text is blank.")
     user = context.user if context.read_outside or context.private else None
     memory_id = f"{MEMORY}_{context.effect_id.partition('_')[2]}"
-    # What an earlier attempt of this call has stored says nothing: the result is the same however often the call runs.
+    # The memory that an earlier attempt of this call stored is passed over, so every attempt has the same result.
     is_known = any(
         one.memory_id != memory_id and same_text(one.text, kept) and one.only_for in (None, user)
         for one in _near(call, kept, RECALLED * MAX_TEXT_CHARS)

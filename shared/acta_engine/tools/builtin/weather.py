@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 FORECAST_URL = "https://api.open-meteo.com"
 MAX_SECONDS = 10.0
-"""For each of the two requests."""
+"""The most seconds that each of the two requests may take."""
 MAX_NAME_CHARS = 80
 MAX_BYTES = 262_144
-"""Of an answer."""
+"""The most bytes of an answer."""
 CHUNK_BYTES = 16_384
 CANDIDATES = 10
-"""Places that the geocoding API may return."""
+"""The most places that the geocoding API may return."""
 CURRENT = (
     "temperature_2m", "apparent_temperature", "relative_humidity_2m", "precipitation", "weather_code",
     "wind_speed_10m",

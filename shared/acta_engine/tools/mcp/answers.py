@@ -18,7 +18,7 @@ class ClientCredentialsView(TypedDict):
 
     client_id: str
     secret: str
-    """The name of the one that is the client's secret."""
+    """The name of the stored secret that is the client's secret."""
     token_url: str | None
     """null: the server's metadata say where tokens come from."""
     issuer: str | None
@@ -50,14 +50,14 @@ class ConfirmedMcpToolView(TypedDict):
 
 
 class McpServerView(TypedDict):
-    """A server whose tools agents may have, where an admin has confirmed them."""
+    """An MCP server. Agents may have those of its tools that an admin has confirmed."""
 
     name: str
     url: str
     auth: SecretReferenceView | McpCredentialsView | None
     timeout_seconds: int
     tools: list[ConfirmedMcpToolView]
-    """Those that agents may have."""
+    """The tools that agents may have."""
     applied: AppliedFromView | None
     """null: no set of files owns it."""
     version: int
@@ -96,7 +96,7 @@ def mcp_server_view(server: stored.McpServer) -> McpServerView:
 
 
 def _auth_view(auth: McpServerAuth | None) -> SecretReferenceView | McpCredentialsView | None:
-    """Names of secrets: their values are nowhere here."""
+    """The names of the secrets, never their values."""
     if auth is None:
         return None
     client = auth.client_credentials

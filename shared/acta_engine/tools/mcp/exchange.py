@@ -62,7 +62,7 @@ METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 
 
 class RpcCall(NamedTuple):
-    """A request. `name`: of the tool, or a task's id, which a header repeats. `headers`: further ones."""
+    """A request. `name`: the tool's name or the task's id, which a header repeats. `headers`: additional headers."""
 
     method: str
     params: Mapping[str, Any]
@@ -95,7 +95,7 @@ def stateless_request(
 
 
 def request_with_handshake(call: RpcCall, id: int) -> bytes:
-    """The body in a revision before."""
+    """The body in the older revisions, which begin with a handshake."""
     return _body(call.method, call.params, id)
 
 
@@ -255,7 +255,7 @@ def _text(value: Any) -> str | None:
 
 
 def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """Marked properties to which nothing but `properties` leads."""
+    """The marked properties that are reached through `properties` alone."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     for name, below in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(below, Mapping):
@@ -265,7 +265,7 @@ def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 
 
 def _marked(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every schema with the mark, wherever it is. A property may itself be called so: its schema is no mark."""
+    """Every schema with the mark, wherever it is. A property that merely has the mark's name is no mark."""
     waiting: list[tuple[Any, bool]] = [(schema, True)]
     while waiting:
         item, is_schema = waiting.pop()
@@ -288,14 +288,14 @@ LIST_TOOLS, CALL_TOOL = "tools/list", "tools/call"
 MAX_REDIRECTS = 3
 LONGEST_RETRY_SECONDS = 30
 USUAL_RETRY_SECONDS = 1.0
-"""Before a stream that broke off is asked for again, where it does not say how long to wait."""
+"""The wait before a broken stream is asked for again, if the stream has not said how long to wait."""
 MAX_RESUMES = 5
 GOODBYE_SECONDS = 2
 SHOWN_BYTES = 1_000
 
 Authorize = Callable[[HttpAnswer | None, float], Mapping[str, str]]
-"""The headers that prove who we are. Given None: for a first try. Given the answer that refused them (401): better
-ones, or none where there are no better ones. The second is the time until which it may take (`time.monotonic`)."""
+"""Returns the headers that prove who we are. Its first argument is None for a first try, or the answer (401) that
+refused the former ones; then it may have none that are better. The second is the deadline (`time.monotonic`)."""
 
 
 class McpFailed(Exception):
@@ -475,7 +475,7 @@ class McpExchange:
         return answer, found[0]
 
     def _wait(self, retry_ms: int | None) -> None:
-        """Before a stream is asked for again, as long as it said. Raises NotAnswered where there is no time for it."""
+        """Waits for as long as a stream said before it is asked for again. Raises NotAnswered if there is no time."""
         seconds = USUAL_RETRY_SECONDS if retry_ms is None else retry_ms / 1_000
         if seconds > min(LONGEST_RETRY_SECONDS, self._deadline - time.monotonic()):
             raise NotAnswered("broke off its answer")
@@ -484,7 +484,7 @@ class McpExchange:
     def _send(
         self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None = None
     ) -> HttpAnswer:
-        """With credentials; once more with better ones where the server refuses them and there are some."""
+        """Sends with credentials, and once more with better ones if the server refuses them and there are any."""
         if self._credentials is None:
             self._credentials = self._authorize(None, self._deadline)
         answer = self._follow(method, headers, body, watch)
@@ -498,7 +498,7 @@ class McpExchange:
     def _follow(
         self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None
     ) -> HttpAnswer:
-        """Redirects that keep the method lead on within the server's own origin."""
+        """Sends the request and follows redirects that keep the method and stay within the server's own origin."""
         content = {} if body is None else {"Content-Type": "application/json"}
         accept = EVENT_STREAM if method == "GET" else ACCEPT
         sent = {"User-Agent": "acta", "Accept": accept, **content, **headers, **(self._credentials or {})}
@@ -516,7 +516,7 @@ class McpExchange:
 
 
 def _new_id() -> int:
-    """Of a request. A call that is made again has another one, whichever worker makes it."""
+    """A request's id. A call that is made again gets another id, whichever worker makes it."""
     return secrets.randbits(48)
 
 

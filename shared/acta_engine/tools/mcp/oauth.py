@@ -27,9 +27,9 @@ from acta_engine.tools.mcp.exchange import (
 from acta_engine.tools.mcp.server import ClientCredentials
 
 EARLIER_SECONDS = 30
-"""A token is not used in its last seconds."""
+"""How many seconds before its end a token is no longer used."""
 USUAL_SECONDS = 300
-"""Of a token that does not say how long it lives."""
+"""The lifetime of a token that does not state one."""
 MAX_KEPT = 200
 _TOKEN = re.compile(r"[!-~]{1,16384}")
 _SCOPE = re.compile(r'scope="([^"]{1,1000})"')
@@ -199,7 +199,7 @@ def _covers(resource: str, server_url: str) -> bool:
 
 
 def _takes_header(methods: Any) -> bool:
-    """Every authorization server has to support Basic (RFC 6749, 2.3.1): it is used where nothing is said."""
+    """Basic is used where the metadata say nothing: every authorization server supports it (RFC 6749, 2.3.1)."""
     known = methods if isinstance(methods, list) else []
     if "client_secret_basic" in known or not known:
         return True

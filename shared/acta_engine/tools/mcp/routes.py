@@ -78,7 +78,7 @@ class PutMcpServer(Applicable):
     }
 
     name: str | None = None
-    """The path's, or absent: a server keeps its name."""
+    """The name in the path, or absent: a server cannot be renamed."""
     url: Url
     """Where it answers, streamable HTTP. https, of a host that the operator allows."""
     auth: McpAuth | None = None
@@ -128,7 +128,7 @@ def _listed(api: Api, server: McpServer) -> dict[str, Listed]:
 def _confirmed_by(
     api: Api, server: McpServer, wanted: Mapping[str, ConfirmMcpTool], known: McpServer | None
 ) -> tuple[ConfirmedTool, ...]:
-    """`known`: what was confirmed before, of the same URL. The server is asked about what is not among it."""
+    """`known`: the tools that were confirmed before at the same URL. The server is asked about all others."""
     asked: dict[str, Listed] | None = None
     tools, wrong = [], dict[str, list[str]]()
     for name, one in wanted.items():
@@ -198,7 +198,7 @@ def write_mcp_server(
 def delete_mcp_server(
     api: Api, name: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
 ) -> Response:
-    """Its tools are gone with it. Agents that name them keep the names, so that it takes `force`."""
+    """Its tools are gone with it. Agents that name them keep the names, so it takes `force` to delete such a server."""
     servers = _servers(api)
     old = servers.get_as_read(name, version)
     if not force:
@@ -208,7 +208,7 @@ def delete_mcp_server(
 
 
 def refresh_mcp_server(api: Api, name: str) -> Response:
-    """Asks the server what it says now, beside what was confirmed. Nothing is stored."""
+    """Asks the server for its tools and shows them next to what was confirmed. Nothing is stored."""
     server = _servers(api).get(name)
     return success({"items": listed_view(server, _listed(api, server))})
 
@@ -262,7 +262,7 @@ def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
 
 
 def _wrong_secret(body: PutMcpServer, tenant: str, secrets: ToolSecretNames) -> dict[str, list[str]]:
-    """Where the secret was never set, or is for other hosts."""
+    """The problem, if the secret was never set or is for other hosts."""
     assert body.auth is not None
     name, client = body.auth.secret_name, body.auth.client_credentials
     known = next((each for each in secrets.all(tenant) if each.name == name), None)

@@ -27,11 +27,11 @@ SERVER_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,23}$"
 SERVER_NAME_RULE = "A server's name is 1 to 24 small letters, digits and -, and begins with a letter."
 SEPARATOR = "__"
 MAX_SERVERS = 10
-"""Of a tenant. One answer of the API lists them, and a turn's snapshot has them all."""
+"""The most servers of a tenant. One answer of the API lists them, and a turn's snapshot has them all."""
 MAX_SERVER_TOOLS = 40
-"""Confirmed ones of one server."""
+"""The most confirmed tools of one server."""
 MAX_SHOWN_DESCRIPTION_CHARS = 2_000
-"""Of a longer description the model is given the beginning."""
+"""The model is given only the beginning of a longer description."""
 MAX_NAME_CHARS = 64
 """Models' providers take no longer names of tools."""
 HASH_CHARS = 8
@@ -59,8 +59,8 @@ class ClientCredentials(FrozenModel):
 
 
 class McpServerAuth(FrozenModel):
-    """How calls prove who they are: one of both. `secret`: names the one that is the whole value of the header
-    `Authorization`.
+    """How calls prove who they are: exactly one of the two. `secret`: names the secret that is the whole value of the
+    header `Authorization`.
     """
 
     secret: SecretName | None = None
@@ -89,7 +89,7 @@ class ConfirmedTool(FrozenModel):
     description: str
     input_schema: dict[str, Any]
     pin: Pin
-    """Of all that the server said of the tool (`pin_of`)."""
+    """The hash of all that the server said of the tool (`pin_of`)."""
     confirmed_read: bool = False
     """The server says that it only reads, and the admin agrees."""
     high_stakes: bool = True
@@ -126,7 +126,7 @@ class McpServer(FrozenModel):
 
     @property
     def written(self) -> str:
-        """Names what was written: no other write, and no later server of the same name, has the same."""
+        """A name for this write of the definition. No other write, and no later server of the same name, shares it."""
         return f"{self.version}/{self.created_at.isoformat()}"
 
     @property
@@ -163,7 +163,7 @@ class McpTool(ToolSpec):
 
     @property
     def written(self) -> str:
-        """Another write of the server makes other tools: a call runs with what it was asked for."""
+        """Each write of the server makes new tools: a call runs only with the definition that it was asked for."""
         return self.server_written
 
 
@@ -191,7 +191,7 @@ def specs_of(server: McpServer) -> tuple[McpTool, ...]:
 
 
 def _quoted_description(server: McpServer, one: ConfirmedTool) -> str:
-    """Others' words, so they stand between two lines with a mark (ADR 52). They are the same in each turn."""
+    """The description is others' words, so it stands between two marked lines (ADR 52), the same in each turn."""
     text = one.description.strip() or "(none)"
     if len(text) > MAX_SHOWN_DESCRIPTION_CHARS:
         text = f"{text[: MAX_SHOWN_DESCRIPTION_CHARS - 1]}…"
@@ -227,6 +227,6 @@ def pin_of(described: Mapping[str, Any]) -> str:
 
 
 def with_servers(tools: Iterable[ToolSpec], servers: Iterable[McpServer]) -> dict[str, ToolSpec]:
-    """By name: tools that an admin has defined, then those of servers. One that an admin has defined keeps its name."""
+    """By name: tools that an admin has defined, then those of servers. If both have a name, the admin's tool wins."""
     own = {tool.name: tool for tool in tools}
     return own | {tool.name: tool for server in servers for tool in specs_of(server) if tool.name not in own}

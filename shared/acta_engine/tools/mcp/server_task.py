@@ -16,7 +16,7 @@ LONGEST_INTERVAL = 240
 
 class TaskNews(NamedTuple):
     """What a server says of a task that is not over. `interval`: the seconds that it wants between two looks; None: it
-    says nothing. `is_told`: what a person has answered it has reached it.
+    says nothing. `is_told`: a person's answer has reached the server.
     """
 
     task_id: str
@@ -44,7 +44,7 @@ class ServerTask(StoredModel):
         return task.model_copy(update={"look_at": task._next_look(now, news.interval)})
 
     def looked(self, now: datetime, news: TaskNews | None = None, told: tuple[str, ...] = ()) -> "ServerTask":
-        """After a look that did not find it over. `news` None: the look came to nothing. `told`: keys of questions."""
+        """The task after a look that did not find it over. `news` None: no answer came. `told`: keys of questions."""
         return self.model_copy(
             update={
                 "look_at": self._next_look(now, news.interval if news is not None else None),
@@ -54,7 +54,7 @@ class ServerTask(StoredModel):
         )
 
     def after_people(self, asked: datetime, now: datetime) -> "ServerTask":
-        """It was people's turn since `asked`: the tool's time stood still, and the server is looked for at once."""
+        """People were to answer since `asked`: the tool's time stood still, and the task is looked at at once."""
         return self.model_copy(update={"look_at": now, "until": self.until + (now - asked)})
 
     def is_due(self, now: datetime) -> bool:

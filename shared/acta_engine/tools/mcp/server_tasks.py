@@ -39,8 +39,8 @@ OTHER_TOOL = (
 def begin_task(
     held: HeldCall, news: TaskNews, began: datetime, *, start_is_logged: bool
 ) -> CallResult | None:
-    """Commits the task's id; the engine then waits. A result: nobody waits for the call any more, and the server was
-    told so. Raises Fenced, and what the stores raise.
+    """Commits the task's id; the engine then waits. Returns a result only if nobody waits for the call any more; the
+    server was told so. Raises Fenced, and what the stores raise.
     """
     assert held.spec is not None
     try:
@@ -128,7 +128,7 @@ def look(held: HeldCall, deadline_seconds: float | None = None) -> None:
 
 
 def _looked(held: HeldCall, spec: ToolSpec, context: CallContext, task: ServerTask) -> str | OutsideText:
-    """Where the server cannot be asked now, it is looked for again later."""
+    """The task's result. If the server cannot be asked now, the task is looked at again later."""
     try:
         return _tasks(held).look(spec, context, task)
     except ToolNotRun:
@@ -150,7 +150,7 @@ def _look_again(held: HeldCall, task: ServerTask, news: TaskNews | None, told: t
 
 
 def _end(held: HeldCall, task_id: str) -> None:
-    """Best effort: what is not ended ends by itself, and its server forgets it."""
+    """Tells the server to end the task. This may fail: such a task ends by itself, and its server forgets it."""
     if held.spec is not None:
         with suppress(ActaError):
             _tasks(held).end(held.spec, held.context(held.spec, END_SECONDS), task_id)

@@ -59,7 +59,7 @@ MAX_TOOL_BYTES = 65_536
 MAX_CURSOR_CHARS = 4_096
 MAX_FRESH_SECONDS = 3_600
 USUAL_FRESH_SECONDS = 60
-"""Of a list that says nothing of it, as those of older servers."""
+"""How long a list is kept that does not say it, such as those of older servers."""
 MAX_KEPT = 200
 
 
@@ -190,8 +190,8 @@ def _text(value: Any) -> str:
 
 
 class Listings:
-    """What a process has read, by tenant and server as it was written (a list is one caller's own). `wall`: seconds of
-    a clock that never goes back.
+    """The lists that a process has read, by tenant and write of the server (a list is for one caller alone). `wall`:
+    seconds of a clock that never goes back.
     """
 
     def __init__(self, wall: Callable[[], float] = time.monotonic) -> None:
@@ -213,9 +213,9 @@ class Listings:
 
 MAX_RESULT_CHARS = 4_194_304
 LOOK_SECONDS = 30
-"""For asking a server what comes of its task."""
+"""The most seconds for asking a server what has come of its task."""
 MAX_ROUNDS = 5
-"""So often a call is sent again at once where its server asks for nothing but that."""
+"""The most times that a call is sent again at once because its server asks for nothing but that."""
 CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What servers are told that Acta does for them."""
 WITH_TASKS: Mapping[str, Any] = {**CAPABILITIES, "extensions": {TASKS: {}}}
@@ -449,7 +449,7 @@ class _Used:
         return self._by_token
 
     def _by_secret(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
-        """A refused value is not better the second time."""
+        """The header with the secret. A value that was refused is not sent again."""
         auth = self._connection.auth
         assert auth is not None
         return {} if refused else {"Authorization": self._secret(auth.secret_name, self._connection.url)}
@@ -485,7 +485,7 @@ class _Used:
 
 
 def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
-    """The call was not sent, whatever its effect."""
+    """Raises ToolFailed: the call was not sent, so this holds for a tool of any effect."""
     raise ToolFailed(
         f"{tool.name} was not called: its server {failed}. Try again later, or go on without it.",
         _said(tool, failed, used),
@@ -591,7 +591,7 @@ MAX_REQUESTS = 5
 MAX_FIELDS = 20
 MAX_MESSAGE_CHARS = 2_000
 MAX_BYTES = 8_192
-"""Of all requests together: they are part of the head until somebody has answered."""
+"""The most bytes of all requests together: they are part of the head until somebody has answered."""
 MAX_STATE_CHARS = 8_192
 MAX_URL_CHARS = 2_000
 _PRIMITIVES = frozenset(("string", "number", "integer", "boolean", "array"))

@@ -100,9 +100,9 @@ def _failed(tool: str, name: str, what: str, host: str = "") -> ToolFailed:
 
 
 MAX_PARTS = 16
-"""Of one secret, the longest ones. It bounds the work; who sends more cookies with a tool is rare."""
+"""The most parts of one secret, the longest ones, that are looked for. This bounds the work; more cookies are rare."""
 UNDONE = 2
-"""So many escapes may lie in each other, such as of HTML in a text of JSON."""
+"""How many nested levels of escapes are undone, such as HTML inside a JSON text."""
 _ESCAPE = re.compile(
     r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[\"'/\\]|%[0-9A-Fa-f]{2}|&#?[0-9A-Za-z]{2,8};", re.ASCII
 )
@@ -183,7 +183,7 @@ def _places(text: str, forms: Mapping[str, str]) -> Iterable[tuple[int, int, str
 
 
 def _replaced(text: str, found: list[tuple[int, int, str]]) -> str:
-    """Of places that overlap the first has its name in their stead."""
+    """The text with secrets' names in place of the finds. Of overlapping finds, the first one's name stands for all."""
     pieces: list[str] = []
     done = 0
     for start, end, name in sorted(found, key=lambda place: (place[0], -place[1])):

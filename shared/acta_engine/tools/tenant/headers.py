@@ -1,7 +1,7 @@
 """Headers of tools of kind `http`: which names a tool cannot set, and which may have their value in the definition.
 
-A definition is in the table, its backups and its exports. Most headers refer to a secret (docs/design/tools.md 27):
-whoever names a header may call a credential anything.
+A definition is in the table, its backups and its exports, so no credential may stand in it. Most headers have to refer
+to a secret (docs/design/tools.md 27), because a header with a credential may have any name.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _NO_ARGUMENT = frozenset((
     "x-real-ip", "x-rewrite-url", "true-client-ip", "cf-connecting-ip", "client-ip", "x-client-ip",
     "x-cluster-client-ip",
 ))  # fmt: skip
-"""Beside them, what says who calls, from where, or which request it is: no model says that."""
+"""Headers that no model may set either, because they say who calls, from where, or which request it is."""
 _NO_ARGUMENT_BEGINS = ("content-", "proxy-", "sec-", "x-amz-", "x-forwarded-", "x-envoy-")
 
 
@@ -55,9 +55,9 @@ _PLAIN = (
     "accept", "agent", "cachecontrol", "caller", "country", "currency", "environment", "format", "language", "locale",
     "mode", "origin", "prefer", "referer", "region", "team", "tenant", "timezone", "version",
 )  # fmt: skip
-"""What the name of such a header ends with, without its separators: `X-GitHub-Api-Version`, `X-Tenant`."""
+"""Ends of names whose value may stand in the definition, without separators: `X-GitHub-Api-Version`, `X-Tenant`."""
 PLAIN_NAMES = "Accept, Accept-Language, …-Version, …-Format, …-Region, …-Tenant, …-Team, …-Caller"
-"""Those that an admin is told of."""
+"""The same names as an admin is told of them."""
 _SCHEMES = (
     "apikey ",
     "basic ",
@@ -71,13 +71,13 @@ _SCHEMES = (
     "token ",
 )
 _BEGINNINGS = ("akia", "eyj", "gho_", "ghp_", "github_pat_", "glpat-", "pk-", "rk_", "sk-", "sk_", "xox")
-"""Of the credentials that large services give out; `eyJ` is a JSON object in base64, such as a JWT."""
+"""How credentials of large services begin, in lower case; `eyJ` is a JSON object in base64, such as a JWT."""
 _LONG = 24
 """A word of so many characters that has letters and digits is taken for a credential."""
 
 
 def may_be_literal(name: str, value: str) -> bool:
-    """Whether the header may stand in the definition as it is: its name says that it is none, and so does its value.
+    """Whether the header may stand in the definition as it is: neither its name nor its value is that of a credential.
 
     Linear in both.
     """

@@ -94,7 +94,7 @@ class HttpTool:
             return self._guard.resolve(url)
         except AddressRefused as refused:
             _raise_if(in_doubt)
-            # after a redirect the host is others' word, and may have in small letters what they were told
+            # after a redirect another server has named the host, which may repeat a secret in small letters
             why = None if credentials.values else OutsideText("address", tool.name, f"{refused}.")
             message = f"{tool.name} may not go there. Try another way."
             raise ToolFailed(message, why, ran=not is_first, remedy=refused.remedy) from None

@@ -1,9 +1,9 @@
 """Where the arguments of a tool of kind `http` go: into the path, the query, a header or the body (ADR 97).
 
 As in OpenAPI: `{order_id}` in the URL's path is an argument, and `parameters` says of others
-`{"in": "query", "name": "q"}`. What is not named goes where it always went: of a GET into the query, else into a JSON
-body. What the admin wrote stays what it is, whatever a model says: no value changes the path's parts, adds a parameter
-or a header, or takes the place of one.
+`{"in": "query", "name": "q"}`. An argument that is not named goes into the query of a GET, or else into a JSON body.
+What the admin wrote stays what it is, whatever a model says: no value changes the path's parts, adds a parameter or a
+header, or takes the place of one.
 """
 
 import json
@@ -53,7 +53,7 @@ def query_names(url: str) -> list[str]:
 
 
 def whole_names(names: Iterable[str]) -> list[str]:
-    """The names as servers read them, of a field of an object with the object's."""
+    """The names as servers read them. The name of an object's field includes that of the object."""
     return [_SEPARATORS.sub("", _plain(name)) for name in names]
 
 
@@ -80,14 +80,14 @@ def _plain(name: str) -> str:
 
 _VARIABLE = re.compile(r"\{([A-Za-z0-9_.-]{1,64})\}")
 MAX_PATH_CHARS = 500
-"""Of a value in the path."""
+"""The most characters of a value in the path."""
 MAX_HEADER_CHARS = 1_024
 _SLASHES = frozenset("/\\⁄∕⧸⧵")
 """What a server may take for the end of a part, after it has folded look-alikes."""
 SENT = ("query", "body")
 """Where an API finds an argument by its name: some merge the two."""
 MAX_UNESCAPED = 8
-"""So often are escapes of a value undone to see what a server may read. A value with more is refused."""
+"""How many times escapes of a value are undone to see what a server may read. A value that needs more is refused."""
 
 Problems = dict[str, list[str]]
 
