@@ -18,7 +18,6 @@ import httpx2
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation, deployment_signed_in_to
 from acta.cli.exit_codes import CliError
-from acta.cli.local_stack import local_sign_in
 from acta.cli.operations.target import SIGN_IN, aws_errors
 from acta.cli.terminal.text import Columns, cli_error, echo, note, one_line, show, show_list
 from acta.client.deployment import check_url, is_encrypted
@@ -64,6 +63,8 @@ def target_of(arguments: Namespace, store: Store, read_outputs: Callable[[str], 
     if any(given):
         raise CliError("--url, --issuer and --client-id go together: give all three, or none to look them up")
     if arguments.env == LOCAL:
+        from acta.cli.local_stack import local_sign_in  # only now: it loads what signs tokens
+
         url, client_id = local_sign_in(arguments.state)
         return SignInTarget(url, Application(issuer=url, client_id=client_id))
     if stored is not None and not arguments.look_up:

@@ -146,10 +146,6 @@ class SessionCalls(Calls[C]):
         return data(HttpRequest("PATCH", session_path(session_id, "plan"), body=body, headers=headers))
 
 
-Fields = Mapping[str, Any]
-"""Fields of a body, as in the API's document of the deployment."""
-
-
 class FileCalls(Calls[C]):
     """The tenant's storage, which the agents' file tools see. A path `~/…` is your own; nobody else sees it."""
 

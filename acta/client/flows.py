@@ -270,10 +270,6 @@ def session_path(session_id: str, *rest: str) -> str:
     return path_of("sessions", session_id, *rest)
 
 
-def tool_secret_path(name: str) -> str:
-    return path_of("tool-secrets", name)
-
-
 def file_path(name: str) -> str:
     return f"/v1/files/{quote(name, safe='/')}"
 

@@ -13,7 +13,7 @@ from acta_engine.settings import PREFIX
 from acta_engine.store.schema import CURRENT
 from acta_infra.api.http_api import ApiGateway, Issuer
 from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.api.user_pool import ConsoleSignIn, UserPool
+from acta_infra.api.user_pool import SCOPES, ConsoleSignIn, UserPool
 from acta_infra.data_stores import place
 from acta_infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
 from acta_infra.environments import Environment
@@ -220,7 +220,7 @@ def _sign_in(environment: Environment, pool: UserPool | None) -> dict[str, str]:
             "Audience": pool.client_id,
             "UserPoolId": pool.pool_id,
             "SignInClient": pool.client_id,
-            "SignInScopes": "openid email profile",
+            "SignInScopes": " ".join(SCOPES),
             "SignInTakes": "id_token",
             **{machine_output(name): client_id for name, client_id in pool.machine_ids.items()},
         }

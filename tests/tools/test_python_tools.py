@@ -15,7 +15,7 @@ from acta_engine.store.keys import FILES, MAX_PART_BYTES, tenant_prefix
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import TenantRegistry
 from acta_engine.tools.tenant.functions import PythonTools
-from acta_engine.tools.tool import PythonTool, ToolSpec, written_as
+from acta_engine.tools.tool import PythonTool, ToolSpec
 from acta_engine.untrusted.path import private_folder
 
 CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")
@@ -211,7 +211,7 @@ def test_an_environments_tool_is_found_without_reading_the_tenants_definitions()
     specs = registry(NoDefinitions(), tool()).specs("acme", "a")
 
     assert specs["find"].kind == "python"
-    assert written_as(specs["find"]) == "d"
+    assert specs["find"].written == "d"
 
 
 def test_a_tool_of_the_environment_wins_over_one_of_the_tenants_and_comes_before_it() -> None:

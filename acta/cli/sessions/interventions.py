@@ -5,7 +5,6 @@ An intervention is shown either whole, as a person must see it to decide, or as 
 commands that decide it, ready to be typed, and who may type them.
 """
 
-import base64
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from acta.cli.terminal.text import Screen, echo, exact_json, note, one_line, quo
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import has_ended, is_intervention_id, open_interventions
+from acta.client.sign_in.oidc import claims_of
 from acta_engine.untrusted.exact_json import read_exactly
 
 NOT_FOUND = 404
@@ -363,10 +363,5 @@ def _roles(claim: object) -> object:
 
 def local_claims(client: Client) -> Mapping[str, Any]:
     """The claims of the token if the local stack issued it: its issuer is then the API's own URL. Else empty."""
-    token = client.deployment.token
-    parts = token.split(".") if isinstance(token, str) else []
-    try:
-        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-    except (IndexError, ValueError):
-        return {}
-    return claims if isinstance(claims, dict) and claims.get("iss") == client.url else {}
+    claims = claims_of(client.deployment.token)
+    return claims if claims.get("iss") == client.url else {}

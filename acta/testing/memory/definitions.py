@@ -1,5 +1,6 @@
 """Agents, managed prompts, tenants' tools and MCP servers in memory."""
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from acta.testing.memory.table import MemoryTable, StoredDocument
@@ -28,25 +29,27 @@ Definition = TypeVar("Definition", ToolDefinition, McpServer)
 class _MemoryDefinitionsByName(Generic[Definition]):
     """NamedDefinitions."""
 
-    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+    def __init__(
+        self,
+        table: MemoryTable,
+        clock: Clock,
+        documents: dict[tuple[str, str], StoredDocument],
+        read: Callable[[int, bytes], Definition],
+    ) -> None:
+        """`documents`: the table's documents of this kind, by tenant and name."""
         self._table = table
         self._clock = clock
-
-    @property
-    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
-        raise NotImplementedError
-
-    def _read(self, stored: StoredDocument) -> Definition:
-        raise NotImplementedError
+        self._documents = documents
+        self._read: Callable[[int, bytes], Definition] = read
 
     def all(self, tenant: str) -> tuple[Definition, ...]:
         with self._table.lock:
             own = [each for key, each in sorted(self._documents.items()) if key[0] == tenant]
-        return tuple(map(self._read, own))
+        return tuple(self._read(each.version, each.body) for each in own)
 
     def get(self, tenant: str, name: str) -> Definition | None:
         stored = self._documents.get((tenant, name))
-        return None if stored is None else self._read(stored)
+        return None if stored is None else self._read(stored.version, stored.body)
 
     def create(self, tenant: str, new: Definition, record: IdempotencyRecord | None = None) -> None:
         with self._table.lock:
@@ -72,12 +75,8 @@ class _MemoryDefinitionsByName(Generic[Definition]):
 
 
 class MemoryToolStore(_MemoryDefinitionsByName[ToolDefinition]):
-    @property
-    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
-        return self._table.tools
-
-    def _read(self, stored: StoredDocument) -> ToolDefinition:
-        return to_tool(stored.version, stored.body)
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        super().__init__(table, clock, table.tools, to_tool)
 
     def take_key(self, record: IdempotencyRecord) -> None:
         with self._table.lock:
@@ -89,12 +88,8 @@ class MemoryToolStore(_MemoryDefinitionsByName[ToolDefinition]):
 
 
 class MemoryMcpServerStore(_MemoryDefinitionsByName[McpServer]):
-    @property
-    def _documents(self) -> dict[tuple[str, str], StoredDocument]:
-        return self._table.mcp_servers
-
-    def _read(self, stored: StoredDocument) -> McpServer:
-        return to_server(stored.version, stored.body)
+    def __init__(self, table: MemoryTable, clock: Clock) -> None:
+        super().__init__(table, clock, table.mcp_servers, to_server)
 
 
 class MemorySnapshot:

@@ -28,7 +28,6 @@ from acta_infra.sizing import FunctionName
 LATEST = "$LATEST"
 KEPT = 10
 """How many releases a deployment keeps versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
-TOOL_VERSIONS = f"{PREFIX}TOOL_VERSIONS"
 BACKWARDS: tuple[FunctionName, ...] = (
     "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status",
     "console", "fallback",
@@ -106,10 +105,10 @@ def look(environment: str, lambdas: Any) -> ReleaseHistory:
     revisions: dict[FunctionName, str] = {}
     shifting: list[FunctionName] = []
     for name in get_args(FunctionName):
-        versions = _versions(service, function_name(environment, name))
+        function = function_name(environment, name)
+        versions = _versions(service, function)
         if not versions:
             continue  # an environment without notifications has no function for them
-        function = function_name(environment, name)
         alias = unless(NOT_FOUND, service, "get_alias", FunctionName=function, Name=ALIAS)
         if alias is None:
             raise NotPossible(
@@ -334,8 +333,7 @@ def tools_gone(deployed: ReleaseHistory, release: Release, lambdas: Any) -> list
 
 def _called_by(version: Mapping[str, Any]) -> Mapping[str, str]:
     """Folder -> the version of its function that this version of `tool` calls."""
-    variables = (version.get("Environment") or {}).get("Variables") or {}
-    found: Mapping[str, str] = json.loads(variables.get(TOOL_VERSIONS, "{}"))
+    found: Mapping[str, str] = json.loads(_variable(version, "tool_versions") or "{}")
     return found
 
 

@@ -29,7 +29,7 @@ from acta_infra.deployed.releases import LATEST, NotPossible, forget_old, look
 from acta_infra.local.issuer import AUDIENCE
 from acta_infra.local.state_directory import LocalDeployment
 from acta_infra.local.toolchain import CDK, ROOT
-from acta_infra.names import ALIAS, function_name
+from acta_infra.names import ALIAS, function_name, stateless_stack
 from acta_infra.release import digest_of_sources
 from local_aws.credentials import Credentials
 from local_aws.emulator_process import ACCOUNT, REGION
@@ -285,7 +285,7 @@ def take_newest(environment: str, lambdas: Any) -> None:
     forget_old(look(environment, lambdas), lambdas, KEPT_LOCALLY)
 
 
-STATELESS = "Acta-local-Stateless"
+STATELESS = stateless_stack("local")
 STACK_EVENT = re.compile(r"^(Acta-local-\w+) \|\s*(\d+)/(\d+) \|")
 
 

@@ -140,6 +140,13 @@ class _DefinitionTable(ClockedTable):
         except ConditionFailed as failed:
             raise (KeyTaken if failed.failed == {2 + len(more)} else DefinitionChanged) from None
 
+    def _create(self, tenant: str, item: Item, record: IdempotencyRecord | None) -> None:
+        """Raises DefinitionExists, KeyTaken."""
+        try:
+            self._change(tenant, put(self._table, item, FREE), record)
+        except DefinitionChanged:
+            raise DefinitionExists from None
+
 
 def to_tool(version: int, data: bytes) -> ToolDefinition:
     from acta_engine.tools.tool import ToolDefinition
@@ -181,10 +188,7 @@ class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
         return None if item is None else self.read(*stored(item))
 
     def create(self, tenant: str, new: Definition, record: IdempotencyRecord | None = None) -> None:
-        try:
-            self._change(tenant, put(self._table, self._item(tenant, new), FREE), record)
-        except DefinitionChanged:
-            raise DefinitionExists from None
+        self._create(tenant, self._item(tenant, new), record)
 
     def replace(self, tenant: str, old: Definition, new: Definition) -> None:
         self._change(tenant, put(self._table, self._item(tenant, new), AS_READ, **_as_stored(old)))
@@ -321,11 +325,7 @@ class DynamoDefinitions(_DefinitionTable):
     ) -> None:
         if agent.agent_id == DEFAULT_AGENT:
             raise DefinitionExists
-        item = agent_item(tenant, agent, self._write_version)
-        try:
-            self._change(tenant, put(self._table, item, FREE), record)
-        except DefinitionChanged:
-            raise DefinitionExists from None
+        self._create(tenant, agent_item(tenant, agent, self._write_version), record)
 
     def replace_agent(self, tenant: str, old: AgentDefinition, new: AgentDefinition) -> None:
         item = agent_item(tenant, new, self._write_version)
@@ -347,8 +347,7 @@ class DynamoDefinitions(_DefinitionTable):
             raise KeyError(name)
         if not 0 < version <= MOST_VERSIONS:
             return None
-        pk, sk = versions_pk(tenant, name), version_sk(version)
-        item = self._get({"pk": {"S": pk}, "sk": {"S": sk}})
+        item = self._get(item_key(versions_pk(tenant, name), version_sk(version)))
         if item is not None:
             return item_prompt(item)
         return self.seed(name) if version == prompts.SEED_VERSION else None

@@ -383,7 +383,7 @@ class Change:
             update={
                 "last_seq": self.head.last_seq + len(events),
                 "updated_at": self.now,
-                "tally": self._tally(self.decision),
+                "tally": self._tally(),
             }
         )
         return Commit(
@@ -400,7 +400,7 @@ class Change:
             failed_attempts=tuple(self._failed_attempts),
         )
 
-    def _tally(self, decision: Decision | None) -> Tally:
+    def _tally(self) -> Tally:
         tally, types = self.head.tally, {event.type for event, _ in self._events}
         for event, _ in self._events:
             tally = tally.plus(**{event.counted: 1}) if event.counted else tally
@@ -410,7 +410,7 @@ class Change:
         more = {
             "calling_turns": "tool.requested" in types,
             "first_writes": "tool.started" in types and "tool.finished" not in types,
-            "waits": decision is not None and decision.next == "wait",
+            "waits": self.decision is not None and self.decision.next == "wait",
             "executions": goes_on and before.generation < run.generation,  # type: ignore[union-attr]
         }
         return tally.plus(**more, **self._engine_work()).with_closed(self._interventions.values())

@@ -28,7 +28,7 @@ from acta_engine.tools.runtime import (
     record_finish,
     run_tool,
 )
-from acta_engine.tools.tool import Effect, ToolSpec, written_as
+from acta_engine.tools.tool import Effect, ToolSpec
 from acta_engine.turn.engine import check_run, count_again
 
 LOST = (
@@ -224,7 +224,7 @@ def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bo
     """
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True
-    return written_as(spec) != open_call.tool_written
+    return spec.written != open_call.tool_written
 
 
 def _as_it_runs(

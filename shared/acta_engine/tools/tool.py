@@ -117,11 +117,6 @@ class ToolSpec(FrozenModel):
         )
 
 
-def written_as(spec: ToolSpec) -> str:
-    """What a call is bound to (`ToolSpec.written`)."""
-    return spec.written
-
-
 def is_high_stakes_unless_said(name: str, effect: Effect, risk: Risk) -> bool:
     """Whether a tenant's tool is of high stakes if its definition does not say. A tool that only reads needs nobody's
     approval (docs/design/people.md 12).

@@ -55,14 +55,14 @@ class CallReservation(NamedTuple):
         return self.input + self.output
 
 
-def all_tokens(head: Head) -> int:
+def all_tokens(budget: Budget) -> int:
     """The tokens charged to the session since it began, estimates included."""
-    return head.budget.charged_tokens + head.budget.vanished_tokens
+    return budget.charged_tokens + budget.vanished_tokens
 
 
 def tokens_used(head: Head) -> int:
     """The tokens charged to the token budget in the running window."""
-    return all_tokens(head) - head.budget.window_base
+    return all_tokens(head.budget) - head.budget.window_base
 
 
 def tokens_left(head: Head) -> int:
@@ -80,8 +80,7 @@ def renewed(budget: Budget, now: datetime, window: float) -> Budget:
     ends = now + timedelta(seconds=window)
     if budget.window_ends is None:  # tokens used before the first window count in it
         return budget.model_copy(update={"window_ends": ends})
-    used = budget.charged_tokens + budget.vanished_tokens
-    return budget.model_copy(update={"window_ends": ends, "window_base": used, "warned": False})
+    return budget.model_copy(update={"window_ends": ends, "window_base": all_tokens(budget), "warned": False})
 
 
 def spent_usd(head: Head) -> float:
@@ -144,7 +143,9 @@ def lacks_money(
     head: Head, request_bytes: int, max_output: int, models: Sequence[NamedModel], pending: PendingCharges
 ) -> bool:
     """Whether the dollars carry no call, however many tokens are left."""
-    endless = head.budget.model_copy(update={"token_budget": all_tokens(head) + pending.tokens + 10**12})
+    endless = head.budget.model_copy(
+        update={"token_budget": all_tokens(head.budget) + pending.tokens + 10**12}
+    )
     rich = head.model_copy(update={"budget": endless})
     return reserve(rich, request_bytes, max_output, models, pending) is None
 

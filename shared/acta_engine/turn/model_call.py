@@ -295,7 +295,7 @@ class _ModelsOfCall:
         last = with_outcome(last, answer, deps.clock.now())
         self.attempts = (*self.attempts[:-1], last)
         if deps.admission is not None:
-            reserved = 0 if self._was_paid_before else last.input_tokens + last.output_tokens
+            reserved = 0 if self._was_paid_before else last.reserved_tokens
             deps.admission.ended(NamedModel(last.provider, last.model), reserved, answer)
             self._was_paid_before = False  # a fallback pays for itself
 
@@ -315,8 +315,7 @@ class _ModelsOfCall:
         try:
             if not deps.tenant_hour.carries(turn.session, turn.at, pending.tokens):
                 return False
-            reserved = own.input_tokens + own.output_tokens
-            if deps.admission is not None and not deps.admission.admits(provider, reserved):
+            if deps.admission is not None and not deps.admission.admits(provider, own.reserved_tokens):
                 return False
             after, self._written = self._written, own.attempt_id
             _write(turn, attempts, after)

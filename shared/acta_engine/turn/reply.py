@@ -22,7 +22,7 @@ from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import MAX_NAME_CHARS
-from acta_engine.tools.tool import BuiltinTool, ToolSpec, written_as
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer
 from acta_engine.untrusted.validation_messages import did_you_mean
@@ -179,7 +179,7 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 call_id=call.call_id,
                 name=call.name,
                 approval="needed" if call.call_id in outcome.approvals else "",
-                tool_written=written_as(specs[call.name]),
+                tool_written=specs[call.name].written,
             )
             for call in outcome.to_run
         )

@@ -147,7 +147,7 @@ def take_turn(
     session = deps.repository.conversation(at)
     turn = load(deps, session, kind, at, attempt, timeout)
     if isinstance(turn, Decision):
-        deps.on_turn(at, {"commit": session.number, "next": turn.next})  # no model was asked
+        _log_turn(deps, at, session, turn)
         return TurnResult(turn, session)
     if fused:
         if turn.seconds_left < turn.seconds_for(turn.max_output_tokens):
@@ -155,17 +155,26 @@ def take_turn(
         turn = replace(turn, is_fused=True)
     call = _ask_if_open(turn, prepare(turn))
     if isinstance(call, Decision):
-        deps.on_turn(at, {"commit": session.number, "next": call.next})
+        _log_turn(deps, at, session, call)
         return TurnResult(call, session)
-    result, answer = commit(turn, call), call.answer
-    counts: dict[str, object] = {"commit": session.number, "next": result.decision.next}
-    counts |= {"attempts": len(call.attempts), "request_bytes": call.bytes}
-    if isinstance(answer, ModelReply):
-        counts |= {"tokens_in": answer.usage.input, "tokens_out": answer.usage.output, "stop": answer.stop}
-    elif answer is not None:
-        counts["error"] = type(answer).__name__
-    deps.on_turn(at, counts)
+    result = commit(turn, call)
+    _log_turn(deps, at, session, result.decision, call)
     return result
+
+
+def _log_turn(
+    deps: TurnDeps, at: Position, session: Session, decision: Decision, call: ModelCall | None = None
+) -> None:
+    """Counts for the line that each turn writes. `call`: None where no model was asked."""
+    counts: dict[str, object] = {"commit": session.number, "next": decision.next}
+    if call is not None:
+        counts |= {"attempts": len(call.attempts), "request_bytes": call.bytes}
+        if isinstance(call.answer, ModelReply):
+            usage = call.answer.usage
+            counts |= {"tokens_in": usage.input, "tokens_out": usage.output, "stop": call.answer.stop}
+        elif call.answer is not None:
+            counts["error"] = type(call.answer).__name__
+    deps.on_turn(at, counts)
 
 
 # ---- load

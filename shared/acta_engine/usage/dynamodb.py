@@ -24,7 +24,6 @@ from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
-from acta_engine.store import table_layout as table_items
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
@@ -37,7 +36,18 @@ from acta_engine.store.dynamodb import (
     transact,
 )
 from acta_engine.store.keys import key_part, part_text, tenant_pk
-from acta_engine.store.table_layout import ATTRIBUTES_VERSION, COMMIT, Item, dump, load, number_sk, sortable
+from acta_engine.store.table_layout import (
+    ATTRIBUTES_VERSION,
+    COMMIT,
+    Item,
+    dump,
+    is_tombstone,
+    item_commit,
+    item_key,
+    load,
+    number_sk,
+    sortable,
+)
 from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline, counted, hour_of
 
@@ -80,11 +90,11 @@ def committed(pk: str, sk: str, at: datetime) -> StreamCommit | None:
 
 def commit_key(partition: UsagePartition, number: int) -> Item:
     pk = f"T#{partition.tenant}{SESSION}{partition.session}"
-    return {"pk": {"S": pk}, "sk": {"S": number_sk(number)}}
+    return item_key(pk, number_sk(number))
 
 
 def counted_key(partition: UsagePartition) -> Item:
-    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": COUNTED + partition.session}}
+    return item_key(usage_pk(partition.tenant), COUNTED + partition.session)
 
 
 def counted_item(partition: UsagePartition, now: UsageBaseline) -> Item:
@@ -114,7 +124,7 @@ def _counted_in(item: Item) -> UsageBaseline:
 
 
 def left_key(partition: UsagePartition) -> Item:
-    return {"pk": {"S": usage_pk(partition.tenant)}, "sk": {"S": LEFT + partition.session}}
+    return item_key(usage_pk(partition.tenant), LEFT + partition.session)
 
 
 def left_item(commit: Commit) -> Item:
@@ -138,7 +148,7 @@ def row_key(tenant_part: str, key: RowKey) -> Item:
     sk = f"{ROWS[key.dimension]}{key.at:010d}"
     if key.dimension != "tenant":
         sk += f"#{key_part(key.name or '-')}"
-    return {"pk": {"S": usage_pk(tenant_part)}, "sk": {"S": sk}}
+    return item_key(usage_pk(tenant_part), sk)
 
 
 def item_row(dimension: Dimension, item: Item) -> tuple[RowKey, Amounts]:
@@ -304,19 +314,19 @@ class DynamoUsage:
                     return datetime.fromisoformat(item["u"]["S"])
         return None
 
-    def _get(self, keys: Iterable[table_items.Item]) -> Iterator[table_items.Item]:
+    def _get(self, keys: Iterable[Item]) -> Iterator[Item]:
         return batch_get(self._dynamodb, self._clock, self._table, keys)
 
 
-def _read(item: table_items.Item) -> Commit | None:
+def _read(item: Item) -> Commit | None:
     """None: it is emptied, damaged or a later release's."""
-    if table_items.is_tombstone(item):
+    if is_tombstone(item):
         return None
     try:
-        return table_items.item_commit(item)
+        return item_commit(item)
     except (PoisonedSession, SchemaUnknown):
         return None
 
 
-def _text(item: table_items.Item) -> tuple[str, str]:
+def _text(item: Item) -> tuple[str, str]:
     return item["pk"]["S"], item["sk"]["S"]

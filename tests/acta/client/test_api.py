@@ -3,7 +3,7 @@ import pytest
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiConnectionError, ApiError, InvalidPathError, UnexpectedAnswerError
-from acta.client.flows import MAX_ATTEMPTS, file_path, session_path, tool_secret_path
+from acta.client.flows import MAX_ATTEMPTS, file_path, path_of, session_path
 from local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
@@ -100,7 +100,7 @@ def test_ids_and_paths_cannot_leave_their_place_in_the_url() -> None:
         file_path("./b"),
         file_path("a/.."),
         session_path(".."),
-        tool_secret_path("."),
+        path_of("tool-secrets", "."),
     ],
 )
 def test_a_name_with_dots_asks_for_nothing_else(
