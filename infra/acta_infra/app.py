@@ -21,13 +21,16 @@ from acta_infra.environments import CONTEXT, Environment, UnusableValue, every_e
 from acta_infra.hardening.edge import EdgeStack
 from acta_infra.hardening.encryption import encrypt
 from acta_infra.nag_exceptions import acknowledge
+from acta_infra.posture import Undecided, require_decided, settled
 from acta_infra.stateful import SessionsStack, StatefulStack
 from acta_infra.stateless import StatelessStack
 from acta_infra.tool_folders import BadFolder, require_known
 
 
 def add_stacks(app: App, environment: Environment) -> None:
-    """The stacks of `environment`, tagged, with the exceptions from cdk-nag's rules."""
+    """The stacks of `environment`, tagged, with the exceptions from cdk-nag's rules. Raises Undecided."""
+    require_decided(environment)
+    environment = settled(environment)
     stateful, sessions = StatefulStack(app, environment), SessionsStack(app, environment)
     stateless = StatelessStack(app, environment, stateful, sessions)
     stacks: list[Stack] = [stateful, sessions, stateless]
@@ -63,7 +66,7 @@ def main() -> None:
                 environment = environment.with_context(name, str(value))
         require_known(environment.tool_folders, among)
         add_stacks(app, environment)
-    except (UnusableValue, BadFolder) as unusable:
+    except (UnusableValue, BadFolder, Undecided) as unusable:
         sys.exit(str(unusable))
     app.synth()
 

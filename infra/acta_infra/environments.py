@@ -38,6 +38,7 @@ from acta_infra.options import (
     check_place,
     check_tags,
 )
+from acta_infra.posture import Posture, settled
 from acta_infra.retention import Retention
 from acta_infra.sizing import LOCAL_SIZES, MARGIN, SIZES, FunctionName, Sizing
 from acta_infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
@@ -153,6 +154,9 @@ class Environment:
 
     name: str
     auth: OwnPool | ExternalIssuer | IssuerParameters
+    posture: Posture = "strict"
+    """Gives the points of `infra/acta_infra/posture.py` their values where this environment leaves them out. Nothing
+    else reads it."""
     python: tuple[int, int] = (3, 13)
     architecture: Architecture = "arm64"
     sizes: Mapping[FunctionName, Sizing] = field(default_factory=lambda: SIZES)
@@ -209,8 +213,9 @@ class Environment:
     console_url: str | None = None
     """The base URL of the operator's own console. Notifications link to `<base>/sessions/{id}` there, or for an
     intervention to `<base>/sessions/{id}/interventions/{iid}`. None: they link to the deployment's own page."""
-    default_visibility: Literal["private", "tenant"] = "tenant"
-    """Who may see a session whose start does not say so: its owner alone, or every member of its tenant."""
+    default_visibility: Literal["private", "tenant"] | None = None
+    """Who may see a session whose start does not say so: its owner alone, or every member of its tenant. None: as the
+    posture says."""
     caps: SessionCaps = SessionCaps()
     limits: TenantLimits = USUAL_LIMITS
     """The limits of each tenant that `tenant_limits` does not name. A limit that is None does not exist."""
@@ -420,6 +425,7 @@ def _own_pool(name: str, **different: object) -> Environment:
 LOCAL = Environment(
     name="local",
     auth=IssuerParameters(),
+    posture="open",
     python=(sys.version_info.major, sys.version_info.minor),
     architecture=_host_architecture(),
     sizes=LOCAL_SIZES,
@@ -443,6 +449,7 @@ LOCAL = Environment(
 )
 DEV = _own_pool(
     "dev",
+    posture="open",
     retain=False,
     point_in_time_recovery=False,
     retention=Retention(logs=7),
@@ -452,7 +459,6 @@ DEV = _own_pool(
 STAGING = _own_pool("staging", roll_out=Canary(5))
 PROD = _own_pool(
     "prod",
-    auth=OwnPool(mfa="required"),
     deletion_protection=True,
     retention=Retention(logs=365),
     roll_out=Canary(30),
@@ -467,13 +473,13 @@ ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(
 
 
 def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) -> Environment:
-    """The environment called `name`. Raises UnknownEnvironment with one line for a person."""
+    """The environment called `name`, settled by its posture. Raises UnknownEnvironment with one line for a person."""
     known = ", ".join(among)
     if not name:
         raise UnknownEnvironment(f"no environment selected: add -c env=<name>, one of {known}")
     if name not in among:
         raise UnknownEnvironment(f"unknown environment {name!r}: -c env=<name> is one of {known}")
-    return among[name]
+    return settled(among[name])
 
 
 VARIABLE = "ACTA_ENVIRONMENTS"

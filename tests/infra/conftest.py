@@ -18,9 +18,12 @@ from cdk_nag import AwsSolutionsChecks
 
 from acta_infra.app import add_stacks
 from acta_infra.environments import ENVIRONMENTS, Environment
+from acta_infra.posture import settled, undecided, with_value
 
 Resource = Mapping[str, Any]
 HASH = re.compile(r"[0-9A-F]{8}$")
+DECIDED: Mapping[str, object] = {"default_visibility": "tenant"}
+"""What the operator of a strict environment has decided in these tests, by the option."""
 EXPORT = re.compile(r"[\w-]+:ExportsOutput(Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*?)[0-9A-F]{8}")
 
 
@@ -155,6 +158,9 @@ def local(synthesise: Callable[[str], Synthesised]) -> Synthesised:
 
 def synthesised(environment: Environment, folder: Path) -> Synthesised:
     app = App(outdir=str(folder), context={"aws:cdk:bundling-stacks": []})
+    for point in undecided(environment):
+        environment = with_value(environment, point.option, DECIDED[point.option])
+    environment = settled(environment)
     add_stacks(app, environment)
     if not environment.is_local:
         Validations.of(app).add_plugins(AwsSolutionsChecks(app))

@@ -113,7 +113,7 @@ def test_in_aws_no_other_account_reaches_buckets_and_secrets(each: Synthesised) 
         }
 
 
-@pytest.mark.parametrize(("name", "mfa"), [("dev", "OPTIONAL"), ("staging", "OPTIONAL"), ("prod", "ON")])
+@pytest.mark.parametrize(("name", "mfa"), [("dev", "OPTIONAL"), ("staging", "ON"), ("prod", "ON")])
 def test_production_requires_a_second_factor_which_is_no_text_message(
     name: str, mfa: str, synthesise: Callable[[str], Synthesised]
 ) -> None:

@@ -48,13 +48,14 @@ class Machine:
 class OwnPool:
     """Acta creates a Cognito user pool. An administrator sets each user's tenant; roles are the pool's groups.
 
-    `mfa`: whether who signs in needs a second factor, an authenticator app. `token_minutes`: how long a token is valid;
-    programs get the next one by themselves. `sign_in_days`: after how many days a person at the command line signs in
-    again. `page_urls`: addresses of your own web page to which people return after signing in; empty: no page has a
-    client. `machines`: name -> a program with a client of its own, which gets tokens without a person (ADR 81).
+    `mfa`: whether who signs in needs a second factor, an authenticator app; None: as the posture says.
+    `token_minutes`: how long a token is valid; programs get the next one by themselves. `sign_in_days`: after how many
+    days a person at the command line signs in again. `page_urls`: addresses of your own web page to which people return
+    after signing in; empty: no page has a client. `machines`: name -> a program with a client of its own, which gets
+    tokens without a person (ADR 81).
     """
 
-    mfa: Literal["required", "optional"] = "optional"
+    mfa: Literal["required", "optional"] | None = None
     token_minutes: int = 60
     sign_in_days: int = 30
     page_urls: tuple[str, ...] = ()

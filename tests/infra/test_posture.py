@@ -1,0 +1,89 @@
+"""What the posture of an environment decides, and what it leaves to the operator."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from aws_cdk import App
+
+from acta_engine.settings import Settings
+from acta_infra.api.issuers import ExternalIssuer, OwnPool
+from acta_infra.app import add_stacks
+from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
+from acta_infra.posture import (
+    POINTS,
+    SETTINGS,
+    Point,
+    Undecided,
+    applies,
+    settled,
+    undecided,
+    value_of,
+    with_value,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def point(option: str) -> Point:
+    return next(each for each in POINTS if each.option == option)
+
+
+def test_developers_environments_are_open_and_a_team_s_are_strict() -> None:
+    assert {each.posture for each in (LOCAL, DEV)} == {"open"}
+    assert {each.posture for each in (STAGING, PROD)} == {"strict"}
+
+
+@pytest.mark.parametrize("option", [each.option for each in POINTS])
+def test_a_point_that_the_operator_leaves_out_is_as_the_posture_says(option: str) -> None:
+    for name, environment in ENVIRONMENTS.items():
+        row = point(option)
+        if applies(environment, row) and value_of(environment, row) is None:
+            expected = row.open if name in ("local", "dev") else row.strict
+            assert value_of(settled(environment), row) == expected
+
+
+def test_a_value_of_the_environment_s_own_wins_in_both_postures() -> None:
+    lax = settled(replace(PROD, auth=OwnPool(mfa="optional")))
+    careful = settled(replace(DEV, default_visibility="private"))
+    assert value_of(lax, point("auth.mfa")) == "optional"
+    assert value_of(careful, point("default_visibility")) == "private"
+
+
+def test_another_posture_changes_what_was_left_out() -> None:
+    assert value_of(settled(replace(DEV, posture="strict")), point("auth.mfa")) == "required"
+
+
+def test_an_issuer_of_the_operator_s_decides_about_second_factors_itself() -> None:
+    own = replace(PROD, auth=ExternalIssuer("https://login.example.com", "acta"))
+    assert not applies(own, point("auth.mfa"))
+    assert settled(own).auth == own.auth
+
+
+def test_a_strict_environment_without_its_operator_s_decisions_is_not_synthesised() -> None:
+    with pytest.raises(Undecided, match="default_visibility='private' or 'tenant'"):
+        add_stacks(App(), PROD)
+
+
+def test_a_decided_environment_has_nothing_left_to_decide() -> None:
+    decided = PROD
+    for each in undecided(PROD):
+        decided = with_value(decided, each.option, each.choices[0])
+    assert undecided(decided) == ()
+
+
+def test_what_is_seen_in_the_settings_is_a_setting() -> None:
+    assert [
+        each.option for each in POINTS if each.seen_in == SETTINGS and each.option not in Settings.fields
+    ] == []
+
+
+def test_the_page_of_options_lists_the_points_as_they_are() -> None:
+    lines = (ROOT / "docs/options.md").read_text(encoding="utf-8").splitlines()
+    for each in POINTS:
+        shown = ["you decide" if value is None else f"`{said(value)}`" for value in (each.open, each.strict)]
+        assert f"| `{each.option}` | {each.about} | {shown[0]} | {shown[1]} |" in lines
+
+
+def said(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
