@@ -32,6 +32,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     policies.hide_what_may_not_be_listed,
     policies.read_events_as_the_function,
     execution.run_python_functions,
+    execution.isolate_tenants,
     execution.share_reserved_concurrency,
     engine.replace_engine,
     invocation_check.ask_before_invocations,

@@ -25,7 +25,7 @@ from acta.testing.memory.files import MemoryFiles
 from acta.tools.call import BadTool, Call, File, Files, NoFiles, SecretMissing
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.files import CheckedFiles
-from acta.tools.run import Event, answer, run, to_result
+from acta.tools.run import Event, answer, require_own_environment, run, to_result
 from acta_engine.files.store import FileExists, FileMissing, FileStore
 from acta_engine.tools.registry import from_spec
 from acta_engine.tools.tenant.definition import Unusable
@@ -167,7 +167,9 @@ def as_offered(tools: Mapping[str, Tool]) -> Callable[[str], Mapping[str, ToolSp
 
 
 class CalledInProcess:
-    """Takes the place of the engine's Lambda client: an invocation calls the function in this process."""
+    """Takes the place of the engine's Lambda client: an invocation calls the function in this process, which, unlike a
+    Lambda's, serves every tenant of a test.
+    """
 
     def __init__(
         self, tools: Mapping[str, Tool], files: Callable[[Tool, Event], Files], secrets: Mapping[str, str]
@@ -177,8 +179,9 @@ class CalledInProcess:
         self._files = files
         self._read_secret = _reader(secrets)
 
-    def invoke(self, *, Payload: bytes, **_: str) -> dict[str, Any]:  # noqa: N803, botocore's name
+    def invoke(self, *, Payload: bytes, TenantId: str, **_: str) -> dict[str, Any]:  # noqa: N803, botocore's names
         event = json.loads(Payload)
+        require_own_environment(event, TenantId)
         files = self._files(self._tools[event["tool"]], event)
         try:
             said = answer(self._tools, event, files=files, read_secret=self._read_secret)

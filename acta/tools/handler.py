@@ -1,4 +1,8 @@
-"""The Lambda handler of a folder of tools: `tools.py` beside it defines or imports them."""
+"""The Lambda handler of a folder of tools: `tools.py` beside it defines or imports them.
+
+Each execution environment serves one tenant, and the handler refuses what is not for its own. Only where the operator
+has chosen shared processes is the variable `ACTA_TOOL_PROCESSES` set to `shared`.
+"""
 
 import os
 from collections.abc import Mapping
@@ -9,7 +13,7 @@ from typing import Any
 from acta.tools.define import MODULE, Tool, tools_in
 from acta.tools.files import files_of
 from acta.tools.log import CallLog
-from acta.tools.run import answer
+from acta.tools.run import answer, require_own_environment
 from acta.tools.secrets import Secrets
 
 LOG = CallLog.install()
@@ -18,6 +22,12 @@ LOG = CallLog.install()
 @cache
 def _tools() -> Mapping[str, Tool]:
     return tools_in(import_module(MODULE))
+
+
+@cache
+def _is_shared() -> bool:
+    """Read once: a tool may write into the variables of its process."""
+    return os.environ.get("ACTA_TOOL_PROCESSES") == "shared"
 
 
 @cache
@@ -34,4 +44,6 @@ except Exception as error:
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     with LOG.during(event):
+        if not _is_shared():
+            require_own_environment(event, context.tenant_id)
         return answer(_tools(), event, files=files_of(event), read_secret=_secrets().read, tell=LOG.failed)

@@ -1,12 +1,14 @@
 """One call of a tool, from the event that the engine sends to the answer that it gets.
 
-The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "rerun", "deadline", "files"?}`. The
-deadline is RFC 3339; `files` says how to reach the tenant's files. The answer is `{"result": …}`, a text or JSON, or
-`{"error": "…"}` with the text of a ToolError, or with Acta's own text if a secret is missing or a result is no JSON.
-Any other exception passes through: Lambda tells the engine its type.
+The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "private", "rerun", "deadline",
+"files"?}`. `private`: only `user` may see the session. The deadline is RFC 3339; `files` says how to reach the tenant's
+files. The answer is `{"result": …}`, a text or JSON, or `{"error": "…"}` with the text of a ToolError, or with Acta's
+own text if a secret is missing or a result is no JSON. Any other exception passes through: Lambda tells the engine its
+type.
 """
 
 import asyncio
+import hashlib
 import inspect
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -27,8 +29,23 @@ class UnknownTool(LookupError):
     """The folder does not have such a tool any more."""
 
 
+class WrongEnvironment(RuntimeError):
+    """The call belongs to somebody else than this process. Nothing of the tool has run."""
+
+
 class UnusableResult(TypeError):
     """The function has run, but what it returned is no JSON."""
+
+
+def require_own_environment(event: Event, environment: str | None) -> None:
+    """Checks that this execution environment is that of the event's tenant or, if the session is private, of its person
+    (ADR 140). `environment`: its id, from Lambda; None: it has none, and may have served others.
+
+    Raises WrongEnvironment.
+    """
+    whose = [event["tenant"], event["user"] if event["private"] else None]
+    if environment != hashlib.sha256(json.dumps(whose).encode()).hexdigest():
+        raise WrongEnvironment("this execution environment does not serve the tenant of this call")
 
 
 def answer(

@@ -41,7 +41,7 @@ from acta_infra.options import (
 from acta_infra.posture import Posture, settled
 from acta_infra.retention import Retention
 from acta_infra.sizing import LOCAL_SIZES, MARGIN, SIZES, FunctionName, Sizing
-from acta_infra.tool_folders import DEFAULT_DIR, ToolFolder, folders_in
+from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, ToolFolder, folders_in
 
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
@@ -62,6 +62,8 @@ class UnknownEnvironment(UnusableValue):
     """No environment has this name; the message lists those that exist."""
 
 
+WITHOUT_TENANT_ISOLATION = ("ap-southeast-6", "cn-", "us-gov-", "us-iso", "eu-iso", "eusc-")
+"""Beginnings of the regions' names. Source: AWS Lambda developer guide, "Tenant isolation"."""
 SNAP_START_SINCE = (3, 12)
 """Source: AWS Lambda developer guide, "Improving startup performance with Lambda SnapStart"."""
 
@@ -197,6 +199,9 @@ class Environment:
     tenant_tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Tenant -> names of the functions, `acta-<env>-tool-…`, that its tools of kind `lambda` may call; `*`: those of
     every tenant. Empty: no tenant has such tools."""
+    tool_processes: Literal["per_tenant", "shared"] | None = None
+    """Whether a process of a Python tool serves one tenant. `shared` is for regions and accounts in which Lambda has no
+    tenant isolation (ADR 140). None: as the posture says."""
     tools_dir: str = DEFAULT_DIR
     """Where the folders of Python tools are (docs/own-tools.md): a path relative to the operator's file of
     environments, or else to the folder where the command is run. A directory that does not exist has no folders."""
@@ -370,7 +375,14 @@ class Environment:
     def tool_folders(self) -> tuple[ToolFolder, ...]:
         """Empty while `tools_dir` is still relative, since nobody has said what it is relative to. Raises BadFolder."""
         path = Path(self.tools_dir)
-        return folders_in(path if path.is_absolute() else None, self.name)
+        folders = folders_in(path if path.is_absolute() else None, self.name)
+        lacks = (self.region or "").startswith(WITHOUT_TENANT_ISOLATION)
+        if folders and lacks and self.tool_processes != "shared":
+            raise BadFolder(
+                f'{path}: Lambda has no tenant isolation in {self.region}. Set tool_processes="shared" in the '
+                f"environment {self.name} to deploy Python tools there whose processes all tenants share."
+            )
+        return folders
 
     @property
     def roles_have_no_spaces(self) -> bool:

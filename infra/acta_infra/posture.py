@@ -45,6 +45,13 @@ POINTS = (
         choices=("required", "optional"),
         seen_in="the user pool",
     ),
+    Point(
+        "tool_processes",
+        "Whether a process of a Python tool serves one tenant, or all share what a tool leaves in it.",
+        open="per_tenant",
+        strict="per_tenant",
+        choices=("per_tenant", "shared"),
+    ),
 )
 
 

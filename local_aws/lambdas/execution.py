@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from local_aws import saved_state
@@ -19,13 +20,16 @@ from local_aws.lambdas.process import LambdaProcess
 from local_aws.ministack import module
 from local_aws.settings import Settings
 
+_TENANT: ContextVar[str | None] = ContextVar("tenant", default=None)
+"""The `TenantId` of the invocation that this task or thread carries out."""
+
 
 def run_python_functions(settings: Settings) -> None:
     """Patches: `services.lambda_svc._execute_function_warm`, for Python runtimes only."""
     lambda_service = module("services.lambda_svc")
     run_other_runtime = lambda_service._execute_function_warm
     code = UnpackedCode(settings.code_dir)
-    pool = ProcessPool(lambda function: LambdaProcess(function, settings, code))
+    pool = ProcessPool(lambda function, tenant: LambdaProcess(function, settings, code, tenant))
     saved_state.before_saving(pool.close)
     saved_state.before_saving(module("core.lambda_runtime").reset)  # processes of other runtimes
 
@@ -41,6 +45,7 @@ def run_python_functions(settings: Settings) -> None:
                 json.dumps(event, ensure_ascii=False).encode(),
                 str(config.get("FunctionArn", "")),
                 lambda_service._xray_trace_id_for_invocation(config),
+                _TENANT.get() if config.get("TenancyConfig") else None,
             )
         except Throttled:
             throttled: dict[str, Any] = lambda_service._throttle_response(
@@ -53,6 +58,42 @@ def run_python_functions(settings: Settings) -> None:
         return result
 
     lambda_service._execute_function_warm = execute
+
+
+def isolate_tenants(_settings: Settings) -> None:
+    """A function with tenant isolation has to be invoked with a tenant's id, and each of its processes serves one
+    tenant. An id for any other function is refused.
+
+    Source: Lambda developer guide, "Tenant isolation" and its pages about invoking and troubleshooting. Patches:
+    `services.lambda_svc._invoke`, and `services.cloudformation.provisioners._RESOURCE_HANDLERS`, which forgets
+    `TenancyConfig`.
+    """
+    lambda_service = module("services.lambda_svc")
+    handlers = module("services.cloudformation.provisioners")._RESOURCE_HANDLERS["AWS::Lambda::Function"]
+    invoke, create = lambda_service._invoke, handlers["create"]
+
+    async def invoke_for_tenant(
+        name: str, event: object, headers: Mapping[str, str], *more: object, **named: object
+    ) -> object:
+        tenant = headers.get("x-amz-tenant-id") or headers.get("X-Amz-Tenant-Id")
+        config = (lambda_service._functions.get(name) or {}).get("config") or {}
+        if bool(tenant) != bool(config.get("TenancyConfig")):
+            return lambda_service.error_response_json(
+                "InvalidParameterValueException",
+                "Tenant ID configuration not specified or passed to a function when tenant isolation is not enabled.",
+                400,
+            )
+        _TENANT.set(tenant)
+        return await invoke(name, event, headers, *more, **named)
+
+    def create_with_tenancy(logical_id: str, props: Mapping[str, Any], stack: str) -> tuple[str, object]:
+        name, attributes = create(logical_id, props, stack)
+        if "TenancyConfig" in props:
+            lambda_service._functions[name]["config"]["TenancyConfig"] = props["TenancyConfig"]
+        return name, attributes
+
+    lambda_service._invoke = invoke_for_tenant
+    handlers["create"] = create_with_tenancy
 
 
 def share_reserved_concurrency(_settings: Settings) -> None:

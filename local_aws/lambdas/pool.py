@@ -22,7 +22,9 @@ MAX_PROCESSES_PER_FUNCTION = 32
 IDLE_SECONDS = 300.0
 QUEUE_SECONDS = 120.0
 
-Key = tuple[str, str]
+Key = tuple[str, str, str | None]
+"""A function's name with its version, its fingerprint, and the tenant that its processes serve. None: the function has
+no tenant isolation."""
 
 
 class Throttled(Exception):
@@ -30,7 +32,7 @@ class Throttled(Exception):
 
 
 class ProcessPool:
-    def __init__(self, start: Callable[[Function], LambdaProcess]) -> None:
+    def __init__(self, start: Callable[[Function, str | None], LambdaProcess]) -> None:
         self._start = start
         self._changed = threading.Condition()
         self._idle: dict[Key, list[LambdaProcess]] = defaultdict(list)
@@ -45,10 +47,16 @@ class ProcessPool:
         threading.Thread(target=self._reap, daemon=True, name="lambda-reaper").start()
 
     def invoke(
-        self, function: Function, request_id: str, event: bytes, arn: str, trace_id: str | None
+        self,
+        function: Function,
+        request_id: str,
+        event: bytes,
+        arn: str,
+        trace_id: str | None,
+        tenant: str | None = None,
     ) -> Outcome:
         """Raises Throttled. The time spent waiting for a process does not count against the function's timeout."""
-        leased = self._lease(function)
+        leased = self._lease(function, tenant)
         if isinstance(leased, Outcome):
             return leased
         try:
@@ -66,8 +74,8 @@ class ProcessPool:
         for process in processes:
             process.end()
 
-    def _lease(self, function: Function) -> LambdaProcess | Outcome:
-        key = (f"{function.name}:{function.version}", function.fingerprint)
+    def _lease(self, function: Function, tenant: str | None) -> LambdaProcess | Outcome:
+        key = (f"{function.name}:{function.version}", function.fingerprint, tenant)
         deadline = time.monotonic() + QUEUE_SECONDS
         with self._changed:
             self._waiting[key] += 1
@@ -101,7 +109,7 @@ class ProcessPool:
         """Start a process. Offer it, or what it failed with, to an invocation that waits."""
         with self._changed:
             wanted = self._waiting[key] > 0 and not self._closed
-        started: LambdaProcess | Outcome | None = self._started(function) if wanted else None
+        started: LambdaProcess | Outcome | None = self._started(function, key[2]) if wanted else None
         with self._changed:
             self._starting[key] -= 1
             if isinstance(started, LambdaProcess) and not self._closed:
@@ -117,9 +125,9 @@ class ProcessPool:
         if closed and isinstance(started, LambdaProcess):
             started.end()
 
-    def _started(self, function: Function) -> LambdaProcess | Outcome:
+    def _started(self, function: Function, tenant: str | None) -> LambdaProcess | Outcome:
         try:
-            process = self._start(function)
+            process = self._start(function, tenant)
         except Exception as error:  # a missing interpreter or a broken zip: the invocation fails with it
             body = {"errorType": "Runtime.InvalidEntrypoint", "errorMessage": type(error).__name__}
             return Outcome(json.dumps(body).encode(), failed=True)
@@ -137,12 +145,10 @@ class ProcessPool:
         return process
 
     def _release(self, process: LambdaProcess) -> None:
-        function = process.function
-        key = (f"{function.name}:{function.version}", function.fingerprint)
         with self._changed:
             if process.alive:
                 process.idle_since = time.monotonic()
-                self._idle[key].append(process)
+                self._idle[_key(process)].append(process)
             else:
                 self._forget(process)
             self._changed.notify_all()
@@ -150,15 +156,14 @@ class ProcessPool:
             process.end()
 
     def _forget(self, process: LambdaProcess) -> None:
-        function = process.function
-        self._running[(f"{function.name}:{function.version}", function.fingerprint)] -= 1
+        self._running[_key(process)] -= 1
         self._processes.discard(process)
         threading.Thread(target=process.end, daemon=True).start()
 
     def _retire_older(self, key: Key) -> None:
         """End idle processes of the same version with other code or configuration: nobody will use them again."""
         for other in list(self._idle):
-            if other[0] == key[0] and other != key:
+            if other[0] == key[0] and other[1] != key[1]:
                 for process in self._idle.pop(other):
                     self._forget(process)
 
@@ -182,3 +187,8 @@ class ProcessPool:
                     for process in [p for p in processes if p.idle_since < horizon]:
                         self._idle[key].remove(process)
                         self._forget(process)
+
+
+def _key(process: LambdaProcess) -> Key:
+    function = process.function
+    return (f"{function.name}:{function.version}", function.fingerprint, process.tenant)

@@ -53,8 +53,12 @@ class InitFailed(Exception):
 class LambdaProcess:
     """Create it on a thread that lives as long as the emulator: on Linux the process ends with that thread."""
 
-    def __init__(self, function: Function, settings: Settings, code: UnpackedCode) -> None:
+    def __init__(
+        self, function: Function, settings: Settings, code: UnpackedCode, tenant: str | None = None
+    ) -> None:
+        """`tenant`: the one that it serves, if the function has tenant isolation."""
         self.function = function
+        self.tenant = tenant
         self.idle_since = 0.0
         self._changed = threading.Condition()
         self._ready = False
@@ -110,7 +114,7 @@ class LambdaProcess:
         with self._changed:
             self._result = None
             self._in_flight = request_id
-            self._pending = Invocation(request_id, event, deadline_ms, function_arn, trace_id)
+            self._pending = Invocation(request_id, event, deadline_ms, function_arn, trace_id, self.tenant)
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._result is not None or self._exit_code is not None, seconds)
             result = self._result

@@ -29,6 +29,7 @@ class Invocation:
     deadline_ms: int
     function_arn: str
     trace_id: str | None
+    tenant: str | None
 
 
 class RuntimeEvents(Protocol):
@@ -103,6 +104,8 @@ class _Handler(OwnProgramsOnly):
         }
         if invocation.trace_id:
             headers["Lambda-Runtime-Trace-Id"] = invocation.trace_id
+        if invocation.tenant:
+            headers["Lambda-Runtime-Aws-Tenant-Id"] = invocation.tenant
         self._answer(200, invocation.event, headers)
 
     def do_POST(self) -> None:  # noqa: N802

@@ -438,7 +438,8 @@ class App:
 
         chosen = self.settings
         credentials = FileCredentials(chosen.tenant_role, chosen.bucket, chosen.max_file_bytes)
-        return PythonTools(chosen.tool_versions, self.clock, credentials.for_call)
+        isolated = chosen.tool_processes == "per_tenant"
+        return PythonTools(chosen.tool_versions, self.clock, credentials.for_call, isolated=isolated)
 
     @cached_property
     def tool_hosts(self) -> AddressGuard:

@@ -374,6 +374,10 @@ class Settings:
         to=("admin", "tool"),
     )
     """Tenant, or `*` for every tenant -> names of the functions that its tools of kind `lambda` may call. As JSON."""
+    tool_processes: Literal["per_tenant", "shared"] = setting(
+        "per_tenant", one_of=("per_tenant", "shared"), by="templates", to=("tool",)
+    )
+    """Whether an execution environment of a Python tool serves one tenant or all (ADR 140)."""
     tool_versions: Mapping[str, str] = setting(NOTHING, check=_texts, json='{"orders": "7"}', to=("tool",))
     """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. For a
     folder that is not named, the newest code is called; so it is locally, where code may change without a deployment.

@@ -297,6 +297,39 @@ def test_the_function_is_what_the_folder_says(with_tools: Synthesised) -> None:
     assert function.get("TracingConfig", {}).get("Mode") is None
 
 
+def test_an_execution_environment_serves_one_tenant_unless_the_environment_says_otherwise(
+    with_tools: Synthesised, tmp_path: Path
+) -> None:
+    def variables(made: Synthesised, function: Any) -> tuple[Any, Any]:
+        told = made.stateless.function("tool")["Environment"]["Variables"]["ACTA_TOOL_PROCESSES"]
+        return told, function["Environment"]["Variables"].get("ACTA_TOOL_PROCESSES")
+
+    isolated = function_of(with_tools)
+    assert isolated["TenancyConfig"] == {"TenantIsolationMode": "PER_TENANT"}
+    assert variables(with_tools, isolated) == ("per_tenant", None)
+    if with_tools.environment.is_local:
+        return
+
+    made = synthesised(replace(with_tools.environment, tool_processes="shared"), tmp_path)
+    shared = function_of(made)
+    assert "TenancyConfig" not in shared
+    assert variables(made, shared) == ("shared", "shared")
+
+
+def test_a_region_without_tenant_isolation_asks_for_the_choice(write: Write) -> None:
+    path = write()
+    there = replace(
+        ENVIRONMENTS["prod"], tools_dir=str(path.parent), account="123456789012", region="ap-southeast-6"
+    )
+
+    with pytest.raises(BadFolder, match="no tenant isolation in ap-southeast-6") as refused:
+        _ = there.tool_folders
+    assert 'Set tool_processes="shared"' in str(refused.value)
+    assert len(replace(there, tool_processes="shared").tool_folders) == 1
+    assert replace(there, tools_dir=str(path)).tool_folders == ()
+    assert len(replace(there, region="ap-southeast-2").tool_folders) == 1
+
+
 def test_its_role_writes_its_own_logs_and_reads_its_own_secrets_and_nothing_else(
     with_tools: Synthesised,
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ATTACKS = ROOT / "tests" / "e2e" / "attacks"
-GROUPS = {*(f"{kind}{number}" for kind in ("API", "AG") for number in range(1, 11)), "F1", "F2", "F3"}
+GROUPS = {*(f"{kind}{number}" for kind in ("API", "AG") for number in range(1, 11)), "F1", "F2", "F3", "F4"}
 GROUP = re.compile(r"\b(?:API|AG|F)\d+\b")
 
 

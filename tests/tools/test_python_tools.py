@@ -2,12 +2,14 @@
 
 import io
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from acta.testing.memory.clock import FakeClock
+from acta.tools.run import WrongEnvironment, require_own_environment
 from acta_engine.aws.clients import Service
 from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
 from acta_engine.files.tool_credentials import FileCredentials, private_files_policy, shared_files_policy
@@ -67,9 +69,45 @@ def test_the_function_gets_the_call_and_answers_with_a_text_or_json() -> None:
         "session_id": "s-1",
         "tenant": "acme",
         "user": "u-1",
+        "private": False,
         "rerun": True,
     }
     assert tools(Lambdas("as it is")).run(tool(), {}, CALL).text == "as it is"
+
+
+def test_each_tenant_and_each_private_person_has_execution_environments_of_its_own() -> None:
+    others = [
+        CALL,
+        CALL._replace(tenant="globex"),
+        CALL._replace(private=True),
+        CALL._replace(private=True, user="u-2"),
+        CALL._replace(tenant='acme", "u-1', user="u"),
+        CALL._replace(tenant="Größe/1", private=True),
+    ]
+    lambdas = Lambdas("")
+    for call in others:
+        tools(lambdas).run(tool(), {}, call)
+    tools(lambdas).run(tool(), {}, CALL._replace(user="u-2", session_id="s-2"))
+
+    *asked, again = lambdas.asked
+    ids = [each["TenantId"] for each in asked]
+    assert len({*ids}) == len(others)
+    assert all(re.fullmatch("[0-9a-f]{64}", each) for each in ids), "Lambda takes no other characters"
+    assert again["TenantId"] == ids[0], "a session that is not private shares those of its tenant"
+    for each in asked:
+        require_own_environment(each["Payload"], each["TenantId"])
+        for other in {*ids, None} - {each["TenantId"]}:
+            with pytest.raises(WrongEnvironment):
+                require_own_environment(each["Payload"], other)
+
+
+def test_a_function_whose_processes_are_shared_is_told_no_tenant() -> None:
+    lambdas = Lambdas("")
+    shared = PythonTools({}, FakeClock(), lambda *asked: {}, lambda seconds: lambdas, isolated=False)
+
+    shared.run(tool(), {}, CALL)
+
+    assert "TenantId" not in lambdas.asked[0]
 
 
 def test_the_version_that_belongs_to_the_release_is_called() -> None:

@@ -250,6 +250,8 @@ def _text(value: object) -> str:
 
 SECRETS_VARIABLE = "ACTA_TOOL_SECRETS"
 """Read by `acta/tools/secrets.py`."""
+PROCESSES_VARIABLE = "ACTA_TOOL_PROCESSES"
+"""Read by `acta/tools/handler.py`."""
 
 
 class ToolFolderFunction(Construct):
@@ -262,6 +264,7 @@ class ToolFolderFunction(Construct):
         folder = built.folder
         super().__init__(scope, f"Tools-{folder.name}")
         name = own_tool_function(environment.name, folder.name)
+        shared = environment.tool_processes == "shared"
         log_group = new_log_group(self, "Logs", f"/aws/lambda/{name}", environment)
         secrets = {each: own_tool_secret(environment.name, folder.name, each) for each in folder.secrets}
         self.function = lambda_.Function(
@@ -282,10 +285,12 @@ class ToolFolderFunction(Construct):
             timeout=Duration.seconds(built.timeout_seconds),
             log_group=log_group,
             tracing=lambda_.Tracing.DISABLED,  # its role may write its logs and nothing else
+            tenancy_config=None if shared else lambda_.TenancyConfig.PER_TENANT,
             environment={
                 **(folder.variables or {}),
                 **({SECRETS_VARIABLE: json.dumps(secrets, separators=(",", ":"))} if secrets else {}),
                 "PYDANTIC_DISABLE_PLUGINS": "__all__",
+                **({PROCESSES_VARIABLE: "shared"} if shared else {}),
             },
         )
         self.version = None if environment.is_local else self.function.current_version.version

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from local_aws.emulator_process import EmulatorProcess
-from local_aws.testing import PROBE, Cloud, zipped
+from local_aws.testing import PROBE, ROLE, Cloud, refusal, zipped
 
 
 def test_a_raised_exception_names_its_class(cloud: Cloud) -> None:
@@ -49,6 +51,71 @@ def test_what_is_reserved_for_a_function_holds_for_its_versions_too(cloud: Cloud
             cloud.functions.invoke(FunctionName=function, Qualifier=qualifier)
     cloud.functions.delete_function_concurrency(FunctionName=function)
     assert cloud.functions.invoke(FunctionName=function, Qualifier=version)["StatusCode"] == 200
+
+
+KEEPING = """
+import os, tempfile
+
+KEPT = []
+FILE = os.path.join(tempfile.gettempdir(), "kept")
+
+def handler(event, context):
+    found = [list(KEPT), os.path.exists(FILE), context.tenant_id]
+    KEPT.append(event["word"])
+    open(FILE, "w").close()
+    return found
+"""
+PER_TENANT = {"TenantIsolationMode": "PER_TENANT"}
+
+
+def for_tenant(cloud: Cloud, function: str, tenant: str, word: str, version: str = "$LATEST") -> Any:
+    answer = cloud.functions.invoke(
+        FunctionName=function, Qualifier=version, TenantId=tenant, Payload=json.dumps({"word": word})
+    )
+    return json.loads(answer["Payload"].read())
+
+
+def test_a_process_of_a_function_with_tenant_isolation_serves_one_tenant(cloud: Cloud) -> None:
+    function = cloud.deploy(KEEPING, TenancyConfig=PER_TENANT)
+
+    assert for_tenant(cloud, function, "blue", "b1") == [[], False, "blue"]
+    assert for_tenant(cloud, function, "green", "g1") == [[], False, "green"]
+    assert for_tenant(cloud, function, "blue", "b2") == [["b1"], True, "blue"]
+    assert for_tenant(cloud, function, "green", "g2") == [["g1"], True, "green"]
+
+    version = cloud.functions.publish_version(FunctionName=function)["Version"]
+    assert for_tenant(cloud, function, "blue", "b3", version) == [[], False, "blue"]
+
+
+def test_a_tenant_is_named_where_there_is_isolation_and_nowhere_else(cloud: Cloud) -> None:
+    isolated = cloud.deploy(KEEPING, TenancyConfig=PER_TENANT)
+    shared = cloud.deploy(KEEPING)
+
+    for refused in ({"FunctionName": isolated}, {"FunctionName": shared, "TenantId": "blue"}):
+        code = refusal(cloud.functions.invoke, **refused, Payload=json.dumps({"word": "x"}))
+        assert code == "InvalidParameterValueException"
+    assert cloud.invoke(shared, word="s1").value == [[], False, None]
+    assert cloud.functions.get_function_configuration(FunctionName=isolated)["TenancyConfig"] == PER_TENANT
+
+
+def test_a_function_of_a_stack_has_the_tenant_isolation_of_its_template(cloud: Cloud) -> None:
+    formation = cloud.client("cloudformation")
+    properties = {
+        "FunctionName": "isolated-by-template",
+        "Runtime": "python3.11",
+        "Role": ROLE,
+        "Handler": "index.handler",
+        "Code": {"ZipFile": KEEPING},
+        "TenancyConfig": PER_TENANT,
+    }
+    function = {"Type": "AWS::Lambda::Function", "Properties": properties}
+    formation.create_stack(StackName="isolated", TemplateBody=json.dumps({"Resources": {"One": function}}))
+    formation.get_waiter("stack_create_complete").wait(
+        StackName="isolated", WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+    )
+
+    assert for_tenant(cloud, "isolated-by-template", "blue", "b1") == [[], False, "blue"]
+    assert for_tenant(cloud, "isolated-by-template", "green", "g1") == [[], False, "green"]
 
 
 def test_the_environment_holds_nothing_of_the_emulator(cloud: Cloud, emulator: EmulatorProcess) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from acta.tools.log import CallLog
+from acta_engine.tools.tenant.functions import environment_id
 
 EVENT = {"tool": "look", "session_id": "ses_1", "effect_id": "eff_1", "arguments": {"order": "not logged"}}
+FOR_ACME = {**EVENT, "tenant": "acme", "user": "u-1", "private": False}
 
 
 class Out(io.StringIO):
@@ -87,9 +89,9 @@ def look(order: str) -> str:
 def test_tools_that_cannot_be_imported_fail_each_call_and_its_log_says_where(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
     code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"import sys; from types import SimpleNamespace; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from acta.tools.handler import handler\n"
-        f"try: handler({EVENT!r}, None)\n"
+        f"try: handler({FOR_ACME!r}, SimpleNamespace(tenant_id={environment_id('acme', None)!r}))\n"
         "except KeyError: pass\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

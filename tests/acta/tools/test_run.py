@@ -16,6 +16,7 @@ from acta.tools.call import FileRefused, SecretMissing
 from acta.tools.define import Tool, tool_of
 from acta.tools.run import UnknownTool, UnusableResult, answer
 from acta.tools.secrets import KEPT_SECONDS, Secrets
+from acta_engine.tools.tenant.functions import environment_id
 
 
 class Order(BaseModel):
@@ -36,6 +37,7 @@ def event(name: str, **arguments: Any) -> dict[str, Any]:
         "session_id": "s-1",
         "tenant": "acme",
         "user": "u-1",
+        "private": False,
         "rerun": True,
         "deadline": "2999-01-01T00:00:00+00:00",
     }
@@ -262,3 +264,33 @@ def test_a_tool_is_loaded_without_the_client_the_engine_and_the_sdk_of_aws() -> 
 
     assert loaded & {"shared", "infra", "functions", "boto3", "httpx2", "click"} == set()
     assert not any(name.startswith(("acta.client", "acta.cli")) for name in ran.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("environment", "variables", "runs"),
+    [
+        (environment_id("acme", None), {}, True),
+        (environment_id("globex", None), {}, False),
+        (environment_id("acme", "u-1"), {}, False),
+        (None, {}, False),
+        (None, {"ACTA_TOOL_PROCESSES": "shared"}, True),
+    ],
+)
+def test_a_call_for_another_environment_is_refused_before_anything_of_the_tool_runs(
+    tmp_path: Path, environment: str | None, variables: dict[str, str], runs: bool
+) -> None:
+    (tmp_path / "tools.py").write_text(
+        "from acta import tool\n\n"
+        "@tool(effect='read')\ndef look() -> str:\n    'Looks.'\n    print('it ran')\n    return ''\n"
+    )
+    code = (
+        f"import sys; from types import SimpleNamespace; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from acta.tools.handler import handler\n"
+        f"handler({event('look')!r}, SimpleNamespace(tenant_id={environment!r}))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=variables, check=False
+    )
+
+    assert ("it ran" in ran.stdout) == (ran.returncode == 0) == runs
+    assert ("WrongEnvironment" in ran.stdout) != runs

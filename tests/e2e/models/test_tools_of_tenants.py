@@ -98,8 +98,8 @@ def add(
     assert answer.status_code == 201, answer.text
 
 
-def run(boss: Person, llmock: Any, *calls: ToolCall) -> list[str]:
-    """What the calls came back with, in a run that ends well."""
+def run(boss: Person, llmock: Any, *calls: ToolCall, **start: Any) -> list[str]:
+    """What the calls came back with, in a run that ends well. `start`: fields of the session's start."""
     model = llmock.tool_mode("off")
     update = {"action": "create", "goal": "It", "steps": [{"description": "Do it"}]}
     done = {"action": "update_step", "step_number": 1, "step_status": "completed", "step_result": "Done"}
@@ -114,7 +114,7 @@ def run(boss: Person, llmock: Any, *calls: ToolCall) -> list[str]:
             ),
         )
     )
-    session_id = boss.start("Do it")
+    session_id = boss.start("Do it", **start)
     assert boss.finished(session_id).session["state"] == "completed"
     told = boss.data(f"/v1/sessions/{session_id}/messages")["items"]
     made = {call["call_id"]: call["name"] for m in told for call in m.get("tool_calls") or ()}

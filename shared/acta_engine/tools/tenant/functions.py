@@ -11,6 +11,7 @@ turns a call away, fails or cannot be reached, that is an outage of AWS. The ses
 made again (docs/design/engine.md, tools.md 10).
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -113,10 +114,12 @@ def invoke(
     seconds: float,
     *,
     tells_messages: bool = True,
+    environment: str | None = None,
 ) -> bytes:
     """What the function returned. `client`: makes a botocore Lambda client that makes one attempt, for a time limit in
     seconds. `function`: its name, with a version after a colon or without. `tells_messages`: the model is told what an
-    exception of the function says, else its type alone.
+    exception of the function says, else its type alone. `environment`: the `environment_id` of the execution
+    environments that may serve the call; None: all of them.
 
     Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable.
     """
@@ -127,6 +130,7 @@ def invoke(
             FunctionName=function,
             InvocationType="RequestResponse",
             Payload=json.dumps(payload).encode(),
+            **({} if environment is None else {"TenantId": environment}),
         )
         body = read_body("invoke", answer["Payload"], MAX_BYTES + 1)
     except StoreThrottled as throttled:
@@ -235,10 +239,19 @@ ReachFiles = Callable[[str, str | None, FileAccess], Mapping[str, Any]]
 """From a tenant, the person of a private session and what a tool may do, to how its function reaches the files."""
 
 
+def environment_id(tenant: str, person: str | None) -> str:
+    """Names the execution environments that serve a tenant's calls, or those that serve one person's private sessions.
+
+    It is a hash, because a tenant's name may have characters that a `TenantId` may not, and Lambda may write it into
+    logs. `acta/tools/run.py` computes it, too, and refuses a call that is not for its environment.
+    """
+    return hashlib.sha256(json.dumps([tenant, person]).encode()).hexdigest()
+
+
 class PythonTools:
     """Runs calls. `versions`: folder -> the published version of its function that belongs to this release; a folder
-    that is not among them is called at its newest code. `reach_files`: `FileCredentials.for_call`. `client`: as
-    `LambdaTool`'s.
+    that is not among them is called at its newest code. `reach_files`: `FileCredentials.for_call`. `isolated`: each
+    execution environment serves one tenant (ADR 140). `client`: as `LambdaTool`'s.
     """
 
     def __init__(
@@ -247,10 +260,13 @@ class PythonTools:
         clock: Clock,
         reach_files: ReachFiles,
         client: Callable[[int], Any] = function_client,
+        *,
+        isolated: bool = True,
     ) -> None:
         self._versions = versions
         self._clock = clock
         self._reach_files = reach_files
+        self._isolated = isolated
         self._client = client
 
     def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
@@ -265,12 +281,22 @@ class PythonTools:
             "session_id": context.session_id,
             "tenant": context.tenant,
             "user": context.user,
+            "private": context.private,
             "rerun": context.rerun,
             "deadline": deadline.isoformat(),
         }
         if tool.files is not None:
             payload["files"] = self._reached(tool.files, context)
-        body = invoke(self._client, tool, function, payload, context.deadline_seconds, tells_messages=False)
+        person = context.user if context.private else None
+        body = invoke(
+            self._client,
+            tool,
+            function,
+            payload,
+            context.deadline_seconds,
+            tells_messages=False,
+            environment=environment_id(context.tenant, person) if self._isolated else None,
+        )
         return OutsideText("answer", tool.name, _result(tool, body))
 
     def _reached(self, access: FileAccess, context: CallContext) -> Mapping[str, Any]:
