@@ -9,7 +9,7 @@ import { SignIn } from "./pages/sign-in";
 import { chooseTheme, theme } from "./parts/theme";
 import { Toasts } from "./parts/toasts";
 import { leaveToSignIn, signInSettings } from "./sign-in/code-flow";
-import { isOver, may, me, signOut } from "./sign-in/tokens";
+import { isOver, may, me, tab } from "./sign-in/tokens";
 
 export function App() {
   const shown = PLACES.find((each) => each.name === place());
@@ -54,7 +54,7 @@ export function App() {
                 <option value="dark">Dark</option>
               </select>
             </label>
-            <button type="button" onClick={() => void signOut()}>
+            <button type="button" onClick={() => void tab.signOut()}>
               Sign out
             </button>
           </div>

@@ -5,11 +5,10 @@ import { render } from "preact";
 import { App } from "./app";
 import { get } from "./api/request";
 import type { Me } from "./api/shapes";
-import { drafts } from "./drafts/drafts";
 import { beginNavigation, go, path, query, ROOT } from "./navigation/places";
 import { SignIn } from "./pages/sign-in";
 import { byLink, cameBack } from "./sign-in/code-flow";
-import { begin, isSignedIn, me } from "./sign-in/tokens";
+import { tab } from "./sign-in/tokens";
 
 const page = document.getElementById("page")!;
 
@@ -17,19 +16,19 @@ async function start(): Promise<void> {
   beginNavigation();
   // A link that is opened where the page is open already changes what follows `#`, and loads nothing.
   addEventListener("hashchange", () => codeOfLink() && location.reload());
+  // A page that comes back out of the browser's memory may be of somebody who has signed out in this tab meanwhile.
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   const link = codeOfLink();
   if (link) {
     history.replaceState(null, "", location.pathname + location.search); // it is of no more use, and nobody's to see
-    begin(await byLink(link));
+    tab.begin(await byLink(link));
   } else if (path.value[0] === "signed-in") {
     const { tokens, place } = await cameBack(query.value);
-    begin(tokens);
+    tab.begin(tokens);
     go(place, { replace: true });
   }
-  if (!(await isSignedIn())) return render(<SignIn />, page);
-  const who = await get<Me>("/v1/me");
-  drafts.keepOnly(who);
-  me.value = who;
+  if (!(await tab.isSignedIn())) return render(<SignIn />, page);
+  tab.show(await get<Me>("/v1/me"));
   if (path.value.length === 0) go(`${ROOT}/inbox`, { replace: true });
   render(<App />, page);
 }

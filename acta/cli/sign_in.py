@@ -317,18 +317,21 @@ def list_users(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
     return show_list([each._asdict() for each in found], columns, as_json=arguments.json)
 
 
-def remove_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
-    """Raises CliError."""
+def end_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
+    """Signs a person out everywhere, or removes them as well. Raises CliError."""
     from acta_infra.deployed.users import NoSuchUser
 
     users, _ = open_pool(arguments.env)
+    removes: bool = arguments.removes
     with aws_errors(SIGN_IN):
         try:
-            users.remove(arguments.email)
+            (users.remove if removes else users.sign_out)(arguments.email)
         except NoSuchUser:
             raise CliError(f"{arguments.env} has no user {one_line(arguments.email)}") from None
-    said = f"{one_line(arguments.email)} is removed; a token that they have is valid to its end, an hour unless set"
-    return show({"email": arguments.email, "removed": True}, [said], as_json=arguments.json)
+    done = "removed" if removes else "signed out everywhere"
+    said = f"{one_line(arguments.email)} is {done}; a token that they have is valid to its end, an hour unless set"
+    told = {"email": arguments.email, "signed_out": True, "removed": removes}
+    return show(told, [said], as_json=arguments.json)
 
 
 def check_member(email: str, tenant: str, roles: Sequence[str]) -> None:

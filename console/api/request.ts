@@ -1,6 +1,6 @@
 /** Requests to the API, with the token of whoever has signed in. */
 
-import { renewed, token } from "../sign-in/tokens";
+import { tab } from "../sign-in/tokens";
 import { write } from "./exact-json";
 import { Refused } from "./refused";
 import type { Page } from "./shapes";
@@ -29,8 +29,8 @@ const SENT_NOTHING = "The service cannot be reached. Check the connection, then 
 
 /** Throws Refused. An answer without a body has `data` undefined; one that is no JSON has it as a Blob. */
 export async function ask<Data>(method: string, path: string, asked: Asked = {}): Promise<Answer<Data>> {
-  const first = await sent(method, path, asked, await token());
-  const answer = first.status === 401 ? await sent(method, path, asked, await renewed()) : first;
+  const first = await sent(method, path, asked, await tab.token());
+  const answer = first.status === 401 ? await sent(method, path, asked, await tab.renewed()) : first;
   return read<Data>(answer);
 }
 

@@ -3,13 +3,9 @@
  * loses nothing, and in `sessionStorage`, so that reloading it does not either. It ends with the tab or the sign-in.
  */
 
-const PREFIX = "acta.draft.";
+import { nameOf, type Person } from "../sign-in/person";
 
-/** Who it belongs to, as `me` says it. */
-interface Owner {
-  tenant: string;
-  user: string;
-}
+const PREFIX = "acta.draft.";
 
 export class Drafts {
   private readonly written = new Map<string, string>();
@@ -18,13 +14,13 @@ export class Drafts {
   constructor(private readonly storage: () => Storage) {}
 
   /** Undefined: nothing is written there. */
-  read(owner: Owner, place: string): unknown {
+  read(owner: Person, place: string): unknown {
     const text = this.written.get(key(owner, place)) ?? this.storage().getItem(key(owner, place));
     return text === null ? undefined : JSON.parse(text);
   }
 
   /** False: the browser does not take it, so that it is lost where the page is left. */
-  write(owner: Owner, place: string, value: unknown): boolean {
+  write(owner: Person, place: string, value: unknown): boolean {
     const name = key(owner, place);
     const text = JSON.stringify(value);
     this.written.set(name, text);
@@ -39,13 +35,13 @@ export class Drafts {
   }
 
   /** What is written at the place, and below it: `question/1` and `question/1/comment`. */
-  drop(owner: Owner, place: string): void {
+  drop(owner: Person, place: string): void {
     const name = key(owner, place);
     this.forget((each) => each === name || each.startsWith(`${name}/`));
   }
 
   /** Nobody else's; undefined: nobody's at all. */
-  keepOnly(owner?: Owner): void {
+  keepOnly(owner?: Person): void {
     const own = owner && key(owner, "");
     this.forget((each) => own === undefined || !each.startsWith(own));
   }
@@ -68,6 +64,6 @@ export class Drafts {
 
 export const drafts = new Drafts(() => sessionStorage);
 
-function key({ tenant, user }: Owner, place: string): string {
-  return `${PREFIX}${encodeURIComponent(tenant)}/${encodeURIComponent(user)} ${place}`;
+function key(owner: Person, place: string): string {
+  return `${PREFIX}${nameOf(owner)} ${place}`;
 }

@@ -7,6 +7,8 @@ import { signal, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { Refused } from "../api/refused";
+import { nameOf } from "../sign-in/person";
+import { me } from "../sign-in/tokens";
 import { EVERY, pauseAfter } from "./how-often";
 
 export interface Live<Value> {
@@ -65,7 +67,7 @@ async function inTime<Read>(stop: AbortSignal, read: (signal: AbortSignal) => Pr
   }
 }
 
-/** Begins to read `key`'s value, until `stop`. Tabs of this browser that watch the same key share what one reads. */
+/** Begins to read `key`'s value, until `stop`. Tabs of one person that watch the same key share what one reads. */
 export function watch<Value>(
   key: string,
   load: Load<Value>,
@@ -75,7 +77,8 @@ export function watch<Value>(
   const at = signal<number | undefined>(undefined);
   const failure = signal<Error | undefined>(undefined);
   const stopped = new AbortController();
-  const tabs = new BroadcastChannel(`acta.live.${key}`);
+  const name = `acta.live.${nameOf(me.value!)} ${key}`; // another person's tabs never hear what this one reads
+  const tabs = new BroadcastChannel(name);
   let isDue = false;
   let endPause = () => {};
   let turn: AbortController | undefined;
@@ -179,7 +182,7 @@ export function watch<Value>(
       tabs.postMessage({ wanted: true });
       const own = (turn = new AbortController());
       navigator.locks
-        .request(`acta.live.${key}`, { signal: own.signal }, () => readOn(own))
+        .request(name, { signal: own.signal }, () => readOn(own))
         .catch(() => undefined); // it was stopped while it waited for its turn
     }
   }

@@ -1,6 +1,7 @@
 /** The code grant with PKCE at the deployment's issuer. Sources: RFC 6749, 7636, OpenID Connect Discovery 1.0. */
 
 import type { PageSignIn } from "../api/shapes";
+import type { Person } from "./person";
 
 /** What an issuer says of itself. */
 interface Endpoints {
@@ -9,8 +10,10 @@ interface Endpoints {
   revocation_endpoint?: string;
 }
 
-/** `expires` in milliseconds of the epoch. `renews` empty: the sign-in ends with the token. */
-export interface Tokens {
+/** Whose they are is read in `bearer`. `expires` in milliseconds of the epoch. `renews` empty: the sign-in ends with the
+ * token.
+ */
+export interface Tokens extends Person {
   bearer: string;
   renews: string;
   expires: number;
@@ -108,7 +111,7 @@ interface Granted {
 }
 
 async function exchanged(form: Record<string, string>, nonce?: string, renews = ""): Promise<Tokens> {
-  const [{ token_endpoint }, { takes }] = await Promise.all([discovered(), signInSettings()]);
+  const [{ token_endpoint }, { takes, tenant_claim }] = await Promise.all([discovered(), signInSettings()]);
   const answer = await fetch(token_endpoint, { method: "POST", body: new URLSearchParams(form), credentials: "omit" });
   if (answer.status >= 500) throw new TypeError("the issuer is not available");
   if (!answer.ok) throw new SignInFailed("This sign-in has expired or was used already. Sign in again.");
@@ -118,8 +121,12 @@ async function exchanged(form: Record<string, string>, nonce?: string, renews = 
   if (nonce !== undefined && granted.id_token && claims(granted.id_token)["nonce"] !== nonce) {
     throw new SignInFailed("The issuer's answer belongs to another sign-in. Sign in again.");
   }
+  const { sub, [tenant_claim]: tenant } = claims(bearer);
+  if (typeof sub !== "string" || typeof tenant !== "string") {
+    throw new SignInFailed(`The ${takes} of your sign-in names no subject or no ${tenant_claim}, so it opens nothing here.`);
+  }
   const seconds = granted.expires_in ?? 3_600;
-  return { bearer, renews: granted.refresh_token ?? renews, expires: Date.now() + seconds * 1_000 };
+  return { bearer, tenant, user: sub, renews: granted.refresh_token ?? renews, expires: Date.now() + seconds * 1_000 };
 }
 
 function discovered(): Promise<Endpoints> {
@@ -138,7 +145,8 @@ async function json<Data>(url: string): Promise<Data> {
 
 function claims(token: string): Record<string, unknown> {
   const middle = token.split(".")[1] ?? "";
-  return JSON.parse(atob(middle.replace(/-/g, "+").replace(/_/g, "/"))) as Record<string, unknown>;
+  const bytes = Uint8Array.from(atob(middle.replace(/-/g, "+").replace(/_/g, "/")), (each) => each.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
 }
 
 function random(): string {

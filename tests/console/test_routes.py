@@ -90,5 +90,6 @@ def test_what_the_page_needs_to_sign_somebody_in_is_said_to_everybody(made: Path
         "client_id": "page",
         "scope": "openid",
         "takes": "id_token",
+        "tenant_claim": "tenant",
         "environment": "test",
     }

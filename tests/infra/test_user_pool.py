@@ -51,11 +51,24 @@ def test_every_client_is_public_and_gets_tokens_for_a_code_and_in_no_other_way(
     for client in made.values():
         assert client["AllowedOAuthFlowsUserPoolClient"] is True
         assert client["AllowedOAuthFlows"] == ["code"]
-        assert client["ExplicitAuthFlows"] == ["ALLOW_REFRESH_TOKEN_AUTH"]
+        assert client["ExplicitAuthFlows"] == ["ALLOW_CUSTOM_AUTH"]
         assert client["GenerateSecret"] is False
         assert client["SupportedIdentityProviders"] == ["COGNITO"]
         assert not any("example.com" in url and url != PAGE for url in client["CallbackURLs"])
     assert made["Page"]["CallbackURLs"] == [PAGE]
+
+
+def test_each_refresh_token_works_once_and_what_renews_past_the_pages_is_off(
+    with_page: Synthesised,
+) -> None:
+    """Cognito refuses the flow for a client whose refresh tokens rotate. The flow that is named works for nobody."""
+    of_page = with_page.stateless.resources("AWS::Cognito::UserPoolClient").values()
+    for client in (*clients(with_page).values(), *(each["Properties"] for each in of_page)):
+        assert client["RefreshTokenRotation"] == {"Feature": "ENABLED", "RetryGracePeriodSeconds": 30}
+        assert "ALLOW_REFRESH_TOKEN_AUTH" not in client["ExplicitAuthFlows"]
+    (pool,) = with_page.stateful.properties("AWS::Cognito::UserPool")
+    triggers = pool.get("LambdaConfig", {})
+    assert not {"DefineAuthChallenge", "CreateAuthChallenge", "VerifyAuthChallengeResponse"} & set(triggers)
 
 
 def test_no_client_says_who_has_an_account_and_each_lets_a_sign_in_be_revoked(with_page: Synthesised) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -14,7 +15,10 @@ import pytest
 from acta.client.errors import SignInEndedError, SignInError
 from acta.client.sign_in.oidc import Application, AuthorizationRequest, Endpoints, TokenSet
 from acta.client.sign_in.oidc import IssuerClient as Provider
-from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks, SignInPage
+from acta.client.sign_in.store import SignIn, Store
+from acta.client.sign_in.stored_tokens import StoredTokens
+from acta_infra.api.issuers import RENEWAL_GRACE_SECONDS
+from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks, Person, SignInPage, SignIns
 from local_aws.peers import Peer
 from local_aws.reverse_proxy import Front
 from local_aws.testing import needs_another_user, sent_by_another_user
@@ -32,7 +36,7 @@ def front() -> Iterator[Front]:
 @pytest.fixture
 def issuer(front: Front, tmp_path: Path) -> LocalIssuer:
     made = LocalIssuer.from_state(tmp_path, front.url)
-    front.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
+    front.publish(made.documents(), SignInPage(made, tmp_path))
     return made
 
 
@@ -96,10 +100,74 @@ def test_what_renews_a_sign_in_is_no_token_of_the_api(
     provider: Provider, browser: httpx2.Client, issuer: LocalIssuer
 ) -> None:
     endpoints, tokens = tokens_of(provider, browser)
-    assert jwt.decode(str(tokens.refresh_token), options={"verify_signature": False})["aud"] != "acta"
+    with pytest.raises(jwt.DecodeError):
+        jwt.decode(str(tokens.refresh_token), options={"verify_signature": False})
     for wrong in (tokens.token, "x", issuer.issue_token("acme", "ann", "admin")):
         with pytest.raises(SignInEndedError):
             provider.refresh(endpoints, TokenSet("t", 0, "ann", wrong))
+
+
+def test_a_refresh_token_is_exchanged_for_the_next_and_works_again_only_for_a_moment(
+    issuer: LocalIssuer, tmp_path: Path
+) -> None:
+    """For a client that has not received the answer. The sign-in ends when it would have without any exchange."""
+    begun = datetime.now(UTC)
+    sign_ins, person = SignIns(tmp_path), Person("acme", "ann", ("admin",))
+    first = sign_ins.begin(person, begun)
+    a_day_later = begun + timedelta(days=1)
+    renewed = sign_ins.renew(first, a_day_later)
+    again = sign_ins.renew(first, a_day_later + timedelta(seconds=RENEWAL_GRACE_SECONDS - 1))
+    assert renewed is not None
+    assert again is not None
+    assert renewed[0] == again[0] == person
+    assert len({first, renewed[1], again[1]}) == 3
+    assert sign_ins.renew(first, a_day_later + timedelta(seconds=RENEWAL_GRACE_SECONDS + 1)) is None
+    after_a_restart = SignIns(tmp_path)
+    for each in (renewed[1], again[1]):
+        assert after_a_restart.renew(each, begun + timedelta(days=29)) is not None
+        assert after_a_restart.renew(each, begun + timedelta(days=31)) is None
+
+
+def test_a_revoked_sign_in_is_renewed_by_none_of_its_tokens_and_no_other_one_is_ended(
+    provider: Provider, browser: httpx2.Client
+) -> None:
+    endpoints, tokens = tokens_of(provider, browser)
+    _, others = tokens_of(provider, browser)
+    following = provider.refresh(endpoints, tokens)
+    guessed = TokenSet("t", 0, "ann", str(others.refresh_token).partition(".")[0] + ".guessed")
+    assert provider.revoke(endpoints, guessed)
+    assert provider.revoke(endpoints, following)
+    for each in (tokens, following):
+        with pytest.raises(SignInEndedError):
+            provider.refresh(endpoints, each)
+    assert provider.refresh(endpoints, others).refresh_token != others.refresh_token
+
+
+def test_the_command_line_goes_on_after_an_answer_of_the_issuer_that_it_has_lost(
+    provider: Provider, browser: httpx2.Client, tmp_path: Path
+) -> None:
+    """As a process that was killed before it could store the next refresh token."""
+    endpoints, tokens = tokens_of(provider, browser)
+    store = Store(tmp_path)
+    old = replace(tokens, expires_at=0.0)
+    store.write("local", SignIn(provider.application.issuer, provider.application, old))
+    provider.refresh(endpoints, tokens)
+    StoredTokens(store, "local").token()
+    kept = store.read("local")
+    assert kept is not None
+    assert kept.tokens is not None
+    assert kept.tokens.refresh_token != tokens.refresh_token
+    assert provider.refresh(endpoints, kept.tokens).refresh_token
+
+
+def test_only_the_owner_reads_what_is_kept_of_sign_ins_and_no_file_has_a_token(
+    provider: Provider, browser: httpx2.Client, tmp_path: Path
+) -> None:
+    _, tokens = tokens_of(provider, browser)
+    (kept,) = (tmp_path / "sign-ins").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "sign-ins").stat().st_mode & 0o077 == 0
+    assert str(tokens.refresh_token) not in kept.read_text()
 
 
 def test_a_code_is_of_use_once_to_who_has_the_verifier(provider: Provider, browser: httpx2.Client) -> None:
@@ -160,7 +228,7 @@ def strangers(issuer: LocalIssuer, tmp_path: Path, request: pytest.FixtureReques
     peer: Peer = request.param
     theirs = Front(look=lambda _: peer)
     made = LocalIssuer.from_state(tmp_path, theirs.url)
-    theirs.publish(made.documents(), SignInPage(made, PageLinks(tmp_path)))
+    theirs.publish(made.documents(), SignInPage(made, tmp_path))
     yield made
     theirs.stop()
 

@@ -286,6 +286,9 @@ def test_a_person_who_was_added_signs_in_and_is_let_in_with_tenant_and_roles(
     assert again != stored.tokens.token
     assert claims_of(again)["custom:tenant"] == "acme"
 
+    users.sign_out("ann@example.com")
+    with pytest.raises(SignInEndedError, match="acta login --env dev"):
+        StoredTokens(store, "dev", http, clock=lambda: stored.tokens.expires_at + A_DAY).token()  # type: ignore[union-attr]
     users.remove("ann@example.com")
     with pytest.raises(SignInEndedError, match="acta login --env dev"):
         StoredTokens(store, "dev", http, clock=lambda: stored.tokens.expires_at + A_DAY).token()  # type: ignore[union-attr]

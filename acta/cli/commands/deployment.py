@@ -318,11 +318,20 @@ USERS = Group(
         JSON,
     ),
     Command(
+        "sign-out EMAIL",
+        "sign_in:end_user",
+        "Sign a person out everywhere: on the page and at every command line.",
+        SIGN_IN_TO,
+        JSON,
+        removes=False,
+    ),
+    Command(
         "remove EMAIL",
-        "sign_in:remove_user",
+        "sign_in:end_user",
         "Remove a person: their sign-ins end, and what they made is kept.",
         SIGN_IN_TO,
         JSON,
+        removes=True,
     ),
 )
 

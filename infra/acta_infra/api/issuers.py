@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+RENEWAL_GRACE_SECONDS = 30
+"""How long a refresh token that was used works again, for a client that has not received the answer. Cognito allows 60.
+Source: Amazon Cognito API reference, RefreshTokenRotationType."""
 MINUTES_OF_A_DAY = 1_440
 MOST_SIGN_IN_DAYS = 3_650
 """What Cognito allows. Source: Amazon Cognito API reference, CreateUserPoolClient."""

@@ -15,7 +15,7 @@ from constructs import Construct
 
 from acta_engine.settings import PREFIX
 from acta_infra.api import machine_claims
-from acta_infra.api.issuers import ExternalIssuer, OwnPool
+from acta_infra.api.issuers import RENEWAL_GRACE_SECONDS, ExternalIssuer, OwnPool
 from acta_infra.data_stores import removal_policy
 from acta_infra.environments import Environment
 
@@ -30,8 +30,9 @@ READ = (
 WRITTEN = cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True)
 """The attributes that clients may write. The tenant is not among them; a client without such a list could write it."""
 EVERY_CLIENT: Mapping[str, Any] = {
-    # One flow is named as off: if none is named, Cognito allows signing in by SRP past the pages.
-    "auth_flows": cognito.AuthFlow(user_srp=False),
+    # If no flow is named, Cognito allows signing in by SRP past the pages. This one needs triggers that the pool does
+    # not have, so nobody can use it. REFRESH_TOKEN_AUTH cannot be named: Cognito refuses it for tokens that rotate.
+    "auth_flows": cognito.AuthFlow(custom=True),
     "supported_identity_providers": [cognito.UserPoolClientIdentityProvider.COGNITO],
     "enable_token_revocation": True,
     "prevent_user_existence_errors": True,
@@ -157,7 +158,7 @@ def public_client(
     callback_urls: Sequence[str],
     sign_in: Duration,
 ) -> cognito.UserPoolClient:
-    """A client without a secret, which gets its tokens by the code grant alone."""
+    """A client without a secret, which gets its tokens by the code grant alone. Each refresh token works once."""
     token = Duration.minutes(auth.token_minutes)
     return cognito.UserPoolClient(
         scope,
@@ -172,6 +173,7 @@ def public_client(
         id_token_validity=token,
         access_token_validity=token,
         refresh_token_validity=sign_in,
+        refresh_token_rotation_grace_period=Duration.seconds(RENEWAL_GRACE_SECONDS),
         **EVERY_CLIENT,
     )
 

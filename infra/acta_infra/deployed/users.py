@@ -87,10 +87,16 @@ class Users:
                 status=user["UserStatus"] if user["Enabled"] else "DISABLED",
             )
 
-    def remove(self, email: str) -> None:
-        """Ends the user's sign-ins and deletes them. Their tokens stay valid until they expire. Raises NoSuchUser."""
+    def sign_out(self, email: str) -> None:
+        """Ends the user's sign-ins everywhere: no refresh token of theirs works any more. Their other tokens stay valid
+        until they expire. Raises NoSuchUser.
+        """
         self._find(email)
         self._call("admin_user_global_sign_out", Username=email)
+
+    def remove(self, email: str) -> None:
+        """Signs the user out and deletes them. Raises NoSuchUser."""
+        self.sign_out(email)
         self._call("admin_delete_user", Username=email)
 
     def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import base64
 import html
 import json
 import os
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,12 +35,14 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from acta_infra.api.issuers import RENEWAL_GRACE_SECONDS
 from local_aws.loopback import HOST
 from local_aws.peers import Peer
 from local_aws.reverse_proxy import Answer
 
 FOLDER = "page-links"
 LIVES = timedelta(minutes=1)
+SIGN_IN_LIVES = timedelta(days=30)
 
 
 class Person(NamedTuple):
@@ -98,9 +101,64 @@ class PageLinks:
                     path.unlink()
 
 
+class SignIns:
+    """The sign-ins of the stack of `state_dir`. Their refresh tokens rotate, as those of Acta's own pool do.
+
+    The state directory has a file for each sign-in: whose it is, and the hashes of its refresh tokens with their ends.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._folder = state_dir / "sign-ins"
+        self._lock = threading.Lock()
+
+    def begin(self, person: Person, now: datetime) -> str:
+        """The first refresh token of a new sign-in."""
+        kept = {**person._asdict(), "until": (now + SIGN_IN_LIVES).timestamp(), "renewed_by": {}}
+        with self._lock:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in self._folder.iterdir():
+                if path.stat().st_mtime < (now - SIGN_IN_LIVES).timestamp():
+                    path.unlink()
+            return self._with_next(self._folder / secrets.token_hex(16), kept)
+
+    def renew(self, token: str, now: datetime) -> tuple[Person, str] | None:
+        """Whose sign-in it is, and the next refresh token. None: it has ended, or this one was used before."""
+        with self._lock:
+            path, kept = self._read(token)
+            hashed, at = sha256(token.encode()).hexdigest(), now.timestamp()
+            kept["renewed_by"] = {name: end for name, end in kept["renewed_by"].items() if end > at}
+            if hashed not in kept["renewed_by"]:
+                return None
+            kept["renewed_by"][hashed] = min(kept["renewed_by"][hashed], at + RENEWAL_GRACE_SECONDS)
+            person = Person(kept["tenant"], kept["user"], tuple(kept["roles"]))
+            return person, self._with_next(path, kept)
+
+    def end(self, token: str) -> None:
+        with self._lock:
+            path, kept = self._read(token)
+            if sha256(token.encode()).hexdigest() in kept["renewed_by"]:
+                path.unlink()
+
+    def _with_next(self, path: Path, kept: dict[str, Any]) -> str:
+        token = f"{path.name}.{secrets.token_urlsafe(32)}"
+        kept["renewed_by"][sha256(token.encode()).hexdigest()] = kept["until"]
+        beside = path.with_suffix(".new")
+        beside.touch(mode=0o600)
+        beside.write_text(json.dumps(kept), encoding="utf-8")
+        beside.replace(path)
+        return token
+
+    def _read(self, token: str) -> tuple[Path, dict[str, Any]]:
+        """The file of the token's sign-in, and what is in it."""
+        name = token.partition(".")[0]
+        path = self._folder / (name if re.fullmatch("[0-9a-f]{32}", name) else "none")
+        try:
+            return path, json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return path, {"renewed_by": {}}
+
+
 AUDIENCE = "acta"
-SIGN_IN = "acta-sign-in"
-"""The audience of the tokens that renew a sign-in. The API does not accept them."""
 ALGORITHM = "RS256"
 KEY_FILE = "issuer-key.pem"
 DEFAULT_TTL_SECONDS = 12 * 3_600
@@ -144,7 +202,6 @@ class LocalIssuer:
         now: datetime | None = None,
         *,
         nonce: str = "",
-        audience: str = AUDIENCE,
     ) -> str:
         """A signed token; `ttl` in seconds from `now`. A negative `ttl` makes an expired token. `nonce`: that of the
         sign-in which gets the token; empty: there is none.
@@ -155,7 +212,7 @@ class LocalIssuer:
         issued_at = int((now or datetime.now(UTC)).timestamp())
         claims = {
             "iss": self.url,
-            "aud": audience,
+            "aud": AUDIENCE,
             "sub": user,
             "tenant": tenant,
             "roles": _claim(list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY]))),
@@ -164,18 +221,6 @@ class LocalIssuer:
             **({"nonce": nonce} if nonce else {}),
         }
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
-
-    def signed_in(self, token: str) -> Person | None:
-        """Whose sign-in this token renews. None: it is not such a token, or it has expired."""
-        try:
-            claims = jwt.decode(
-                token, self.key.public_key(), algorithms=[ALGORITHM], audience=SIGN_IN, issuer=self.url
-            )
-        except jwt.InvalidTokenError:
-            return None
-        roles = claims["roles"]
-        named = tuple(json.loads(roles) if isinstance(roles, str) else roles)
-        return Person(claims["tenant"], claims["sub"], named)
 
     def jwks(self) -> dict[str, Any]:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
@@ -189,6 +234,7 @@ class LocalIssuer:
             "id_token_signing_alg_values_supported": [ALGORITHM],
             "authorization_endpoint": f"{self.url}/oauth2/authorize",
             "token_endpoint": f"{self.url}/oauth2/token",
+            "revocation_endpoint": f"{self.url}/oauth2/revoke",
             "response_types_supported": ["code"],
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
@@ -220,13 +266,12 @@ def write_key(path: Path) -> None:
 
 CLIENT_ID = AUDIENCE
 """The command line's client id. It is the audience of the ID tokens that the API accepts."""
-AUTHORIZE, TOKEN = "/oauth2/authorize", "/oauth2/token"
+AUTHORIZE, TOKEN, REVOKE = "/oauth2/authorize", "/oauth2/token", "/oauth2/revoke"
 CODE_LIVES = timedelta(minutes=1)
 BY_LINK = "urn:acta:link"
 """The grant type of a link's code."""
 PAGE_PATH = "/console/signed-in"
 TOKEN_SECONDS = 3_600
-SIGN_IN_SECONDS = 30 * 86_400
 ASKED = (
     "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
 )  # fmt: skip
@@ -257,9 +302,10 @@ class Granted(NamedTuple):
 class SignInPage:
     """The sign-in page of one issuer. Codes are kept in memory for a minute, and can be used once."""
 
-    def __init__(self, issuer: LocalIssuer, links: PageLinks) -> None:
+    def __init__(self, issuer: LocalIssuer, state_dir: Path) -> None:
         self._issuer = issuer
-        self._links = links
+        self._links = PageLinks(state_dir)
+        self._sign_ins = SignIns(state_dir)
         self._codes: dict[str, Granted] = {}
         self._lock = threading.Lock()
 
@@ -276,10 +322,14 @@ class SignInPage:
             if headers.get("origin", self._issuer.url) != self._issuer.url:
                 return _page(403, "<p>Another page may not sign you in.</p>")
             return self._grant(parse_qsl(body.decode("utf-8", "replace")))
-        if (method, path) == ("POST", TOKEN):
+        if method == "POST" and path in (TOKEN, REVOKE):
             if who() is Peer.OTHER:  # an unknown peer may still have a link's code, which is a secret
                 return _json(403, {"error": "access_denied"})
-            return self._tokens(dict(parse_qsl(body.decode("utf-8", "replace"))))
+            form = dict(parse_qsl(body.decode("utf-8", "replace")))
+            if path == TOKEN:
+                return self._tokens(form)
+            self._sign_ins.end(form.get("token", ""))
+            return _json(200, {})  # also where there was nothing to revoke (RFC 7009, 2.2)
         return None
 
     def _ask(self, asked: Mapping[str, str]) -> Answer:
@@ -330,27 +380,25 @@ class SignInPage:
                     granted = self._codes.pop(form.get("code", ""), None)
                 if granted is None or not _fits(granted, form):
                     return _refused("invalid_grant")
-                return self._given(granted.person, granted.nonce)
+                return self._given(granted.person, nonce=granted.nonce)
             case "refresh_token":
-                known = self._issuer.signed_in(form.get("refresh_token", ""))
-                if known is None:
-                    return _refused("invalid_grant")
-                return self._given(known)
+                renewed = self._sign_ins.renew(form.get("refresh_token", ""), datetime.now(UTC))
+                return _refused("invalid_grant") if renewed is None else self._given(*renewed)
             case grant if grant == BY_LINK:
                 person = self._links.take(form.get("code", ""))
                 return _refused("invalid_grant") if person is None else self._given(person)
             case _:
                 return _refused("unsupported_grant_type")
 
-    def _given(self, person: Person, nonce: str = "") -> Answer:
+    def _given(self, person: Person, renews: str | None = None, nonce: str = "") -> Answer:
+        """`renews` None: a sign-in begins."""
         token = self._issuer.issue_token(*person, TOKEN_SECONDS, nonce=nonce)
-        renews = self._issuer.issue_token(*person, SIGN_IN_SECONDS, audience=SIGN_IN)
         told = {
             "token_type": "Bearer",
             "expires_in": TOKEN_SECONDS,
             "id_token": token,
             "access_token": token,
-            "refresh_token": renews,
+            "refresh_token": renews or self._sign_ins.begin(person, datetime.now(UTC)),
         }
         return _json(200, told)
 

@@ -29,7 +29,7 @@ from acta_infra.local.deploy import (
     require_cdk,
     take_newest,
 )
-from acta_infra.local.issuer import LocalIssuer, PageLinks, SignInPage
+from acta_infra.local.issuer import LocalIssuer, SignInPage
 from acta_infra.local.state_directory import LocalDeployment, RunningStack, StateDir
 from acta_infra.local.tool_watch import DeployFailed
 from acta_infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
@@ -129,7 +129,7 @@ class LocalStack:
             raise self.state.in_use()
         self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
         self.state.claim()
-        self.front.publish(self.issuer.documents(), SignInPage(self.issuer, PageLinks(self.state.path)))
+        self.front.publish(self.issuer.documents(), SignInPage(self.issuer, self.state.path))
         self.start_emulator()
         has_a_past = self.state.deployment.exists()
         self.reach_api()

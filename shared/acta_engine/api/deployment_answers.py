@@ -103,4 +103,6 @@ class PageSignInView(TypedDict):
     scope: str
     takes: Literal["access_token", "id_token"]
     """Which token of a sign-in the API takes."""
+    tenant_claim: str
+    """The claim of that token that names the tenant."""
     environment: str

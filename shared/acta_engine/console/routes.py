@@ -87,6 +87,7 @@ def read_page_sign_in(api: Api) -> Response:
             "client_id": api.settings.console_client,
             "scope": api.settings.console_scopes,
             "takes": api.settings.console_takes,
+            "tenant_claim": api.settings.tenant_claim,
             "environment": api.settings.env,
         }
     )

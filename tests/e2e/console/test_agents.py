@@ -6,8 +6,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 

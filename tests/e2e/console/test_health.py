@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from acta_engine.recovery.store import ROUNDS, RoundCounts
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.console.test_inbox import Asked, deletion, place, question, recorded
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.screen import Screen

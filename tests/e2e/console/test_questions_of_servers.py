@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.doubles.mcp_server import PAY, McpSink, text
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.console.test_inbox import Asked, place, question, recorded
 from tests.e2e.console.test_unsent import drafts
 from tests.e2e.support.behind import Behind

@@ -8,8 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.console.test_unsent import drafts
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person

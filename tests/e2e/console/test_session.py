@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 

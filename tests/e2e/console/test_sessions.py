@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 

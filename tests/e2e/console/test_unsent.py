@@ -5,8 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
-from tests.e2e.conftest import Admit
-from tests.e2e.console.conftest import Screens
+from tests.e2e.conftest import Admit, Screens
 from tests.e2e.console.test_inbox import deletion, place, question, recorded
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen

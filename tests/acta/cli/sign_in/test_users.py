@@ -11,7 +11,7 @@ import pytest
 from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
-from acta.cli.sign_in import add_user, list_users, remove_user
+from acta.cli.sign_in import add_user, end_user, list_users
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreUnavailable
 from acta_infra.deployed.users import NoSuchUser, OtherTenant, User
@@ -30,6 +30,7 @@ class FakeUsers:
     def __init__(self) -> None:
         self.kept: dict[str, User] = {}
         self.invited: list[str] = []
+        self.signed_out: list[str] = []
         self.fails: Exception | None = None
 
     def add(self, email: str, tenant: str, roles: Sequence[str], *, invite: bool = True) -> bool:
@@ -46,9 +47,13 @@ class FakeUsers:
     def list(self) -> Iterator[User]:
         yield from self.kept.values()
 
-    def remove(self, email: str) -> None:
+    def sign_out(self, email: str) -> None:
         if email not in self.kept:
             raise NoSuchUser(email)
+        self.signed_out.append(email)
+
+    def remove(self, email: str) -> None:
+        self.sign_out(email)
         del self.kept[email]
 
 
@@ -124,12 +129,23 @@ def test_people_are_listed_by_tenant(users: FakeUsers, capsys: pytest.CaptureFix
     assert told[0]["subject"] == "sub-ann@example.com"
 
 
+def test_somebody_is_signed_out_everywhere_and_stays_a_user(
+    users: FakeUsers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(add_user, users, "add", "ann@example.com", "--tenant", "acme")
+    assert run(end_user, users, "sign-out", "ann@example.com") == 0
+    assert "signed out everywhere; a token that they have is valid to its end" in capsys.readouterr().out
+    assert (users.signed_out, list(users.kept)) == (["ann@example.com"], ["ann@example.com"])
+    with pytest.raises(CliError, match=r"no user bob@example\.com"):
+        run(end_user, users, "sign-out", "bob@example.com")
+
+
 def test_somebody_is_removed_once(users: FakeUsers, capsys: pytest.CaptureFixture[str]) -> None:
     run(add_user, users, "add", "ann@example.com", "--tenant", "acme")
-    assert run(remove_user, users, "remove", "ann@example.com") == 0
-    assert "valid to its end" in capsys.readouterr().out
+    assert run(end_user, users, "remove", "ann@example.com") == 0
+    assert "is removed; a token that they have is valid to its end" in capsys.readouterr().out
     with pytest.raises(CliError, match=r"no user ann@example\.com"):
-        run(remove_user, users, "remove", "ann@example.com")
+        run(end_user, users, "remove", "ann@example.com")
 
 
 @pytest.mark.parametrize(
