@@ -9,15 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from acta.tools.call import File, FileRefused, Files
+from acta.tools.hidden import BLANK_LETTERS
 
 MAX_PATH_BYTES = 1_024
 PRIVATE = "~/"
 HOW = "Use a relative path such as reports/may.md."
-BLANK_LETTERS = frozenset(
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
-    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-)
-"""Characters that Unicode calls letters or marks and that look blank."""
 
 
 def check_path(path: str) -> str:

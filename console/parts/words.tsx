@@ -5,9 +5,7 @@
 
 import type { ComponentChildren } from "preact";
 
-/** Controls other than tab and newline, format characters that hide or reorder text, and tags. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+import { HIDDEN } from "./hidden";
 
 /** With hidden characters as `⟨U+202E⟩`. */
 export function visible(text: string): string {

@@ -10,11 +10,26 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from acta_engine.untrusted.visible import BLANK_LETTERS
 from acta_infra.document import client, reference
 from acta_infra.document.openapi import document
 from acta_infra.document.schemas import FILES, definition_files
 
 ROOT = Path(__file__).resolve().parents[3]
+MADE = "Made by `make generate` from `shared/acta_engine/untrusted/visible.py`: change that, not this file."
+HIDDEN_IN_TOOLS = f'''"""{MADE}"""
+
+# fmt: off
+BLANK_LETTERS = frozenset(map(chr, (
+%s
+)))
+'''
+HIDDEN_ON_PAGE = f"""/** {MADE} */
+
+/** Characters that are not seen as themselves. Lines, tabs and plain spaces are. */
+export const HIDDEN = /(?![\\n\\t ])[\\p{{C}}\\p{{Z}}%s]/gu;
+"""
+"""`C` and `Z` are the categories whose characters Python's `isprintable` is false for."""
 
 
 def files() -> Mapping[Path, str]:
@@ -22,11 +37,22 @@ def files() -> Mapping[Path, str]:
     return {
         client.CALLS: client.calls(),
         client.SHAPES: client.shapes(),
+        ROOT / "acta" / "tools" / "hidden.py": HIDDEN_IN_TOOLS
+        % blank_letters("    *range(0x{:x}, 0x{:x} + 1),\n"),
+        ROOT / "console" / "parts" / "hidden.ts": HIDDEN_ON_PAGE % blank_letters(r"\u{{{:x}}}-\u{{{:x}}}"),
         ROOT / "docs" / "reference" / "api.md": reference.operations_page(),
         ROOT / "docs" / "reference" / "errors.md": reference.errors_page(),
         ROOT / "docs" / "reference" / "settings.md": reference.settings_page(),
         **{FILES / name: text for name, text in definition_files().items()},
     }
+
+
+def blank_letters(written: str) -> str:
+    """Runs of the letters that look blank. `written`: how the first and the last of a run are written."""
+    numbers = sorted(map(ord, BLANK_LETTERS))
+    firsts = [each for each in numbers if each - 1 not in numbers]
+    lasts = [each for each in numbers if each + 1 not in numbers]
+    return "".join(map(written.format, firsts, lasts)).rstrip("\n")
 
 
 def write_or_check(made: Mapping[Path, str]) -> int:

@@ -17,7 +17,7 @@ BLANK_LETTERS = frozenset(
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
 """Characters that Unicode calls letters or marks and that look blank. Variation selectors can carry a hidden
-message.
+message. `make generate` writes them into the page for people (`console/parts/hidden.ts`) and the library for tools.
 """
 
 
@@ -51,7 +51,8 @@ def visible_throughout(value: Any) -> Any:
 
 def is_hidden(char: str, keep_newlines: bool) -> bool:
     """Whether the character can move the cursor or make text look like other text: controls, invisible formatting such
-    as bidirectional overrides, surrogates, private use, separators other than space.
+    as bidirectional overrides, surrogates, private use, separators other than space, and characters that are newer than
+    this Python.
     """
     if char == "\n":
         return not keep_newlines
