@@ -7,13 +7,17 @@ Loopback addresses are let in, whatever their port: the suite's servers choose t
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.errors import ToolAsks, ToolFailed
 from acta_engine.settings import Settings
+from acta_engine.tools.mcp.exchange import HttpRefused
+from acta_engine.tools.mcp.oauth import named_endpoints
 from acta_engine.tools.mcp.server import (
     ClientCredentials,
     ConfirmedTool,
@@ -26,6 +30,7 @@ from acta_engine.tools.mcp.server import (
 from acta_engine.tools.mcp.server_task import ToolQuestion
 from acta_engine.tools.mcp.servers import ListedTool, McpServers, schema_problem
 from acta_engine.tools.port import CallContext
+from acta_engine.tools.tool import ToolSecret
 
 SECONDS = 20
 HANDSHAKE = "2025-11-25"
@@ -53,16 +58,38 @@ class Driver:
         settings = Settings(env="local", is_local=True, table="t", bucket="b")
         value = context.get("client_secret", "")
         self.context = context
+        self.guard = Loopback(settings)
         self.servers = McpServers(
-            Loopback(settings), lambda tenant, name, at: value, lambda tenant: (), schema_problem
+            self.guard, lambda tenant, name, at: value, lambda tenant: self._known(), schema_problem
         )
-        client = ClientCredentials(client_id=context["client_id"], secret="client") if value else None
-        self.auth = None if client is None else McpServerAuth(client_credentials=client)
         self.url = url
+        self.auth: McpServerAuth | None = None
         if version <= HANDSHAKE:  # the revision is the suite's to say, not found out
             self.servers.eras.learn(url, "with_handshake")
 
+    def _known(self) -> tuple[ToolSecret, ...]:
+        hosts = () if self.auth is None else (urlsplit(self.auth.secret_sent_to(self.url)).netloc,)
+        return (ToolSecret(name="client", created_at=NOW, updated_at=NOW, updated_by="ann", hosts=hosts),)
+
+    def _write_down(self) -> None:
+        """Does what an admin does: looks which token endpoint the server's metadata name, and puts it into the
+        definition.
+        """
+        connection = McpConnection(server="suite", url=self.url, auth=None)
+        try:
+            self.servers.list_tools("acme", connection, SECONDS)
+        except HttpRefused as refused:
+            deadline = time.monotonic() + SECONDS
+            (named, *_) = named_endpoints(self.guard, self.url, refused.challenge, deadline)
+            client = ClientCredentials(
+                client_id=self.context["client_id"], secret="client", token_url=named.token_url,
+                scope=named.scope or None,
+            )  # fmt: skip
+            self.auth = McpServerAuth(client_credentials=client)
+
     def run(self) -> None:
+        if self.context.get("client_secret"):
+            self._write_down()
         connection = McpConnection(server="suite", url=self.url, auth=self.auth)
         listing = self.servers.list_tools("acme", connection, SECONDS)
         usable = [tool for tool in listing.tools if tool.unusable is None]

@@ -18,6 +18,7 @@ from acta_engine.tools.tenant.functions import FunctionGuard
 from acta_engine.tools.tenant.http import HttpTool
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.tool_secrets import known_for
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "http-tools"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,7 +43,11 @@ def call(sink: Sink, name: str, arguments: Mapping[str, Any]) -> str:
     secrets = MemoryToolSecretValues()
     secrets.put("acme", "orders_key", SECRET)
     context = CallContext("acme", "ses_1", "default", "eff_1", 20)
-    return HttpTool(AddressGuard(settings), secrets, lambda tenant: ()).run(tool, arguments, context).text
+    return (
+        HttpTool(AddressGuard(settings), secrets, known_for([sink.at], "orders_key"))
+        .run(tool, arguments, context)
+        .text
+    )
 
 
 def test_an_order_is_read_by_its_number_with_the_secret() -> None:

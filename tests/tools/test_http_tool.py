@@ -28,6 +28,7 @@ from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool
 from acta_engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.tool_secrets import known_for
 
 NO_SECRETS: Secrets = MemoryToolSecretValues()
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +56,7 @@ def run(
     headers: dict[str, str] | None = None,
     secret_headers: dict[str, str] | None = None,
     secrets: Secrets = NO_SECRETS,
-    known: Known = lambda tenant: (),
+    known: Known | None = None,
     parameters: dict[str, HttpParameter] | None = None,
 ) -> OutsideText:
     config = HttpConfig(
@@ -77,6 +78,7 @@ def run(
         http_tool_allow=",".join(each.at for each in allowed),
     )
     context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
+    known = known or known_for([each.at for each in allowed], *(secret_headers or {}).values())
     return HttpTool(AddressGuard(settings), secrets, known).run(tool, arguments or {}, context)
 
 
@@ -241,27 +243,51 @@ def test_where_no_secret_can_be_read_the_tool_did_not_run(sink: Sink, away: Tran
 
 
 def test_a_secret_that_is_not_set_is_an_admin_s_to_set_and_nothing_is_sent(sink: Sink) -> None:
-    for secrets in (keeping({}), keeping({"other": KEY})):
+    for more in (
+        {"secrets": keeping({})},
+        {"secrets": keeping({"other": KEY})},
+        {"known": lambda tenant: ()},
+    ):
         with pytest.raises(
             ToolFailed, match=r"its secret desk is not set\. An admin has to set it"
         ) as failed:
-            with_key(sink.url(), sink, secrets=secrets)
+            with_key(sink.url(), sink, **more)
         assert KEY not in failure_text(failed.value, "call_1")
     assert sink.heard == []
 
 
 def test_a_secret_is_sent_to_the_hosts_that_it_names_alone(sink: Sink) -> None:
-    def kept(*hosts: str) -> Known:
-        one = ToolSecret(name="desk", created_at=NOW, updated_at=NOW, updated_by="ann", hosts=hosts)
-        other = one.model_copy(update={"name": "other", "hosts": ("other.example",)})
-        return lambda tenant: (other, one)
-
-    with pytest.raises(ToolFailed, match="its secret desk is for other hosts"):
-        with_key(sink.url(), sink, known=kept("desk.example.com"))
+    with pytest.raises(
+        ToolFailed, match=r"its secret desk is for other hosts\. .* secrets set desk --host HOST"
+    ):
+        with_key(sink.url(), sink, known=known_for(["desk.example.com"], "desk"))
+    with pytest.raises(ToolFailed, match=r"names no hosts that may get it\. .* secrets set desk --host HOST"):
+        with_key(sink.url(), sink, known=known_for([], "desk"))
     assert sink.heard == []
-    for hosts in ((sink.at,), ()):
-        with_key(sink.url(), sink, known=kept(*hosts))
-    assert len(sink.heard) == 2
+    with_key(sink.url(), sink, known=known_for([sink.at], "desk"))
+    assert len(sink.heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "url", "is_sent"),
+    [
+        ("a.example", "https://a.example/x", True),
+        ("a.example", "https://A.EXAMPLE:443/x", True),
+        ("a.example:443", "https://a.example./x", True),
+        ("a.example:8443", "https://a.example:8443/", True),
+        ("a.example", "https://a.example:8443/", False),
+        ("a.example:8443", "https://a.example/", False),
+        ("a.example", "http://a.example/", False),
+        ("a.example", "https://a.example:0/", False),
+        ("a.example", "https://b.a.example/", False),
+        ("a.example", "https://a.example.b.example/", False),
+        ("example", "https://a.example/", False),
+        ("xn--bcher-kva.example", "https://xn--bcher-kva.example/", True),
+    ],
+)
+def test_a_host_is_named_exactly_with_its_port(host: str, url: str, is_sent: bool) -> None:
+    (secret,) = known_for([host], "desk")("acme")
+    assert (secret.refused_for(url) is None) is is_sent
 
 
 def test_where_nobody_knows_which_hosts_get_a_secret_the_tool_did_not_run(sink: Sink) -> None:
@@ -430,7 +456,10 @@ def test_after_a_redirect_elsewhere_the_tool_has_run(sink: Sink) -> None:
 def test_a_secret_that_is_missing_names_the_command_that_sets_it(sink: Sink) -> None:
     with pytest.raises(ToolFailed) as failed:
         run(sink.url(), sink, secret_headers={"Authorization": "desk"})
-    assert remedy_of(failed) == (False, "Set it: acta tools secrets set desk.")
+    assert remedy_of(failed) == (
+        False,
+        "Set it: acta tools secrets set desk --host HOST, with the host that it is to be sent to among them.",
+    )
 
 
 @pytest.mark.parametrize("status", [404, 500])

@@ -19,6 +19,7 @@ from tests.api.deployment import AdminApi
 VALUE = "Bearer sk-live-1234567890"
 SETTINGS = Settings(env="test", table="t", bucket="b", http_tool_hosts="pay.example.com")
 PATH = "/v1/tool-secrets/stripe"
+HOSTS = ["pay.example.com"]
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def api() -> AdminApi:
 
 
 def put(api: AdminApi, name: str = "stripe", value: str = VALUE) -> Any:
-    return api.admin.request("PUT", f"/v1/tool-secrets/{name}", json_body={"value": value})
+    return api.admin.request("PUT", f"/v1/tool-secrets/{name}", json_body={"value": value, "hosts": HOSTS})
 
 
 def with_headers(headers: dict[str, Any], name: str = "refund") -> dict[str, Any]:
@@ -45,7 +46,7 @@ def define(api: AdminApi, headers: dict[str, Any], name: str = "refund") -> Any:
 def test_a_secret_is_set_replaced_listed_and_deleted_and_its_value_never_comes_back(api: AdminApi) -> None:
     made = put(api)
     at = "2026-01-01T00:00:00.000Z"
-    shown = {"name": "stripe", "hosts": [], "created_at": at, "updated_at": at, "updated_by": "ann"}
+    shown = {"name": "stripe", "hosts": HOSTS, "created_at": at, "updated_at": at, "updated_by": "ann"}
     assert (made.status, made.data) == (201, shown)
     other = api.as_caller(user="bob").request("PUT", PATH, json_body={"value": f"{VALUE}2"})
     assert (other.status, other.data["updated_by"]) == (200, "bob")
@@ -89,6 +90,10 @@ def test_only_admins_and_only_those_of_the_tenant(api: AdminApi) -> None:
         ("stripe", {"value": VALUE, "hosts": ["https://a.example"]}, "hosts.0"),
         ("stripe", {"value": VALUE, "hosts": ["A.example"]}, "hosts.0"),
         ("stripe", {"value": VALUE, "hosts": ["*.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": ["a.example."]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": ["ann@a.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE, "hosts": ["bücher.example"]}, "hosts.0"),
+        ("stripe", {"value": VALUE}, "hosts"), ("stripe", {"value": VALUE, "hosts": []}, "hosts"),
         ("stripe", {"value": VALUE, "hosts": [f"h{n}.example" for n in range(MAX_HOSTS + 1)]}, "hosts"),
     ],
 )  # fmt: skip
@@ -164,7 +169,10 @@ def test_a_tool_whose_secret_is_set_anew_is_another_tool_before_the_new_value_is
         "once more after the value: calls may be asked for in between"
     )
     assert after[1].config == refund.config
-    assert api.admin.request("PUT", "/v1/tool-secrets/other", json_body={"value": VALUE}).status == 201
+    assert (
+        api.admin.request("PUT", "/v1/tool-secrets/other", json_body={"value": VALUE, "hosts": HOSTS}).status
+        == 201
+    )
     assert api.root.tool_definitions.all("acme") == after
 
 
@@ -177,12 +185,26 @@ def test_a_secret_is_for_the_hosts_that_it_names(api: AdminApi) -> None:
     refused = define(api, {"X-Api-Key": {"secret": "stripe"}})
     ((field, (why,)),) = refused.error["details"].items()
     assert (refused.status, field) == (400, "config.headers")
-    assert "stripe: it is for other hosts" in why
-    assert put(api).data["hosts"] == ["other.example.com"], "who names none keeps those that it has"
+    assert "secret stripe is not sent to the host of config.url: it is for other hosts." in why
+    kept = api.admin.request("PUT", PATH, json_body={"value": VALUE})
+    assert kept.data["hosts"] == ["other.example.com"], "who names none keeps those that it has"
     assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 400
     assert set_for(api, "other.example.com", "pay.example.com").status == 200
     assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
-    assert set_for(api).data["hosts"] == []
+
+
+def test_a_secret_that_was_stored_without_hosts_goes_nowhere_until_it_has_some(api: AdminApi) -> None:
+    put(api)
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}).status == 201
+    (stored,) = api.root.secret_names.all("acme")
+    api.root.secret_names.put("acme", stored.model_copy(update={"hosts": ()}))
+    refused = define(api, {"X-Api-Key": {"secret": "stripe"}}, "other")
+    assert "names no hosts that may get it" in refused.error["details"]["config.headers"][0]
+    assert "--host HOST" in refused.error["details"]["config.headers"][0]
+    again = api.admin.request("PUT", PATH, json_body={"value": VALUE})
+    assert (again.status, list(again.error["details"])) == (400, ["hosts"])
+    assert put(api).status == 200
+    assert define(api, {"X-Api-Key": {"secret": "stripe"}}, "other").status == 201
 
 
 @pytest.mark.parametrize(
@@ -190,15 +212,15 @@ def test_a_secret_is_for_the_hosts_that_it_names(api: AdminApi) -> None:
     [
         (["a.example"], ["a.example", "b.example"], ["a.example"]),
         (["a.example"], ["b.example"], ["a.example"]),
-        (["a.example"], [], ["a.example"]),
         (["a.example", "b.example"], ["b.example"], ["b.example"]),
-        ([], ["a.example"], ["a.example"]),
+        ([], ["a.example"], []),
     ],
 )
 def test_no_host_is_added_before_the_value_is_another_one(
     api: AdminApi, former: list[str], wanted: list[str], meanwhile: list[str]
 ) -> None:
-    set_for(api, *former)
+    if former:
+        set_for(api, *former)
     api.secret_values.away = [StoreUnavailable("away")]
     assert set_for(api, *wanted, value="Bearer sk-live-other").status == 503
     (listed,) = api.admin.request("GET", "/v1/tool-secrets").data["items"]
@@ -221,7 +243,12 @@ def test_a_tool_that_sends_a_secret_elsewhere_is_changed_before_the_secret_is(ap
 
 def test_a_tool_refers_to_secrets_that_were_set_for_its_tenant(api: AdminApi) -> None:
     put(api)
-    assert api.stranger.request("PUT", "/v1/tool-secrets/theirs", json_body={"value": VALUE}).status == 201
+    assert (
+        api.stranger.request(
+            "PUT", "/v1/tool-secrets/theirs", json_body={"value": VALUE, "hosts": HOSTS}
+        ).status
+        == 201
+    )
     for headers in ({"X-Api-Key": {"secret": "theirs"}}, {"X-Api-Key": {"secret": "other"}}):
         answer = define(api, headers)
         ((field, (why,)),) = answer.error["details"].items()

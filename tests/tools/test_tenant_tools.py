@@ -10,6 +10,7 @@ from acta_engine.models.model import ModelReply
 from acta_engine.tools.tool import Effect, HttpConfig, ToolDefinition
 from acta_engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.tool_secrets import known_for
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -141,6 +142,8 @@ def test_where_the_store_of_secrets_is_away_the_call_is_made_later_and_once(
 ) -> None:
     with Sink() as sink:
         house = house_with_refund(sink, effect, secret_headers={"Authorization": "desk"})
+        for secret in known_for([sink.at], "desk")(TENANT):
+            house.app().secret_names.put(TENANT, secret)
         house.secret_values.put(TENANT, "desk", "Bearer sk-1234567890")
         house.secret_values.away = [away] * 8
         session = house.start("Pay back order 7").session_id

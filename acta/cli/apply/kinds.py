@@ -15,7 +15,7 @@ from acta.yaml_text import Path
 from acta_engine.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
 from acta_engine.tools.tool import HIDDEN, is_high_stakes_unless_said
 
-HOW = "store it with `acta tools secrets set NAME` and write {secret: NAME} in its place"
+HOW = "store it with `acta tools secrets set NAME --host HOST` and write {secret: NAME} in its place"
 
 
 def simplest(name: str, definition: Json) -> Json:

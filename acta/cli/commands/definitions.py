@@ -82,7 +82,7 @@ SECRETS = Group(
         "Set a secret. Its value is read from standard input, or asked for and not shown.",
         option(
             "--host HOST",
-            "tools may send it only to this host; repeatable (default: the hosts that it has, else any)",
+            "send it to this host and to no others; repeatable (default: the hosts that it has; a new one needs some)",
             multiple=True,
         ),
         json=False,

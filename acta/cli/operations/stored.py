@@ -99,7 +99,8 @@ def _lines(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str
         if not outcomes:
             yield f"{kind}: none in the backup"
     for name in done.secrets:
-        yield f"no backup has secrets: an admin of {one_line(tenant)} runs acta tools secrets set {one_line(name)}"
+        how = f"acta tools secrets set {one_line(name)} --host HOST"
+        yield f"no backup has secrets: an admin of {one_line(tenant)} runs {how}"
     if done.webhook:
         yield "no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications"
 

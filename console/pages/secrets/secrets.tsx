@@ -64,7 +64,7 @@ export function Secrets() {
           name={(each) => each.name}
           columns={[
             { title: "Name", cell: (each) => <code>{each.name}</code> },
-            { title: "Sent to", cell: (each) => visible(each.hosts.join(", ")) || "wherever tools may go" },
+            { title: "Sent to", cell: (each) => visible(each.hosts.join(", ")) || "nowhere: set it anew, with its hosts" },
             {
               title: "Set",
               cell: (each) => (
@@ -115,9 +115,7 @@ function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: ()
 
   async function save(): Promise<void> {
       const named = hosts.split(",").map((each) => each.trim()).filter(Boolean);
-      // Where a name is set that exists already, its hosts stay unless others are said.
-      const body = { value, hosts: named.length || secret ? named : undefined };
-      await ask("PUT", at(`${PATH}/{}`, name.trim()), { body });
+      await ask("PUT", at(`${PATH}/{}`, name.trim()), { body: { value, hosts: named } });
       say("It is set and used at once.");
       onDone();
   }
@@ -138,7 +136,7 @@ function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: ()
         value={value}
         write={setValue}
       />
-      <Line label="Hosts that may get it, separated by commas (empty: all hosts that tools may call)" value={hosts} write={setHosts} />
+      <Line label="Hosts that may get it, separated by commas" required value={hosts} write={setHosts} />
     </Form>
   );
 }

@@ -5,6 +5,7 @@ import { Unsent, useDraft } from "../../drafts/use-draft";
 import { to } from "../../navigation/places";
 import { Choice, Line } from "../../parts/field";
 import { Form } from "../../parts/form";
+import { Text } from "../../parts/words";
 import { secretNames, useSecrets } from "../secrets/secrets";
 import { clientOf, type Fields, fieldsOf, sent, type Server } from "./server-fields";
 
@@ -44,7 +45,8 @@ export function ServerForm({ server, taken = [], onDone, onClose }: Shown) {
       <Line label="The most seconds that a call may take" type="number" required value={fields.seconds} write={write("seconds")} />
       {client ? (
         <p class="hint">
-          Its client credentials, with the secret <code>{client.secret}</code>, stay as they are.
+          Its client credentials, with the secret <code>{client.secret}</code>, stay as they are. The secret goes to{" "}
+          <Text>{client.token_url}</Text> and nowhere else.
         </p>
       ) : (
         <>

@@ -122,6 +122,11 @@ function About({ server }: { server: Server }) {
           {auth ? (
             <>
               {client && "by client credentials, "}with the secret <code>{client?.secret ?? ("secret" in auth && auth.secret)}</code>
+              {client && (
+                <>
+                  , which goes to <Text>{client.token_url}</Text> and nowhere else
+                </>
+              )}
             </>
           ) : (
             "not at all"

@@ -8,6 +8,7 @@ One operation is the trial call: a tool runs once outside a session, so that who
 passes the same checks as a session's call, and nothing of it is stored but who made it, in the audit trail.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -141,18 +142,21 @@ def list_mcp_tools(
     tenant: str, given: Mapping[str, Any], seconds: float, servers: "McpServers"
 ) -> Mapping[str, Any]:
     """What an MCP server says of its tools, for an admin to look at and confirm. `given`: the server's name, url and
-    auth, which the API has checked. Answers with `tools`; with `failed`, a sentence's end, and what the server `said`
-    of it; or with `refused`, a sentence.
+    auth, which the API has checked. Answers with `tools`; with `failed`, a sentence's end, what the server `said` of
+    it, and what its metadata say of where `tokens_from`; or with `refused`, a sentence.
     """
     from acta_engine.tools.mcp.exchange import McpFailed  # it loads what speaks HTTP
     from acta_engine.tools.mcp.servers import said_by
 
     auth = None if given["auth"] is None else McpServerAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
+    started = time.monotonic()
     try:
         listing = servers.list_tools(tenant, connection, seconds)
     except McpFailed as failed:
-        return {"failed": str(failed), "said": said_by(failed)}
+        left = seconds - (time.monotonic() - started)
+        tokens_from = servers.tokens_from(connection, failed, left)
+        return {"failed": str(failed), "said": said_by(failed), "tokens_from": tokens_from}
     except ToolFailed as failed:  # its secret is not there
         return {"refused": str(failed)}
     except ToolNotRun as away:

@@ -38,6 +38,7 @@ from acta_engine.tools.tenant.definition import (
 )
 from acta_engine.tools.tenant.functions import FunctionGuard
 from acta_engine.tools.tool import (
+    HOW_TO_HOST,
     MAX_DESCRIPTION_CHARS,
     MAX_RESULT_LIMIT_BYTES,
     MAX_TENANT_TOOLS,
@@ -48,13 +49,20 @@ from acta_engine.tools.tool import (
     HttpConfig,
     Risk,
     ToolDefinition,
+    ToolSecret,
     ToolSpec,
     is_high_stakes_unless_said,
     with_approver,
 )
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 
-HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME`."
+HOW_TO_SET = "Set it first: PUT /v1/tool-secrets/NAME, or `acta tools secrets set NAME --host HOST`."
+
+
+def unsendable(secret: ToolSecret, url: str, host_of: str) -> str | None:
+    """The sentence about a definition whose URL the secret may not be sent to. `host_of`: the field with the URL."""
+    why = secret.refused_for(url)
+    return why and f"The secret {secret.name} is not sent to the host of {host_of}: it {why}. {HOW_TO_HOST}"
 
 
 def refuse_default(_: object) -> None:
@@ -366,12 +374,9 @@ def _check_secrets(tool: ToolDefinition, tenant: str, secrets: ToolSecretNames) 
         sentence = f"There is no secret called {', '.join(missing)}. {HOW_TO_SET}"
         raise FieldsInvalid({"config.headers": [sentence]})
     url = tool.config.url
-    elsewhere = sorted(name for name in tool.secrets if not known[name].may_be_sent_to(url))
-    if elsewhere:
-        sentence = (
-            f"The host of config.url gets no secret called {', '.join(elsewhere)}: it is for other hosts."
-        )
-        raise FieldsInvalid({"config.headers": [sentence]})
+    elsewhere = [unsendable(known[name], url, "config.url") for name in sorted(tool.secrets)]
+    if said := [sentence for sentence in elsewhere if sentence is not None]:
+        raise FieldsInvalid({"config.headers": said})
 
 
 def _refuse_built_in(name: str) -> None:

@@ -20,7 +20,8 @@ from acta_engine.store.keys import tool_secrets_prefix
 from acta_engine.tools.tool import is_usable_value
 
 CACHE_SECONDS = 60
-"""How long a value is used that was replaced or deleted meanwhile."""
+"""How long a value is used that was replaced or deleted meanwhile in Secrets Manager itself. What the API replaces or
+deletes is no longer used by the next call, which asks the table when the secret was set."""
 KEPT = 200
 EXISTS = "ResourceExistsException"
 BEING_DELETED = "InvalidRequestException"
@@ -81,11 +82,11 @@ class ToolSecretReader:
         self._environment = environment
         self._secretsmanager = Service("secretsmanager", client)
         self._now = now
-        self._kept: OrderedDict[tuple[str | None, str, str], tuple[float, str]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str | None, str], tuple[str, float, str]] = OrderedDict()
 
     def __call__(self, tenant: str, name: str, set_at: str = "") -> str | None:
         """The secret's value; None: there is none. Only values are cached, so a secret that is set now is there for the
-        next call. `set_at`: a value that is cached for another time is not used: it may be for other hosts.
+        next call. `set_at`: a value that is cached for another time is forgotten: it may be for other hosts.
 
         Raises AwsDenied, StoreThrottled, StoreUnavailable, SecretUnusable.
         """
@@ -94,16 +95,15 @@ class ToolSecretReader:
         key = (
             None if binding is None else binding.tenant,
             tool_secrets_prefix(self._environment, tenant) + name,
-            set_at,
         )
-        kept = self._kept.get(key)
-        if kept is not None and 0 <= self._now() - kept[0] < CACHE_SECONDS:
-            return kept[1]
-        self._kept.pop(key, None)
+        kept = self._kept.pop(key, None)
+        if kept is not None and kept[0] == set_at and 0 <= self._now() - kept[1] < CACHE_SECONDS:
+            self._kept[key] = kept
+            return kept[2]
         value = self._read(key[1])
         if value is None:
             return None
-        self._kept[key] = (self._now(), value)
+        self._kept[key] = (set_at, self._now(), value)
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return value

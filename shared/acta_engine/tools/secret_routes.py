@@ -15,6 +15,7 @@ from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import (
+    HOW_TO_HOST,
     MAX_HOSTS,
     MAX_TOOL_SECRETS,
     NAME_PATTERN,
@@ -44,8 +45,8 @@ class PutToolSecret(RequestBody):
 
     value: Annotated[str, AfterValidator(usable_value)] = Field(repr=False)
     """No answer ever shows it. 8 to 4,096 printable ASCII characters, no space at either end."""
-    hosts: Annotated[list[SecretHost], Field(max_length=MAX_HOSTS)] | None = None
-    """Where tools may send it, `host` or `host:port`; empty: wherever tools may go. Absent: as before."""
+    hosts: Annotated[list[SecretHost], Field(min_length=1, max_length=MAX_HOSTS)] | None = None
+    """The only hosts that get it, `host` or `host:port`. Absent: those that it has; a new secret has to name them."""
 
 
 def list_tool_secrets(api: Api) -> Response:
@@ -64,6 +65,8 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
         raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
     created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
     hosts = former if body.hosts is None else tuple(body.hosts)
+    if not hosts:
+        raise FieldsInvalid({"hosts": [f"A secret goes to no host that it does not name. {HOW_TO_HOST}"]})
     secret = ToolSecret(
         name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
     )
@@ -72,7 +75,8 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
         (*users(api.app.tool_definitions, tenant, name), *users(api.app.server_definitions, tenant, name)),
     )
     # The former value gets no further hosts; the new time keeps workers from using a cached value for the new hosts.
-    api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": _meanwhile(former, hosts)}))
+    meanwhile = tuple(host for host in hosts if host in former) or former
+    api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": meanwhile}))
     # Once before the value, for calls asked for until now, and once after it, for those asked for in between.
     _write_anew(api, tenant, name)
     api.app.secret_values.put(tenant, name, body.value)
@@ -116,19 +120,12 @@ def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:
     return [one for one in store.all(tenant) if secret in one.secrets]
 
 
-def _meanwhile(former: tuple[str, ...], hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """The hosts to store until the new value is there: those that old and new list share, or else the former ones."""
-    if not former:
-        return hosts
-    return tuple(host for host in hosts if host in former) or former
-
-
 def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition | McpServer]) -> None:
     """Raises Conflict where a tool would send the secret elsewhere."""
     elsewhere = [
         one.name
         for one in users
-        if one.secret_sent_to is not None and not secret.may_be_sent_to(one.secret_sent_to)
+        if one.secret_sent_to is not None and secret.refused_for(one.secret_sent_to) is not None
     ]
     if elsewhere:
         raise Conflict(

@@ -65,8 +65,12 @@ VALUE_RULE = (
     "a space: it becomes a header's value as it is."
 )
 
-HOST_PATTERN = r"^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$"
+HOST_PATTERN = r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?$"
 MAX_HOSTS = 10
+HOW_TO_HOST = (
+    "Set it with the hosts that may get it: acta tools secrets set NAME --host HOST, or `hosts` of PUT "
+    "/v1/tool-secrets/NAME."
+)
 
 SecretHost = Annotated[str, Field(pattern=HOST_PATTERN)]
 SecretName = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -304,13 +308,19 @@ class ToolSecret(FrozenModel):
     updated_by: str
     """The subject of the person who set the value last."""
     hosts: Annotated[tuple[SecretHost, ...], Field(max_length=MAX_HOSTS)] = ()
-    """Where tools may send it: `host` (for port 443) or `host:port`. Empty: wherever tools may go."""
+    """Where tools may send it: `host` (for port 443) or `host:port`. Empty: nowhere."""
 
-    def may_be_sent_to(self, url: str) -> bool:
-        """Whether a tool with this URL may refer to the secret. `url`: one that tools may call."""
+    def refused_for(self, url: str) -> str | None:
+        """Why a request to the URL may not carry the secret, the end of a sentence about it. None: it may. `url`: one
+        that tools may call, so it is ASCII and has no user in it.
+        """
+        if not self.hosts:
+            return "names no hosts that may get it"
         parts = urlsplit(url)
-        host, port = (parts.hostname or "").removesuffix("."), parts.port or 443
-        return not self.hosts or f"{host}:{port}" in self.hosts or (port == 443 and host in self.hosts)
+        host, usual = (parts.hostname or "").removesuffix("."), 443 if parts.scheme == "https" else 80
+        port = usual if parts.port is None else parts.port
+        is_named = f"{host}:{port}" in self.hosts or (port == 443 and host in self.hosts)
+        return None if is_named else "is for other hosts"
 
 
 def is_secret_name(name: str) -> bool:

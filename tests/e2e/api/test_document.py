@@ -133,11 +133,12 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     send("POST /v1/agents", "researcher")
     send("POST /v1/agents", "careful")
     send("PUT /v1/agents/{agent_id}", "researcher", agent_id="researcher")
-    with behind.configured("admin", ACTA_HTTP_TOOL_HOSTS="api.example.com,mcp.example.com"):
+    with behind.configured("admin", ACTA_HTTP_TOOL_HOSTS="api.example.com,mcp.example.com,login.example.com"):
         for name in ("http", "path and query"):
             send("POST /v1/tools", name)
-        for name in ("desk_key", "desk_client"):
-            assert boss.http.put(f"/v1/tool-secrets/{name}", json={"value": "a-value-of-a-server"}).is_success
+        for name, host in (("desk_key", "mcp.example.com"), ("desk_client", "login.example.com")):
+            secret = {"value": "a-value-of-a-server", "hosts": [host]}
+            assert boss.http.put(f"/v1/tool-secrets/{name}", json=secret).is_success
         for name in bodies["PUT /v1/mcp-servers/{name}"]:
             send("PUT /v1/mcp-servers/{name}", name, name="desk")
         send("PUT /v1/tools/{name}", "http", name=bodies["POST /v1/tools"]["http"]["name"])

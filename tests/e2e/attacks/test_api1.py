@@ -80,7 +80,9 @@ def victim(boss: Person, llmock: Any, sink: Sink) -> Victim:
     boss.put_file("salaries.csv", SECRET)
     tool = http_tool("pay", sink.url("/pay"))
     assert boss.post("/v1/tools", tool).status_code == 201
-    assert boss.http.put("/v1/tool-secrets/pay", json={"value": SECRET}).status_code == 201
+    assert (
+        boss.http.put("/v1/tool-secrets/pay", json={"value": SECRET, "hosts": [sink.at]}).status_code == 201
+    )
     assert boss.post("/v1/agents", {"agent_id": "payroll", "name": SECRET}).status_code == 201
     memory = boss.post("/v1/memories", {"kind": "fact", "text": SECRET})
     assert (
@@ -110,7 +112,7 @@ def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Respons
         "PUT /v1/agents/{agent_id}": {"name": "Mine"},
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
-        "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s"},
+        "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s", "hosts": ["pay.example"]},
         "PUT /v1/mcp-servers/{name}": {"url": tool["config"]["url"]},
         "POST /v1/tools/{name}/call": {"input": {}},
         "POST /v1/mcp-servers/{name}/confirm": {"tools": {}},

@@ -73,12 +73,13 @@ def test_a_server_is_named_with_a_secret_and_its_tools_are_confirmed(
     page.get_by_role("button", name="Set a secret").click()
     page.get_by_label("Name:").fill("desk key")
     page.get_by_label("Value").fill(SECRET)
+    page.get_by_label("Hosts that may get it").fill(desk.at)
     screen.accessible()
     page.get_by_role("button", name="Set it").click()
     expect(page.get_by_role("alert").get_by_text("name", exact=True)).to_be_visible()
     page.get_by_label("Name:").fill("desk_key")
     page.get_by_role("button", name="Set it").click()
-    expect(page.get_by_role("row").filter(has_text="desk_key")).to_contain_text("wherever tools may go")
+    expect(page.get_by_role("row").filter(has_text="desk_key")).to_contain_text(desk.at)
     assert SECRET not in page.content()
     assert drafts(page) == 0
     screen.accessible()
@@ -178,7 +179,7 @@ def test_a_server_is_changed_and_deleted_and_agents_that_name_its_tools_are_told
 
 
 def test_a_tool_is_made_called_changed_and_deleted(screen: Screen, boss: Person, orders: Sink) -> None:
-    boss.http.put("/v1/tool-secrets/desk_key", json={"value": SECRET})
+    boss.http.put("/v1/tool-secrets/desk_key", json={"value": SECRET, "hosts": [orders.at]})
     page = admin(screen, boss, "tools")
     page.get_by_role("button", name="New tool").click()
     page.get_by_label("Name:").fill("order_state")

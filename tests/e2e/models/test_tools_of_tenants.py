@@ -193,7 +193,7 @@ def example(sink: Sink, name: str) -> Json:
 
 def test_the_examples_are_defined_and_tried_without_a_model(boss: Person, sink: Sink) -> None:
     sink.replies["/v2/orders/A%201007"] = Reply(body=b'{"state": "sent", "said": "Bearer key-123456"}')
-    secret = {"value": "Bearer key-123456"}
+    secret = {"value": "Bearer key-123456", "hosts": [sink.at]}
     assert boss.http.put("/v1/tool-secrets/orders_key", json=secret).status_code == 201
     for name in ("read_order", "search_orders", "weigh_parcel"):
         answer = boss.post("/v1/tools", example(sink, name))

@@ -21,22 +21,26 @@ from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Known
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Sink
+from tests.doubles.tool_secrets import known_for
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Worker:
-    """A process that calls tools of MCP servers. `allowed`: servers that the operator lists."""
+    """A process that calls tools of MCP servers. `allowed`: servers that the operator lists, and that get its secrets
+    where `known` says nothing else.
+    """
 
     def __init__(
-        self, *allowed: Sink, values: Mapping[str, str] | None = None, known: Known = lambda tenant: ()
+        self, *allowed: Sink, values: Mapping[str, str] | None = None, known: Known | None = None
     ) -> None:
-        secrets = MemoryToolSecretValues()
+        self.secrets = MemoryToolSecretValues()
         for name, value in (values or {}).items():
-            secrets.put("acme", name, value)
+            self.secrets.put("acme", name, value)
+        known = known or known_for([each.at for each in allowed], *(values or {"desk_key": ""}))
         at = ",".join(each.at for each in allowed)
         settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=at)
-        self.servers = McpServers(AddressGuard(settings), secrets, known, schema_problem)
+        self.servers = McpServers(AddressGuard(settings), self.secrets, known, schema_problem)
 
     def call(
         self, tool: McpTool, arguments: Mapping[str, Any] | None = None, seconds: float = 20

@@ -3,71 +3,23 @@
 import base64
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 
 from acta_engine.errors import ToolFailed
 from acta_engine.tools.mcp.exchange import McpFailed
-from acta_engine.tools.mcp.server import ClientCredentials, McpServerAuth
-from acta_engine.tools.tool import ToolSecret
-from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
+from acta_engine.tools.mcp.server import ClientCredentials, McpConnection, McpServerAuth
+from acta_engine.tools.operations import list_mcp_tools
+from tests.doubles.authorization_server import Authorization
+from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
+from tests.doubles.tool_secrets import known_for
 from tests.tools.mcp.calls import Worker, confirmed
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BEARER = McpServerAuth(secret="desk_key")
 KEY = "Bearer sk-live-0123456789"
 CLIENT_SECRET = "s3cret-of-the-client"
-
-
-class FormHandler(SinkHandler):
-    def answer(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        form = {name: values[0] for name, values in parse_qs(data.decode()).items()}
-        heard = Heard(self.command, self.path, headers, form)
-        self.server.heard.append(heard)
-        reply = self.server.reply_to(heard)
-        self.send_response(reply.status)
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        self.wfile.write(reply.body)
-
-    do_GET = do_POST = answer  # noqa: N815
-
-
-class Authorization(Sink):
-    """An authorization server. `methods`: how clients may prove who they are; `lives`: its tokens' seconds."""
-
-    def __init__(self, *methods: str) -> None:
-        super().__init__()
-        self.RequestHandlerClass = FormHandler
-        self.methods = methods
-        self.lives = 3_600
-        self.issuer = self.url("/tenant")
-
-    def reply_to(self, heard: Heard) -> Reply:
-        if heard.path == "/.well-known/oauth-authorization-server/tenant":
-            metadata: dict[str, Any] = {"issuer": self.issuer, "token_endpoint": self.url("/token")}
-            if self.methods:
-                metadata["token_endpoint_auth_methods_supported"] = list(self.methods)
-            return Reply(body=json.dumps(metadata).encode())
-        if heard.path == "/token":
-            token = {
-                "access_token": f"token-{len(self.asked)}",
-                "token_type": "Bearer",
-                "expires_in": self.lives,
-            }
-            return Reply(body=json.dumps(token).encode())
-        return Reply(404)
-
-    @property
-    def asked(self) -> list[Heard]:
-        """For tokens."""
-        return [heard for heard in self.heard if heard.path == "/token"]
 
 
 @pytest.fixture
@@ -85,13 +37,21 @@ def server(issuer: Authorization) -> Iterator[McpSink]:
         yield made
 
 
-def by_client(**more: Any) -> McpServerAuth:
-    return McpServerAuth(client_credentials=ClientCredentials(client_id="acta:1", secret="client", **more))
+def by_client(issuer: Authorization, **more: Any) -> McpServerAuth:
+    client = {"client_id": "acta:1", "secret": "client", "token_url": issuer.url("/token"), **more}
+    return McpServerAuth(client_credentials=ClientCredentials.model_validate(client))
 
 
-def worker_of(*allowed: Sink, hosts: tuple[str, ...] = ()) -> Worker:
-    known = ToolSecret(name="client", created_at=NOW, updated_at=NOW, updated_by="ann", hosts=hosts)
-    return Worker(*allowed, values={"client": CLIENT_SECRET}, known=lambda tenant: (known,) if hosts else ())
+def worker_of(*allowed: Sink, **more: Any) -> Worker:
+    return Worker(*allowed, values={"client": CLIENT_SECRET}, **more)
+
+
+def asked_where(server: McpSink, auth: McpServerAuth | None, *others: Sink) -> str:
+    """What an admin reads of where tokens come from, after the server has refused."""
+    connection = McpConnection(server="desk", url=server.url("/mcp"), auth=auth)
+    given = connection.model_dump(mode="json")
+    told = list_mcp_tools("acme", {**given, "name": "desk"}, 10, worker_of(server, *others).servers)
+    return str(told["tokens_from"])
 
 
 def test_a_secret_is_the_whole_header_and_is_taken_out_of_what_the_server_says() -> None:
@@ -109,11 +69,9 @@ def test_a_secret_that_is_not_set_or_for_other_hosts_is_not_sent() -> None:
         tool = confirmed(PAY, server.url("/mcp"), auth=BEARER)
         with pytest.raises(ToolFailed, match="its secret desk_key is not set"):
             Worker(server).call(tool)
-        known = ToolSecret(
-            name="desk_key", created_at=NOW, updated_at=NOW, updated_by="ann", hosts=("a.example",)
-        )
-        with pytest.raises(ToolFailed, match="its secret desk_key is for other hosts"):
-            Worker(server, values={"desk_key": KEY}, known=lambda tenant: (known,)).call(tool)
+        for hosts, why in ((["a.example"], "is for other hosts"), ([], "names no hosts that may get it")):
+            with pytest.raises(ToolFailed, match=f"its secret desk_key {why}"):
+                Worker(server, values={"desk_key": KEY}, known=known_for(hosts, "desk_key")).call(tool)
         assert server.heard == []
 
 
@@ -124,16 +82,14 @@ def test_a_refused_secret_is_an_admin_s_to_mend() -> None:
         assert len(server.heard) == 1
 
 
-def test_a_client_s_token_comes_from_where_the_server_s_metadata_say_and_is_kept(
+def test_a_client_s_token_is_bought_at_the_endpoint_of_the_definition_alone_and_kept(
     server: McpSink, issuer: Authorization
 ) -> None:
-    worker, tool = (
-        worker_of(server, issuer),
-        confirmed(SEARCH, server.url("/mcp"), auth=by_client(scope="read"), read=True),
-    )
+    worker = worker_of(server, issuer)
+    tool = confirmed(SEARCH, server.url("/mcp"), auth=by_client(issuer, scope="read"), read=True)
     assert worker.call(tool).text == "found"
     worker.call(tool)
-    (asked,) = issuer.asked
+    (asked,) = issuer.heard
     assert asked.body == {"grant_type": "client_credentials", "resource": server.url("/mcp"), "scope": "read"}
     assert (
         base64.b64decode(asked.headers["authorization"].removeprefix("Basic "))
@@ -142,78 +98,153 @@ def test_a_client_s_token_comes_from_where_the_server_s_metadata_say_and_is_kept
     assert all("s3cret" not in json.dumps([heard.headers, heard.body]) for heard in server.heard)
 
 
-def test_a_secret_goes_into_the_body_where_the_authorization_server_wants_it_there(server: McpSink) -> None:
+def test_a_server_that_names_itself_as_its_authorization_server_gets_no_secret(issuer: Authorization) -> None:
+    """It was taken over, and is among the hosts that get the secret: a path of the same host is another endpoint."""
+    with McpSink(token="Bearer nobody-s") as server:
+        itself = {"resource": server.url("/mcp"), "authorization_servers": [server.url("").rstrip("/")]}
+        server.replies["/metadata"] = Reply(body=json.dumps(itself).encode())
+        named = {"issuer": server.url("").rstrip("/"), "token_endpoint": server.url("/steal")}
+        server.replies["/.well-known/oauth-authorization-server"] = Reply(body=json.dumps(named).encode())
+        auth = by_client(issuer)
+        with pytest.raises(ToolFailed, match="status 401"):
+            worker_of(server, issuer).call(confirmed(SEARCH, server.url("/mcp"), auth=auth, read=True))
+        told = asked_where(server, auth, issuer)
+        assert told.startswith(f"The definition has {issuer.url('/token')}, which alone gets the secret.")
+        assert server.url("/steal") in told
+        assert "/steal" not in [heard.path for heard in server.heard]
+        assert "s3cret" not in json.dumps([[heard.headers, heard.body] for heard in server.heard])
+        for asked in issuer.asked:
+            assert (
+                "s3cret" in base64.b64decode(asked.headers["authorization"].removeprefix("Basic ")).decode()
+            )
+
+
+def test_a_secret_goes_into_the_body_where_the_definition_says_so(server: McpSink) -> None:
     with Authorization("client_secret_post") as issuer:
-        metadata = {"resource": server.url("/"), "authorization_servers": [issuer.issuer]}
-        server.replies["/metadata"] = Reply(body=json.dumps(metadata).encode())
-        worker_of(server, issuer).list_tools(server.url("/mcp"), by_client())
+        auth = by_client(issuer, auth_method="client_secret_post")
+        worker_of(server, issuer).list_tools(server.url("/mcp"), auth)
         (asked,) = issuer.asked
         assert (asked.body["client_id"], asked.body["client_secret"]) == ("acta:1", CLIENT_SECRET)
         assert "authorization" not in asked.headers
 
 
 def test_a_token_that_is_refused_is_replaced_once(server: McpSink, issuer: Authorization) -> None:
-    worker, url = worker_of(server, issuer), server.url("/mcp")
-    worker.list_tools(url, by_client())
+    worker, url, auth = worker_of(server, issuer), server.url("/mcp"), by_client(issuer)
+    worker.list_tools(url, auth)
     server.token = "Bearer token-2"
-    worker.list_tools(url, by_client())
+    worker.list_tools(url, auth)
     assert len(issuer.asked) == 2
     server.token = "Bearer nobody-s"
     with pytest.raises(McpFailed, match="status 401"):
-        worker.list_tools(url, by_client())
+        worker.list_tools(url, auth)
     assert len(issuer.asked) == 3
 
 
-def test_a_token_endpoint_that_an_admin_names_needs_no_metadata(
+def test_a_token_is_used_no_longer_than_the_secret_and_the_definition_that_bought_it(
     server: McpSink, issuer: Authorization
 ) -> None:
-    worker_of(server, issuer).list_tools(server.url("/mcp"), by_client(token_url=issuer.url("/token")))
-    assert [heard.path for heard in issuer.heard] == ["/token"]
+    hosts = known_for([server.at, issuer.at], "client")
+    known = [hosts]
+    worker, url, auth = (
+        worker_of(server, issuer, known=lambda tenant: known[0](tenant)),
+        server.url("/mcp"),
+        by_client(issuer),
+    )
+    worker.list_tools(url, auth)
+    worker.secrets.put("acme", "client", "another-secret-of-the-client")
+    server.token = "Bearer token-2"
+    worker.list_tools(url, auth)
+    assert b"another-secret" in base64.b64decode(
+        issuer.asked[-1].headers["authorization"].removeprefix("Basic ")
+    )
+    server.token = "Bearer token-3"
+    worker.list_tools(url, by_client(issuer, scope="write"))
+    del server.heard[:]
+    for gone in (known_for([], "client"), lambda tenant: ()):
+        known[0] = gone
+        with pytest.raises(ToolFailed, match="its secret client"):
+            worker.list_tools(url, by_client(issuer, scope="write"))
+    known[0] = hosts
+    worker.secrets.delete("acme", "client")
+    with pytest.raises(ToolFailed, match="its secret client is not set"):
+        worker.list_tools(url, by_client(issuer, scope="write"))
+    assert server.heard == []
+    assert worker.servers._tokens._kept == {}, "nothing that it bought is left in memory"
+    assert len(issuer.asked) == 3
+
+
+def test_a_token_of_one_tenant_is_not_another_s(server: McpSink, issuer: Authorization) -> None:
+    worker, auth = worker_of(server, issuer), by_client(issuer)
+    worker.secrets.put("globex", "client", "another-secret-of-the-client")
+    worker.list_tools(server.url("/mcp"), auth)
+    server.token = "Bearer token-2"
+    worker.servers.list_tools("globex", McpConnection(server="desk", url=server.url("/mcp"), auth=auth), 10)
+    assert len(issuer.asked) == 2
+
+
+@pytest.mark.parametrize("status", [302, 400, 500])
+def test_a_token_endpoint_that_refuses_or_leads_elsewhere_ends_the_attempt(
+    server: McpSink, issuer: Authorization, status: int
+) -> None:
+    issuer.refuses = Reply(status, b"{}", {"Location": server.url("/steal")})
+    tool = confirmed(PAY, server.url("/mcp"), auth=by_client(issuer))
+    with pytest.raises(
+        ToolFailed, match=f"its server has a token endpoint that answered with status {status}"
+    ):
+        worker_of(server, issuer).call(tool)
+    assert server.heard == []
+
+
+def test_an_admin_is_told_which_endpoint_a_server_that_refuses_names_and_it_is_sent_nothing(
+    server: McpSink, issuer: Authorization
+) -> None:
+    told = asked_where(server, None, issuer)
+    assert f"{issuer.url('/token')} of the issuer {issuer.issuer} (client_secret_basic)" in told
+    assert told.endswith("auth.client_credentials.token_url.")
+    assert issuer.asked == []
+    assert all("authorization" not in heard.headers for heard in (*server.heard, *issuer.heard))
+    server.token = "Bearer nobody-s"
+    assert asked_where(server, by_client(issuer), issuer) == "", "the definition has the endpoint already"
 
 
 @pytest.mark.parametrize(
-    ("metadata", "why"),
+    "metadata",
     [
-        ({"resource": "https://other.example/mcp"}, "about another server"),
-        ({"authorization_servers": []}, "does not name an authorization server"),
-        ({"authorization_servers": ["https://not.listed"]}, "may not be called"),
+        {"resource": "https://other.example/mcp"},
+        {"authorization_servers": []},
+        {"authorization_servers": ["https://not.listed"]},
+        {"authorization_servers": [7]},
     ],
 )
-def test_metadata_that_lead_elsewhere_get_no_secret(
-    server: McpSink, issuer: Authorization, metadata: dict[str, Any], why: str
+def test_metadata_that_lead_elsewhere_are_not_shown(
+    server: McpSink, issuer: Authorization, metadata: dict[str, Any]
 ) -> None:
     good = json.loads(server.replies["/metadata"].body)
     server.replies["/metadata"] = Reply(body=json.dumps({**good, **metadata}).encode())
-    with pytest.raises(McpFailed, match=why):
-        worker_of(server, issuer).list_tools(server.url("/mcp"), by_client())
-    assert issuer.asked == []
+    assert asked_where(server, None, issuer) == ""
 
 
-def test_an_issuer_that_is_not_the_named_one_or_speaks_for_another_gets_no_secret(
+def test_an_issuer_that_speaks_for_another_one_or_redirects_is_not_shown(
     server: McpSink, issuer: Authorization
 ) -> None:
-    worker, url = worker_of(server, issuer), server.url("/mcp")
-    with pytest.raises(McpFailed, match="another authorization server than its definition"):
-        worker.list_tools(url, by_client(issuer=issuer.url("/somebody-else")))
     issuer.issuer = "https://somebody.else"
-    with pytest.raises(McpFailed, match="metadata are another one's"):
-        worker.list_tools(url, by_client())
-    assert issuer.asked == []
+    assert asked_where(server, None, issuer) == ""
+    server.replies["/metadata"] = Reply(302, headers={"Location": server.url("/more")})
+    server.replies["/more"] = Reply(body=b'{"resource": "x"}')
+    assert asked_where(server, None, issuer) == ""
+    assert "/more" not in [heard.path for heard in server.heard]
 
 
 def test_a_client_s_secret_goes_to_its_own_hosts_alone(server: McpSink, issuer: Authorization) -> None:
+    worker = worker_of(server, issuer, known=known_for(["login.example"], "client"))
     with pytest.raises(ToolFailed, match="its secret client is for other hosts"):
-        worker_of(server, issuer, hosts=("login.example",)).list_tools(server.url("/mcp"), by_client())
+        worker.list_tools(server.url("/mcp"), by_client(issuer))
     assert issuer.asked == []
 
 
 def test_metadata_on_a_host_that_is_not_listed_are_not_read(server: McpSink) -> None:
     with Authorization() as hidden:
-        server.replies["/metadata"] = Reply(
-            body=json.dumps(
-                {"resource": server.url("/mcp"), "authorization_servers": [hidden.issuer]}
-            ).encode()
-        )
-        with pytest.raises(McpFailed, match="may not be called"):
-            worker_of(server).list_tools(server.url("/mcp"), by_client())
+        named = {"resource": server.url("/mcp"), "authorization_servers": [hidden.issuer]}
+        server.replies["/metadata"] = Reply(body=json.dumps(named).encode())
+        assert asked_where(server, None) == ""
         assert hidden.heard == []

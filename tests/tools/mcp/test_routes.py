@@ -10,6 +10,7 @@ from acta_engine.settings import Settings
 from acta_engine.tools.operations import list_mcp_tools
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
+from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.tools.mcp.calls import Worker
 
@@ -170,7 +171,8 @@ def test_a_name_that_would_not_fit_into_a_tool_s_is_refused(desk: Desk) -> None:
 
 
 def test_a_secret_in_use_is_not_deleted_and_a_new_value_makes_other_tools(desk: Desk) -> None:
-    desk.admin.request("PUT", "/v1/tool-secrets/desk_key", json_body={"value": "Bearer 0123456789"})
+    secret = {"value": "Bearer 0123456789", "hosts": [desk.server.at]}
+    desk.admin.request("PUT", "/v1/tool-secrets/desk_key", json_body=secret)
     assert desk.put(auth={"secret": "desk_key"}).status == 201
     refused = desk.admin.request("DELETE", "/v1/tool-secrets/desk_key")
     assert (refused.status, refused.error["details"]) == (409, {"mcp_servers": ["desk"]})
@@ -181,6 +183,31 @@ def test_a_secret_in_use_is_not_deleted_and_a_new_value_makes_other_tools(desk: 
         "PUT", "/v1/tool-secrets/desk_key", json_body={"value": "Bearer 0123456789", "hosts": ["a.example"]}
     )
     assert hosts.status == 409
+
+
+def test_what_a_server_s_metadata_say_of_its_tokens_is_an_admin_s_to_write_down(desk: Desk) -> None:
+    desk.server.token = "Bearer nobody-s"
+    itself = {"resource": desk.url, "authorization_servers": [desk.server.url("/login")]}
+    desk.server.replies["/metadata"] = Reply(body=json.dumps(itself).encode())
+    named = {"issuer": desk.server.url("/login"), "token_endpoint": desk.server.url("/token")}
+    desk.server.replies["/.well-known/oauth-authorization-server/login"] = Reply(
+        body=json.dumps(named).encode()
+    )
+    secret = {"value": "secret-of-the-client", "hosts": [desk.server.at]}
+    desk.admin.request("PUT", "/v1/tool-secrets/client", json_body=secret)
+    client = {"client_id": "acta", "secret": "client"}
+    refused = desk.put(auth={"client_credentials": client})
+    assert (refused.status, list(refused.error["details"])) == (400, ["auth.client_credentials.token_url"])
+    assert desk.put().status == 201
+    refused = desk.admin.request("POST", "/v1/mcp-servers/desk/refresh")
+    assert refused.status == 409
+    (said,) = refused.error["details"]["token_url"]
+    assert desk.server.url("/token") in said
+    pinned = {**client, "token_url": desk.server.url("/token")}
+    shown = desk.put(auth={"client_credentials": pinned}).data["auth"]["client_credentials"]
+    assert shown == {**pinned, "auth_method": "client_secret_basic", "scope": None}
+    elsewhere = desk.put(auth={"client_credentials": {**pinned, "token_url": "http://127.0.0.1:1/token"}})
+    assert elsewhere.status == 400
 
 
 def test_a_server_whose_tools_agents_name_is_deleted_by_force_alone(desk: Desk) -> None:

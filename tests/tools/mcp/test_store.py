@@ -26,7 +26,11 @@ def make_server(stores: Stores, name: str = "desk") -> McpServer:
     return McpServer(
         name=name,
         url="https://mcp.example/",
-        auth=McpServerAuth(client_credentials=ClientCredentials(client_id="acta", secret="key")),
+        auth=McpServerAuth(
+            client_credentials=ClientCredentials(
+                client_id="acta", secret="key", token_url="https://login.example/token"
+            )
+        ),
         tools=(tool,),
         quotation_key="mcp_1",
         version=1,

@@ -19,9 +19,9 @@ class ClientCredentialsView(TypedDict):
     client_id: str
     secret: str
     """The name of the stored secret that is the client's secret."""
-    token_url: str | None
-    """null: the server's metadata say where tokens come from."""
-    issuer: str | None
+    token_url: str
+    """The only place that gets the secret."""
+    auth_method: Literal["client_secret_basic", "client_secret_post"]
     scope: str | None
 
 

@@ -315,12 +315,13 @@ class NotUnderstood(McpFailed):
 
 
 class HttpRefused(McpFailed):
-    """`said`: the beginning of the answer, in the server's words."""
+    """`said`: the beginning of the answer, in the server's words. `challenge`: its header `WWW-Authenticate`."""
 
-    def __init__(self, status: int, said: str) -> None:
+    def __init__(self, status: int, said: str, challenge: str = "") -> None:
         super().__init__(f"answered with status {status}")
         self.status = status
         self.said = said
+        self.challenge = challenge
 
 
 class RpcRefused(McpFailed):
@@ -557,7 +558,8 @@ def _result(answer: HttpAnswer, message: Mapping[str, Any] | None) -> Mapping[st
     if error is not None:
         raise RpcRefused(error)
     if answer.status >= 300:
-        raise HttpRefused(answer.status, answer.body[:SHOWN_BYTES].decode("utf-8", "replace"))
+        said = answer.body[:SHOWN_BYTES].decode("utf-8", "replace")
+        raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
     result = message.get("result") if message is not None else None
     if not isinstance(result, Mapping):
         raise NotUnderstood("answered with something that is not MCP's")

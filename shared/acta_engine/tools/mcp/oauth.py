@@ -1,38 +1,41 @@
 """Access tokens by OAuth 2.0 client credentials (RFC 6749, 4.4), kept in the process until they expire.
 
-Where a token comes from: the definition's `token_url`; else the server's protected resource metadata (RFC 9728) name an
-authorization server, whose own metadata (RFC 8414, OpenID Connect Discovery) name the token endpoint. Each of these
-hosts is held to the operator's list. No redirect of a token request is followed, and the secret goes to no host that it
-is not for.
+The client's secret goes to the definition's `token_url` and to no other place, whatever a server says (ADR 139). No
+redirect of the request is followed.
+
+A server's metadata (RFC 9728) name its authorization servers, whose own metadata (RFC 8414, OpenID Connect Discovery)
+name token endpoints. They are read for the admin alone, who decides whether such an endpoint becomes the `token_url`.
+No request for them carries a credential, and each host is held to the operator's list.
 """
 
 import base64
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from acta_engine.egress.address import AddressGuard
-from acta_engine.egress.exchange import HttpAnswer
 from acta_engine.tools.mcp.exchange import (
-    MAX_REDIRECTS,
-    HttpRefused,
     McpFailed,
     NotReached,
     exchanged,
     json_object,
     looked_up,
 )
-from acta_engine.tools.mcp.server import ClientCredentials
+from acta_engine.tools.mcp.server import ClientCredentials, McpConnection
 
 EARLIER_SECONDS = 30
 """How many seconds before its end a token is no longer used."""
 USUAL_SECONDS = 300
 """The lifetime of a token that does not state one."""
 MAX_KEPT = 200
+MAX_ISSUERS = 3
+"""The most authorization servers of one server whose metadata are read."""
 _TOKEN = re.compile(r"[!-~]{1,16384}")
-_SCOPE = re.compile(r'scope="([^"]{1,1000})"')
+_SHOWN_URL = re.compile(r"https?://[!-~]{1,500}")
+_SCOPE = re.compile(r'scope="([ -~]{1,300})"')
 _METADATA = re.compile(r'resource_metadata="([^"]{1,2000})"')
 _PROTECTED, _AUTHORIZATION = (
     "/.well-known/oauth-protected-resource",
@@ -40,122 +43,138 @@ _PROTECTED, _AUTHORIZATION = (
 )
 _OPENID = "/.well-known/openid-configuration"
 
-SecretFor = Callable[[str], str]
-"""From the URL of a token endpoint to the client's secret. Raises what a call of a tool raises without it."""
+
+class NoToken(NotReached):
+    """The token endpoint gave no token, so the server was not called."""
 
 
-class Endpoint(NamedTuple):
-    """`in_header` False: the secret goes into the body (client_secret_post)."""
+class KeptToken(NamedTuple):
+    """`bought_with`: the hash of the connection and of the secret's value. `until`: on the cache's clock."""
 
-    url: str
-    in_header: bool
-    scope: str | None
+    bought_with: str
+    token: str
+    until: float
 
 
 class TokenCache:
-    """A process's tokens. `wall`: seconds of a clock that never goes back."""
+    """A process's tokens, one of each tenant's server. `wall`: seconds of a clock that never goes back."""
 
     def __init__(self, guard: AddressGuard, wall: Callable[[], float] = time.monotonic) -> None:
         self._guard = guard
         self._wall = wall
-        self._kept: dict[tuple[str, ...], tuple[str, float]] = {}
+        self._kept: dict[tuple[str, str], KeptToken] = {}
 
-    def kept(self, key: tuple[str, ...]) -> str | None:
-        """`key`: tenant, server, and what tells one definition of it from another."""
-        token, until = self._kept.get(key, (None, 0.0))
-        return token if self._wall() < until else None
+    def forget(self, tenant: str, server: str) -> None:
+        self._kept.pop((tenant, server), None)
 
-    def forget(self, key: tuple[str, ...]) -> None:
-        self._kept.pop(key, None)
+    def token(self, tenant: str, connection: McpConnection, secret: str, deadline: float) -> str:
+        """The token that is kept, if the same definition bought it with the same secret; else a new one.
 
-    def fetch(
-        self,
-        key: tuple[str, ...],
-        client: ClientCredentials,
-        server_url: str,
-        refused: HttpAnswer | None,
-        secret: SecretFor,
-        deadline: float,
-    ) -> str:
-        """A new token. `refused`: the answer with 401, which may say where the metadata are. Raises McpFailed, and what
-        `secret` raises.
+        Raises NoToken.
         """
-        endpoint = self._endpoint(client, server_url, refused, deadline)
-        answer = self._ask(endpoint, client, server_url, secret(endpoint.url), deadline)
-        value, seconds = answer.get("access_token"), answer.get("expires_in", USUAL_SECONDS)
-        kind = answer.get("token_type", "Bearer")
-        if not isinstance(value, str) or not _TOKEN.fullmatch(value) or str(kind).lower() != "bearer":
-            raise McpFailed("gave no access token that can be used")
-        lives = seconds if isinstance(seconds, int | float) and seconds > 0 else USUAL_SECONDS
+        key = (tenant, connection.server)
+        bought_with = hashlib.sha256(f"{connection.model_dump_json()}\n{secret}".encode()).hexdigest()
+        kept = self._kept.pop(key, None)
+        if kept is None or kept.bought_with != bought_with or self._wall() >= kept.until:
+            token, seconds = self._buy(connection, secret, deadline)
+            kept = KeptToken(bought_with, token, self._wall() + seconds)
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[key] = value, self._wall() + max(0.0, min(lives, 86_400) - EARLIER_SECONDS)
-        return value
+        self._kept[key] = kept
+        return kept.token
 
-    def _ask(
-        self, endpoint: Endpoint, client: ClientCredentials, server_url: str, secret: str, deadline: float
-    ) -> Mapping[str, Any]:
-        form = {"grant_type": "client_credentials", "resource": server_url}
-        if endpoint.scope:
-            form["scope"] = endpoint.scope
-        headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-        if endpoint.in_header:
-            pair = f"{quote(client.client_id, safe='')}:{quote(secret, safe='')}"
-            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        else:
-            form |= {"client_id": client.client_id, "client_secret": secret}
-        target = looked_up(self._guard, endpoint.url)
-        answer = exchanged(
-            target, "POST", {"User-Agent": "acta", **headers}, urlencode(form).encode(), deadline
-        )
+    def _buy(self, connection: McpConnection, secret: str, deadline: float) -> tuple[str, float]:
+        """A new token, and for how many seconds it is used."""
+        assert connection.auth is not None
+        client = connection.auth.client_credentials
+        assert client is not None
+        headers, body = _token_request(client, connection.url, secret)
+        try:
+            answer = exchanged(looked_up(self._guard, client.token_url), "POST", headers, body, deadline)
+        except McpFailed as failed:
+            raise NoToken(f"has a token endpoint that {failed}") from None
         if answer.status != 200:
-            raise HttpRefused(answer.status, "")
-        return json_object(answer.body)
+            raise NoToken(f"has a token endpoint that answered with status {answer.status}")
+        given = json_object(answer.body)
+        token, lives = given.get("access_token"), given.get("expires_in", USUAL_SECONDS)
+        kind = str(given.get("token_type", "Bearer")).lower()
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind != "bearer":
+            raise NoToken("has a token endpoint that gave no access token that can be used")
+        lives = lives if isinstance(lives, int | float) and lives > 0 else USUAL_SECONDS
+        return token, max(0.0, min(lives, 86_400) - EARLIER_SECONDS)
 
-    def _endpoint(
-        self, client: ClientCredentials, server_url: str, refused: HttpAnswer | None, deadline: float
-    ) -> Endpoint:
-        if client.token_url is not None:
-            return Endpoint(client.token_url, True, client.scope)
-        resource = self._resource(server_url, refused, deadline)
-        issuer = _issuer(resource, client)
-        metadata = self._first(_issuer_urls(issuer), deadline)
-        if metadata.get("issuer") != issuer:
-            raise McpFailed("has an authorization server whose metadata are another one's")
+
+def _token_request(
+    client: ClientCredentials, server_url: str, secret: str
+) -> tuple[Mapping[str, str], bytes]:
+    form = {"grant_type": "client_credentials", "resource": server_url}
+    if client.scope:
+        form["scope"] = client.scope
+    headers = {
+        "User-Agent": "acta",
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Accept": "application/json",
+    }
+    if client.auth_method == "client_secret_post":
+        form |= {"client_id": client.client_id, "client_secret": secret}
+    else:
+        pair = f"{quote(client.client_id, safe='')}:{quote(secret, safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return headers, urlencode(form).encode()
+
+
+class NamedEndpoint(NamedTuple):
+    """A token endpoint that a server's metadata name. Nothing is sent there unless an admin writes it as `token_url`.
+    `scope`: what the server asks for; empty: it does not say.
+    """
+
+    token_url: str
+    issuer: str
+    auth_method: str
+    scope: str
+
+
+def named_endpoints(
+    guard: AddressGuard, server_url: str, challenge: str, deadline: float
+) -> list[NamedEndpoint]:
+    """`challenge`: the header `WWW-Authenticate` of the server's refusal. Raises McpFailed."""
+    named = _METADATA.search(challenge)
+    urls = iter([named.group(1)]) if named else _resource_urls(server_url)
+    resource = _first(guard, urls, deadline)
+    about = resource.get("resource")
+    if not isinstance(about, str) or not _covers(about, server_url):
+        raise McpFailed("has metadata that are about another server")
+    asked = _SCOPE.search(challenge)
+    scope = asked.group(1) if asked else " ".join(_texts(resource.get("scopes_supported")))[:300]
+    found = []
+    for issuer in _texts(resource.get("authorization_servers"))[:MAX_ISSUERS]:
+        metadata = _first(guard, _issuer_urls(issuer), deadline)
         url = metadata.get("token_endpoint")
-        if not isinstance(url, str):
-            raise McpFailed("has an authorization server without a token endpoint")
-        methods = metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
-        return Endpoint(url, _takes_header(methods), client.scope or _scope_of(refused, resource))
+        methods = _texts(metadata.get("token_endpoint_auth_methods_supported"))
+        # an issuer speaks for itself alone (RFC 8414, 3.3), else one could name the endpoint of another
+        if metadata.get("issuer") == issuer and isinstance(url, str) and _SHOWN_URL.fullmatch(url):
+            by_post = "client_secret_post" in methods and "client_secret_basic" not in methods
+            method = "client_secret_post" if by_post else "client_secret_basic"
+            found.append(NamedEndpoint(url, issuer, method, scope))
+    return found
 
-    def _resource(self, server_url: str, refused: HttpAnswer | None, deadline: float) -> Mapping[str, Any]:
-        """The server's protected resource metadata, which must be about this server."""
-        header = refused.headers.get("www-authenticate", "") if refused is not None else ""
-        named = _METADATA.search(header)
-        urls = iter([named.group(1)]) if named else _resource_urls(server_url)
-        metadata = self._first(urls, deadline)
-        about = metadata.get("resource")
-        if not isinstance(about, str) or not _covers(about, server_url):
-            raise McpFailed("has metadata that are about another server")
-        return metadata
 
-    def _first(self, urls: Iterator[str], deadline: float) -> Mapping[str, Any]:
-        """The first document that is there."""
-        for url in urls:
-            answer = self._get(url, deadline)
-            if answer.status == 200 and (found := json_object(answer.body)):
-                return found
-        raise McpFailed("does not say where its access tokens come from")
+def _first(guard: AddressGuard, urls: Iterator[str], deadline: float) -> Mapping[str, Any]:
+    """The first document that is there. A redirect is none."""
+    headers = {"User-Agent": "acta", "Accept": "application/json"}
+    for url in urls:
+        answer = exchanged(looked_up(guard, url), "GET", headers, None, deadline)
+        if answer.status == 200 and (found := json_object(answer.body)):
+            return found
+    raise McpFailed("does not say where its access tokens come from")
 
-    def _get(self, url: str, deadline: float) -> HttpAnswer:
-        for _ in range(MAX_REDIRECTS + 1):
-            target = looked_up(self._guard, url)
-            headers = {"User-Agent": "acta", "Accept": "application/json"}
-            answer = exchanged(target, "GET", headers, None, deadline)
-            if answer.status not in (301, 302, 307, 308) or not answer.location:
-                return answer
-            url = urljoin(url, answer.location)
-        raise NotReached(f"was redirected more than {MAX_REDIRECTS} times")
+
+def _texts(value: Any) -> list[str]:
+    return (
+        [one for one in value if isinstance(one, str) and one.isascii() and one.isprintable()]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _resource_urls(server_url: str) -> Iterator[str]:
@@ -177,18 +196,6 @@ def _issuer_urls(issuer: str) -> Iterator[str]:
         yield f"{origin}{path}{_OPENID}"
 
 
-def _issuer(resource: Mapping[str, Any], client: ClientCredentials) -> str:
-    named = resource.get("authorization_servers")
-    issuers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    if client.issuer is not None:
-        if client.issuer not in issuers:
-            raise McpFailed("names another authorization server than its definition does")
-        return client.issuer
-    if not issuers:
-        raise McpFailed("does not name an authorization server")
-    return issuers[0]
-
-
 def _covers(resource: str, server_url: str) -> bool:
     """Whether metadata about `resource` are about the server: the same, or its origin or a path above it."""
     about, server = urlsplit(resource), urlsplit(server_url)
@@ -196,23 +203,3 @@ def _covers(resource: str, server_url: str) -> bool:
         return False
     path = about.path.rstrip("/")
     return server.path.rstrip("/") == path or server.path.startswith(f"{path}/")
-
-
-def _takes_header(methods: Any) -> bool:
-    """Basic is used where the metadata say nothing: every authorization server supports it (RFC 6749, 2.3.1)."""
-    known = methods if isinstance(methods, list) else []
-    if "client_secret_basic" in known or not known:
-        return True
-    if "client_secret_post" in known:
-        return False
-    raise McpFailed("has an authorization server that takes no client secret")
-
-
-def _scope_of(refused: HttpAnswer | None, resource: Mapping[str, Any]) -> str | None:
-    """What the refusal asks for, else all that the metadata name."""
-    asked = _SCOPE.search(refused.headers.get("www-authenticate", "")) if refused else None
-    if asked:
-        return asked.group(1)
-    named = resource.get("scopes_supported")
-    scopes = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    return " ".join(scopes)[:1_000] or None

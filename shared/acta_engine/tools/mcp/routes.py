@@ -31,11 +31,14 @@ from acta_engine.tools.mcp.server import (
     Url,
     specs_of,
 )
-from acta_engine.tools.routes import HOW_TO_SET, check_not_named
+from acta_engine.tools.routes import HOW_TO_SET, check_not_named, unsendable
 from acta_engine.tools.tool import MAX_TOOL_SECONDS, USUAL_TOOL_SECONDS
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
+
+NAMED_BY_SERVERS = {"server": "said", "token_url": "tokens_from"}
+"""Field of an error's details -> what `tool` has learnt from a server that refused."""
 
 Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
@@ -73,7 +76,13 @@ class PutMcpServer(Applicable):
         "bearer": {"url": "https://mcp.example.com/mcp", "auth": {"secret": "desk_key"}},
         "client credentials": {
             "url": "https://mcp.example.com/mcp",
-            "auth": {"client_credentials": {"client_id": "acta", "secret": "desk_client"}},
+            "auth": {
+                "client_credentials": {
+                    "client_id": "acta",
+                    "secret": "desk_client",
+                    "token_url": "https://login.example.com/token",
+                }
+            },
         },
     }
 
@@ -120,8 +129,8 @@ def _listed(api: Api, server: McpServer) -> dict[str, Listed]:
     if "refused" in answer:
         raise Conflict(answer["refused"])
     if "failed" in answer:
-        said = {"server": [answer["said"]]} if answer.get("said") else None
-        raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said)
+        said = {field: [answer[name]] for field, name in NAMED_BY_SERVERS.items() if answer.get(name)}
+        raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said or None)
     return {one["tool"]: one for one in answer["tools"]}
 
 
@@ -245,10 +254,8 @@ def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
         ]
     client = None if body.auth is None else body.auth.client_credentials
     urls = {"url": body.url}
-    if client is not None and client.token_url is not None:
+    if client is not None:
         urls["auth.client_credentials.token_url"] = client.token_url
-    if client is not None and client.issuer is not None:
-        urls["auth.client_credentials.issuer"] = client.issuer
     guard = deps.tool_hosts
     for field, url in urls.items():
         try:
@@ -264,14 +271,13 @@ def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
 def _wrong_secret(body: PutMcpServer, tenant: str, secrets: ToolSecretNames) -> dict[str, list[str]]:
     """The problem, if the secret was never set or is for other hosts."""
     assert body.auth is not None
-    name, client = body.auth.secret_name, body.auth.client_credentials
+    name = body.auth.secret_name
     known = next((each for each in secrets.all(tenant) if each.name == name), None)
     if known is None:
         return {"auth": [f"There is no secret called {name}. {HOW_TO_SET}"]}
-    sent_to = body.url if client is None else client.token_url  # None: found at each call, and checked there
-    if sent_to is not None and not known.may_be_sent_to(sent_to):
-        return {"auth": [f"The host gets no secret called {name}: it is for other hosts."]}
-    return {}
+    host_of = "url" if body.auth.client_credentials is None else "token_url"
+    why = unsendable(known, body.auth.secret_sent_to(body.url), host_of)
+    return {} if why is None else {"auth": [why]}
 
 
 def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:

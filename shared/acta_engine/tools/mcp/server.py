@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -50,12 +50,12 @@ class ClientCredentials(FrozenModel):
     """As the authorization server knows Acta."""
     secret: SecretName
     """The secret that is the client's."""
-    token_url: Url | None = None
-    """Where tokens come from. Absent: the server's metadata say so."""
-    issuer: Url | None = None
-    """The authorization server that the metadata have to name. Absent: whichever they name."""
+    token_url: Url
+    """The token endpoint, the only place that gets the secret. A refresh says which one the server's metadata name."""
+    auth_method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"
+    """How the token endpoint gets the secret: in a header, or in the body."""
     scope: Scope | None = None
-    """What the token is to be good for. Absent: what the server asks for."""
+    """What the token is to be good for. Absent: the authorization server decides."""
 
 
 class McpServerAuth(FrozenModel):
@@ -77,6 +77,10 @@ class McpServerAuth(FrozenModel):
     @property
     def secret_name(self) -> str:
         return self.client_credentials.secret if self.client_credentials is not None else str(self.secret)
+
+    def secret_sent_to(self, server_url: str) -> str:
+        """The URL of the only requests that carry the secret."""
+        return server_url if self.client_credentials is None else self.client_credentials.token_url
 
 
 class ConfirmedTool(FrozenModel):
@@ -131,11 +135,8 @@ class McpServer(FrozenModel):
 
     @property
     def secret_sent_to(self) -> str | None:
-        """The URL that gets its secret. None: there is no secret, or the server's metadata say where it goes."""
-        if self.auth is None:
-            return None
-        client = self.auth.client_credentials
-        return self.url if client is None else client.token_url
+        """The URL that gets its secret. None: there is no secret."""
+        return None if self.auth is None else self.auth.secret_sent_to(self.url)
 
     def confirmed(self, tool: str) -> ConfirmedTool | None:
         return next((one for one in self.tools if one.tool == tool), None)

@@ -44,7 +44,7 @@ from acta_engine.tools.mcp.exchange import (
     header_paths,
     param_headers,
 )
-from acta_engine.tools.mcp.oauth import TokenCache
+from acta_engine.tools.mcp.oauth import NamedEndpoint, NoToken, TokenCache, named_endpoints
 from acta_engine.tools.mcp.server import McpConnection, McpTool, pin_of
 from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, TaskNews, ToolQuestion
 from acta_engine.tools.port import CallContext
@@ -225,6 +225,10 @@ CHANGED = (
     "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
 )
 UNFIT = "{name} has run, but its answer is not what its server says that it gives (outputSchema). Do not rely on it."
+NAMED_ENDPOINTS = (
+    "The server's metadata name: {found}. If you trust it with the client's secret, put the server again with it as "
+    "auth.client_credentials.token_url."
+)
 GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
 
 
@@ -249,6 +253,26 @@ class McpServers:
             listing = read_listing(exchange, self._check)
         self._listings.keep(used.key, listing)
         return listing
+
+    def tokens_from(self, connection: McpConnection, failed: McpFailed, seconds: float) -> str:
+        """What an admin should know of where the server's tokens come from, after it has refused: which token endpoints
+        its metadata name, unless the definition has one of them. No credential is sent. Empty: there is nothing to say.
+        """
+        client = None if connection.auth is None else connection.auth.client_credentials
+        is_refused = isinstance(failed, HttpRefused) and failed.status == 401
+        if not is_refused and not isinstance(failed, NoToken):
+            return ""
+        challenge = failed.challenge if isinstance(failed, HttpRefused) else ""
+        try:
+            found = named_endpoints(self._guard, connection.url, challenge, time.monotonic() + seconds)
+        except McpFailed:
+            return ""
+        if not found or (client is not None and client.token_url in (one.token_url for one in found)):
+            return ""
+        others = (
+            "" if client is None else f"The definition has {client.token_url}, which alone gets the secret. "
+        )
+        return f"{others}{NAMED_ENDPOINTS.format(found='; '.join(map(_shown_endpoint, found)))}"
 
     def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun."""
@@ -457,21 +481,15 @@ class _Used:
     def _by_token(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
         auth, tokens = self._connection.auth, self._servers._tokens
         assert auth is not None
-        assert auth.client_credentials is not None
-        client = auth.client_credentials
-        token = None if refused is not None else tokens.kept(self.key)
-        if token is None and (refused is not None or client.token_url is not None):
-            tokens.forget(self.key)
-            token = tokens.fetch(
-                self.key,
-                client,
-                self._connection.url,
-                refused,
-                lambda url: self._secret(client.secret, url),
-                deadline,
-            )
-        if token is None:
-            return {}  # the refusal that follows says where tokens come from
+        whose = self._tenant, self._connection.server
+        if refused is not None:
+            tokens.forget(*whose)
+        try:  # also where a token is kept: it is used no longer than the secret that bought it
+            secret = self._secret(auth.secret_name, auth.secret_sent_to(self._connection.url))
+        except ToolFailed:
+            tokens.forget(*whose)
+            raise
+        token = tokens.token(self._tenant, self._connection, secret, deadline)
         self._values["access token"] = token
         return {"Authorization": f"Bearer {token}"}
 
@@ -482,6 +500,11 @@ class _Used:
         found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
         self._values.update(found.values)
         return found.headers["Authorization"]
+
+
+def _shown_endpoint(one: NamedEndpoint) -> str:
+    scope = f", scope {one.scope}" if one.scope else ""
+    return f"{one.token_url} of the issuer {one.issuer[:500]} ({one.auth_method}{scope})"
 
 
 def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:

@@ -17,8 +17,8 @@ from acta_engine.tools.tenant.headers import FieldRefused
 from acta_engine.tools.tool import MIN_VALUE_CHARS, NAME_RULE, HttpConfig, ToolSecret, is_secret_name
 
 Secrets = Callable[[str, str, str], str | None]
-"""From a tenant, a secret's name and when it was set last, where that is known, to its value; None: there is no such
-secret. A value that was read before it was set is not used."""
+"""From a tenant, a secret's name and when it was set last to its value; None: there is no such secret. A value that was
+read before it was set is not used."""
 Known = Callable[[str], Sequence[ToolSecret]]
 """From a tenant to what is known of its secrets."""
 
@@ -73,13 +73,12 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
         raise ToolNotRun(away) from None
     for name in dict.fromkeys(config.secret_headers.values()):
         secret = about.get(name)
-        if secret is not None and not secret.may_be_sent_to(config.url):
-            raise _failed(
-                tool, name, "is for other hosts", " --host HOST, with the host of the tool among them"
-            )
-        set_at = "" if secret is None else secret.updated_at.isoformat()
+        if secret is None:
+            raise _failed(tool, name, "is not set")
+        if why := secret.refused_for(config.url):
+            raise _failed(tool, name, why)
         try:
-            value = secrets(tenant, name, set_at)
+            value = secrets(tenant, name, secret.updated_at.isoformat())
         except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
             raise ToolNotRun(away) from None
         except SecretUnusable:
@@ -90,12 +89,13 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
     return Credentials({header: values[name] for header, name in config.secret_headers.items()}, values)
 
 
-def _failed(tool: str, name: str, what: str, host: str = "") -> ToolFailed:
+def _failed(tool: str, name: str, what: str) -> ToolFailed:
+    how = f"acta tools secrets set {name} --host HOST"
     return ToolFailed(
-        f"{tool} did not run: its secret {name} {what}. An admin has to set it (acta tools secrets set {name}). "
-        "Tell the user, or go on without it.",
+        f"{tool} did not run: its secret {name} {what}. An admin has to set it ({how}). Tell the user, or go on "
+        "without it.",
         ran=False,
-        remedy=f"Set it: acta tools secrets set {name}{host}.",
+        remedy=f"Set it: {how}, with the host that it is to be sent to among them.",
     )
 
 

@@ -30,8 +30,8 @@ from acta_engine.untrusted.validation_messages import error_sentence
 
 NO_LITERAL = (
     "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
-    '/v1/tool-secrets/NAME or `acta tools secrets set NAME`, and write {{"secret": "NAME"}} in its place. Plain '
-    "text is for names such as {plain}, and values that do not look like a credential."
+    '/v1/tool-secrets/NAME or `acta tools secrets set NAME --host HOST`, and write {{"secret": "NAME"}} in its place. '
+    "Plain text is for names such as {plain}, and values that do not look like a credential."
 )
 
 LONGEST = (

@@ -40,7 +40,7 @@ def files(files: Files, real_api: RealApi, api: Client) -> Files:
     real_api.tool_function.answers["list_mcp_tools"] = lambda given: {
         "tools": [listed("search"), listed("pay")]
     }
-    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    api.tool_secrets.write("orders_key", "Bearer 0123456789", ["orders.example.com"])
     return files
 
 

@@ -209,7 +209,7 @@ STATUS = """\
 def test_a_header_whose_value_nobody_is_shown_is_compared_with_what_was_applied(
     run: Run, files: Files, api: Client
 ) -> None:
-    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    api.tool_secrets.write("orders_key", "Bearer 0123456789", ["orders.example.com"])
     files.write("tools/status.yaml", STATUS)
     assert run("apply", str(files), "--yes").code == 0
     assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
@@ -220,7 +220,7 @@ def test_a_header_whose_value_nobody_is_shown_is_compared_with_what_was_applied(
 
 
 def test_a_header_s_value_is_no_part_of_an_export_which_says_so(run: Run, files: Files, api: Client) -> None:
-    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    api.tool_secrets.write("orders_key", "Bearer 0123456789", ["orders.example.com"])
     files.write("tools/status.yaml", STATUS)
     run("apply", str(files), "--yes")
     assert run("export", str(files), "--overwrite").out == "0 files written, 1 said the same already"
@@ -236,10 +236,10 @@ def test_a_header_s_value_is_no_part_of_an_export_which_says_so(run: Run, files:
 
 
 def test_setting_a_secret_anew_is_no_edit_by_hand(run: Run, files: Files, api: Client) -> None:
-    api.tool_secrets.write("orders_key", "Bearer 0123456789")
+    api.tool_secrets.write("orders_key", "Bearer 0123456789", ["orders.example.com"])
     files.write("tools/status.yaml", STATUS)
     run("apply", str(files), "--yes")
-    api.tool_secrets.write("orders_key", "Bearer 9876543210")
+    api.tool_secrets.write("orders_key", "Bearer 9876543210", ["orders.example.com"])
     assert api.tools.get("status")["version"] > 1
     assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
 
