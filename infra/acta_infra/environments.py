@@ -163,6 +163,15 @@ class Environment:
     architecture: Architecture = "arm64"
     sizes: Mapping[FunctionName, Sizing] = field(default_factory=lambda: SIZES)
 
+    reserved_concurrency: Mapping[FunctionName, int] | None = None
+    """Function -> how many of the account's concurrent executions are for it alone; it never gets more. A function that
+    is not named shares what none has reserved. None: as the posture says. `acta deploy` checks that the account has so
+    many."""
+    tenant_share: float | None = None
+    """The part of what is reserved for `step` and for `status` that one tenant may use at once, 1 at most. Its open
+    sessions and its long polls are limited to that part, unless `tenant_limits` names the tenant. None: as the posture
+    says."""
+
     is_local: bool = False
     """Deployed to the local AWS: no TLS, no tracing, no secrets; model keys come from the developer's environment."""
     retain: bool = True
@@ -290,8 +299,24 @@ class Environment:
 
     @property
     def limits_by_tenant(self) -> Mapping[str, TenantLimits]:
-        """`Settings.tenant_limits`, as values."""
-        return {EVERY_TENANT: self.limits, **self.tenant_limits}
+        """`Settings.tenant_limits`, as values. A session has one worker of `step` at a time at most."""
+
+        def shared(limit: int | None, name: FunctionName) -> int | None:
+            reserved = self.reserved(name)
+            if reserved is None or self.tenant_share is None:
+                return limit
+            most = max(1, int(self.tenant_share * reserved))
+            return most if limit is None else min(limit, most)
+
+        of_each = self.limits._replace(
+            open_sessions=shared(self.limits.open_sessions, "step"),
+            long_polls=shared(self.limits.long_polls, "status"),
+        )
+        return {EVERY_TENANT: of_each, **self.tenant_limits}
+
+    def reserved(self, name: FunctionName) -> int | None:
+        """The function's reserved concurrency. None: it has none."""
+        return (self.reserved_concurrency or {}).get(name)
 
     def _check_origins(self) -> None:
         """Raises ValueError. `*` next to other origins, or a path or slash at the end, would silently let nobody in."""
@@ -314,6 +339,13 @@ class Environment:
             self.permissions_boundary,
             self.account,
         )
+        if self.tenant_share is not None and not 0 < self.tenant_share <= 1:
+            raise ValueError("tenant_share is more than 0, and 1 at most")
+        for name, number in (self.reserved_concurrency or {}).items():
+            if name not in self.sizes or number < 1:
+                raise ValueError(
+                    f"reserved_concurrency has functions and numbers of at least 1, not {name}: {number}"
+                )
         if self.snap_start and (self.is_local or self.python < SNAP_START_SINCE):
             raise ValueError("snap_start is for functions in AWS with Python 3.12 or a later one")
         if self.is_local and any(added):
@@ -476,7 +508,7 @@ PROD = _own_pool(
     roll_out=Canary(30),
     rate_limit=500,
     burst_limit=1_000,
-    limits=usual_but(open_sessions=1_000, requests_per_second=100),
+    limits=usual_but(requests_per_second=100),
 )
 
 ENVIRONMENTS: Mapping[str, Environment] = MappingProxyType(

@@ -8,6 +8,8 @@ operator has to decide, and without them nothing is synthesised.
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from acta_infra.sizing import RESERVED
+
 Posture = Literal["open", "strict"]
 E = TypeVar("E")
 SETTINGS = "the settings of the functions"
@@ -51,6 +53,20 @@ POINTS = (
         open="per_tenant",
         strict="per_tenant",
         choices=("per_tenant", "shared"),
+    ),
+    Point(
+        "reserved_concurrency",
+        "How many of the account's concurrent executions are for one function alone.",
+        open={},
+        strict=RESERVED,
+        seen_in="the functions",
+    ),
+    Point(
+        "tenant_share",
+        "How much of the reservations of `step` and `status` one tenant's sessions and long polls may use at once.",
+        open=1.0,
+        strict=0.5,
+        seen_in="the limits of tenants",
     ),
 )
 

@@ -33,19 +33,10 @@ the commit after it."""
 
 @dataclass(frozen=True)
 class Sizing:
-    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU.
-
-    `reserved_concurrency`: how many of the account's concurrent executions are for this function alone; it never gets
-    more. None: it shares what no function has reserved. `acta deploy` checks that the account has that many.
-    """
+    """The resources of one function: `timeout` in seconds, `memory` in MB; 1,769 MB give one whole vCPU."""
 
     memory: int
     timeout: int
-    reserved_concurrency: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.reserved_concurrency is not None and self.reserved_concurrency < 1:
-            raise ValueError("reserved_concurrency is at least 1; None reserves nothing, and 0 would stop it")
 
 
 SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
@@ -65,6 +56,22 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "fallback": Sizing(memory=256, timeout=10),
     }
 )
+
+RESERVED: Mapping[FunctionName, int] = MappingProxyType(
+    {
+        "step": 500,
+        "tool": 100,
+        "status": 100,
+        "start": 40,
+        "intervene": 40,
+        "mcp": 40,
+        "recover": 20,
+        "admin": 20,
+    }
+)
+"""What a strict environment reserves of the 1,000 concurrent executions of an ordinary account, of which Lambda leaves
+at least 100 to the functions that reserve none. So a flood of requests takes no worker from turns, recovery and
+decisions, and 140 are left for Python tools and for what events call."""
 
 # Local functions are processes on one machine, where a cold start may have to wait for five others.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(

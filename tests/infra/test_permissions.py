@@ -173,9 +173,7 @@ class Noted:
 
 
 def test_every_call_of_lambda_that_a_deployment_makes_is_granted_on_its_functions() -> None:
-    reserving = replace(
-        PROD, sizes={name: replace(size, reserved_concurrency=1) for name, size in PROD.sizes.items()}
-    )
+    reserving = replace(PROD, reserved_concurrency=dict.fromkeys(PROD.sizes, 1))
     lambdas = Lambdas()
     for number in range(KEPT + 1):
         lambdas.release(f"r{number}", "step", "status")

@@ -1,5 +1,7 @@
 """What the posture of an environment decides, and what it leaves to the operator."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,4 +88,5 @@ def test_the_page_of_options_lists_the_points_as_they_are() -> None:
 
 
 def said(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    """The value as one writes it."""
+    return json.dumps(dict(value) if isinstance(value, Mapping) else value)

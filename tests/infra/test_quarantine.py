@@ -86,9 +86,7 @@ class Stopped:
 
 def environment() -> Environment:
     """`step` reserves some."""
-    return replace(
-        STAGING, sizes={**STAGING.sizes, "step": replace(STAGING.sizes["step"], reserved_concurrency=7)}
-    )
+    return replace(STAGING, reserved_concurrency={"step": 7})
 
 
 def test_nothing_is_invoked_and_nothing_runs() -> None:

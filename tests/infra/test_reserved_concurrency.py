@@ -11,8 +11,9 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import require_concurrency
 from acta_infra.deployed.account import QuotaUnknown, TooMuchReserved, check_reserved
-from acta_infra.environments import ENVIRONMENTS, PROD, Environment
-from acta_infra.sizing import FunctionName, Sizing
+from acta_infra.environments import PROD, USUAL_LIMITS, Environment, select, usual_but
+from acta_infra.posture import settled
+from acta_infra.sizing import RESERVED
 from tests.infra.conftest import synthesised
 
 
@@ -42,17 +43,44 @@ class Account:
 
 
 def reserving(**numbers: int) -> Environment:
-    sizes: dict[FunctionName, Sizing] = {
-        name: replace(size, reserved_concurrency=numbers.get(name)) for name, size in PROD.sizes.items()
-    }
-    return replace(PROD, sizes=sizes)
+    return replace(PROD, reserved_concurrency=numbers)  # type: ignore[arg-type]
 
 
-def test_no_environment_reserves_anything_by_itself_and_then_nobody_is_asked() -> None:
+def test_where_nothing_is_reserved_nobody_is_asked() -> None:
     account = Account(10)
-    for environment in ENVIRONMENTS.values():
-        check_reserved(environment, account)
+    for name in ("local", "dev"):
+        check_reserved(select(name), account)
     assert account.asked == []
+
+
+def test_an_ordinary_account_has_what_a_strict_environment_reserves_and_a_new_one_is_told_what_to_write() -> (
+    None
+):
+    check_reserved(select("prod"), Account(1_000))
+    assert 900 - sum(RESERVED.values()) == 40
+    with pytest.raises(TooMuchReserved, match=r"has 10 .* reserved_concurrency=\{…\} .* or \{\} for none"):
+        check_reserved(select("prod"), Account(10))
+
+
+def test_a_tenant_has_half_of_what_is_reserved_for_turns_and_for_those_who_watch() -> None:
+    limits = select("prod").limits_by_tenant["*"]
+    assert (limits.open_sessions, limits.long_polls) == (RESERVED["step"] // 2, RESERVED["status"] // 2)
+    assert select("dev").limits_by_tenant["*"] == USUAL_LIMITS
+
+
+def test_a_lower_limit_of_the_environment_s_own_stays_and_a_named_tenant_has_its_own() -> None:
+    own = replace(
+        PROD, limits=usual_but(open_sessions=3, long_polls=None), tenant_limits={"acme": USUAL_LIMITS}
+    )
+    limits = settled(own).limits_by_tenant
+    assert (limits["*"].open_sessions, limits["*"].long_polls) == (3, 50)
+    assert limits["acme"] == USUAL_LIMITS
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.5])
+def test_a_share_is_a_part_of_one(share: float) -> None:
+    with pytest.raises(ValueError, match="tenant_share is more than 0"):
+        replace(PROD, tenant_share=share)
 
 
 @pytest.mark.parametrize("step", [895, 896])
@@ -110,7 +138,7 @@ def test_who_may_not_read_the_quota_is_told_so_and_may_deploy(capsys: pytest.Cap
 @pytest.mark.parametrize("number", [0, -1])
 def test_a_number_that_would_stop_a_function_is_no_reservation(number: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        Sizing(memory=512, timeout=30, reserved_concurrency=number)
+        reserving(step=number)
 
 
 def test_what_is_reserved_stands_in_the_template_and_nothing_else_does(tmp_path: Path) -> None:

@@ -208,8 +208,7 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
     """`client`: a botocore Lambda client; None: one for the caller's account and region. AWS is not asked if the
     environment reserves nothing. Raises TooMuchReserved and QuotaUnknown.
     """
-    sizes = {name: size for name, size in environment.sizes.items() if name in environment.functions}
-    wanted = {name: each.reserved_concurrency for name, each in sizes.items() if each.reserved_concurrency}
+    wanted = {name: number for name in environment.functions if (number := environment.reserved(name))}
     if not wanted:
         return
     from botocore.exceptions import BotoCoreError
@@ -231,9 +230,10 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
     raise TooMuchReserved(
         f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
         f"has {limit['ConcurrentExecutions']} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
-        f"reserve some, so it can reserve {reservable}. Lower reserved_concurrency in "
-        f"infra/acta_infra/environments.py, or ask "
-        "AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent executions)"
+        f"reserve some, so it can reserve {reservable}. Write "
+        "reserved_concurrency={…} with smaller numbers, or {} for none, into the environment's entry in "
+        "infra/acta_infra/environments.py, or ask AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent "
+        "executions)"
     )
 
 

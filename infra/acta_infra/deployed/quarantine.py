@@ -59,7 +59,7 @@ class Quarantine:
         self._forget_since()
         for name in self._functions:
             function = function_name(self._environment.name, name)
-            reserved = self._environment.sizes[name].reserved_concurrency
+            reserved = self._environment.reserved(name)
             if reserved is None:
                 self._lambdas.call("delete_function_concurrency", FunctionName=function)
             else:

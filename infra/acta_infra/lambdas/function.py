@@ -1,7 +1,7 @@
 """The Lambda functions: Acta's own, each with its code, roles, log group, variables and alias; and one for each folder
 of Python tools, whose role reaches nothing of Acta (ADR 87). Their code is built on this machine, without Docker.
 
-The memory, timeout and reserved concurrency of Acta's own functions are in `SIZES` in `infra/acta_infra/sizing.py`.
+The memory, timeout and reserved concurrency of Acta's own functions are in `infra/acta_infra/sizing.py`.
 """
 
 import json
@@ -106,7 +106,7 @@ class ActaFunction(Construct):
             role=roles.own,
             memory_size=size.memory,
             timeout=Duration.seconds(size.timeout),
-            reserved_concurrent_executions=size.reserved_concurrency,
+            reserved_concurrent_executions=environment.reserved(name),
             log_group=log_group,
             snap_start=(
                 lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
@@ -160,7 +160,7 @@ class ActaFunction(Construct):
             values |= {
                 "measure_load": not environment.is_local,  # the local AWS has no such metric
                 "status_function": function_name(environment.name, "status"),
-                "status_concurrency": environment.sizes["status"].reserved_concurrency or 0,
+                "status_concurrency": environment.reserved("status") or 0,
             }
         if grants.asks_itself:
             values["recover_function"] = called_name(environment.name, name)
