@@ -213,11 +213,12 @@ class ApiCalls(Calls[C]):
     def audit(
         self, since: str | None = None, until: str | None = None, *, action: Literal["session.start", "session.fork",
         "plan.edit", "session.limits", "session.message", "session.pause", "session.resume", "session.cancel",
-        "session.delete", "intervention.resolve", "file.write", "file.restore", "file.delete", "agent.create",
-        "agent.replace", "agent.delete", "tool.create", "tool.replace", "tool.delete", "tool.call",
-        "mcp_server.write", "mcp_server.delete", "mcp_server.confirm", "tool_secret.write", "tool_secret.delete",
-        "notifications.write", "notifications.delete", "memory.create", "memory.replace", "memory.delete",
-        "prompt.write", "prompt.restore"] | None = None, user: str | None = None, who: str | None = None,
+        "session.delete", "intervention.read", "intervention.resolve", "file.read", "file.write", "file.restore",
+        "file.delete", "agent.create", "agent.replace", "agent.delete", "tool.create", "tool.replace", "tool.delete",
+        "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh", "mcp_server.confirm",
+        "tool_secret.write", "tool_secret.delete", "notifications.write", "notifications.delete", "memory.create",
+        "memory.replace", "memory.delete", "prompt.list", "prompt.write", "prompt.restore", "models.check",
+        "audit.read", "usage.read"] | None = None, user: str | None = None, who: str | None = None,
         session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Read who did what, newest first. It is for admins."""

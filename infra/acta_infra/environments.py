@@ -230,6 +230,9 @@ class Environment:
     default_visibility: Literal["private", "tenant"] | None = None
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant. None: as the
     posture says."""
+    record_reads: bool | None = None
+    """Whether the audit trail also records reads of what is somebody else's, once for each person, thing and hour (ADR
+    142). None: as the posture says."""
     caps: SessionCaps = SessionCaps()
     limits: TenantLimits = USUAL_LIMITS
     """The limits of each tenant that `tenant_limits` does not name. A limit that is None does not exist."""

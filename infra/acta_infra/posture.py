@@ -40,6 +40,13 @@ POINTS = (
         choices=("private", "tenant"),
     ),
     Point(
+        "record_reads",
+        "Whether the audit trail also says who read what is somebody else's.",
+        open=False,
+        strict=True,
+        choices=(True, False),
+    ),
+    Point(
         "auth.mfa",
         "Whether people who sign in with Acta's own user pool need a second factor.",
         open="optional",

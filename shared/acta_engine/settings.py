@@ -289,6 +289,9 @@ class Settings:
     """The name of the secret with the key from which people's pseudonyms are made. A local stack has none."""
     audit_retention_days: int = setting(0, least=0)
     """The number of days after which an audit record is deleted. 0: never."""
+    record_reads: bool = setting(False, to=("status", "admin", "mcp"))
+    """Whether the audit trail also records reads of what is somebody else's: private questions, shared files, usage of
+    single people, all prompts, and the trail itself (ADR 142)."""
     ended_sessions_days: int = setting(0, least=0, to=("recover",))
     """The number of days after which an ended session is deleted. 0: never."""
     state_machine_arn: str = setting("", by="templates")

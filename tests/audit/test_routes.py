@@ -117,7 +117,7 @@ def test_a_span_an_action_and_pages(api: AdminApi) -> None:
         ("to", "2026-01-01T00:00:00"),
         ("to", "0.5"),
         ("from", "1767225600"),
-        ("action", "file.read"),
+        ("action", "file.eat"),
         ("limit", "0"),
         ("user", ""),
     ],

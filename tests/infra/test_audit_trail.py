@@ -87,7 +87,7 @@ def test_no_role_may_do_more_to_the_trail_than_add_to_it_and_only_admin_s_reads_
         for action in ON_ITEMS | ON_TABLE
         if decided(statements, action) == "Allow"
     }
-    adding = {(name, "dynamodb:PutItem") for name in ("Start", "Intervene", "Admin", "Mcp")}
+    adding = {(name, "dynamodb:PutItem") for name in ("Start", "Intervene", "Admin", "Mcp", "Step", "Status")}
     assert allowed == {*adding, ("Admin", "dynamodb:Query")}
 
 
@@ -146,7 +146,7 @@ def test_the_trail_stays_when_its_stack_goes_and_is_forgotten_only_where_the_env
     assert backed_up == each.environment.point_in_time_recovery
     assert trail.get("DeletionProtectionEnabled", False) == each.environment.deletion_protection
     assert trail["SSESpecification"] == {"SSEEnabled": not each.environment.is_local}
-    for name in ("start", "intervene", "admin", "mcp"):
+    for name in ("start", "intervene", "admin", "mcp", "step", "status"):
         variables = each.stateless.function(name)["Environment"]["Variables"]
         assert variables["ACTA_AUDIT_RETENTION_DAYS"] == str(each.environment.retention.audit) == "0"
 
@@ -161,7 +161,7 @@ def test_the_key_of_the_pseudonyms_is_made_by_aws_and_stands_in_no_template(each
 def test_production_is_told_when_something_is_not_recorded(prod: Synthesised) -> None:
     alarms = alarms_on(prod, "NotRecorded")
     services = {dimension["Value"] for alarm in alarms for dimension in alarm["Dimensions"]}
-    assert services == {"acta-start", "acta-intervene", "acta-admin", "acta-mcp"}
+    assert services == {"acta-start", "acta-intervene", "acta-admin", "acta-mcp", "acta-step", "acta-status"}
     assert {alarm["Threshold"] for alarm in alarms} == {1}
 
 

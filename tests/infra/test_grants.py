@@ -60,7 +60,7 @@ TAKE_OF_THE_RATE = {
     'Table.Arn if {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["T#*#=Q"]}, '
     '"Null": {"dynamodb:LeadingKeys": "false"}}': {"dynamodb:UpdateItem"}
 }
-"""The shares of a tenant's rate. All that `status` may write."""
+"""The shares of a tenant's rate. All that `status` may write, besides records of reads."""
 OF_USAGE = (
     'Table.Arn if {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["T#*#=U"]}, '
     '"Null": {"dynamodb:LeadingKeys": "false"}}'
@@ -122,8 +122,15 @@ test_notifications.py.
 """
 DATA: Mapping[str, Granted] = {
     "start": {WITH_KEYS: COMMIT | COUNT, **TAKE_OF_THE_RATE, **on_sessions(PUT), **RECORDED},
-    "status": {WITH_KEYS: READ | GET_SEVERAL, **OPEN_OF_A_TENANT, **TAKE_OF_THE_RATE, **on_sessions(GET)},
+    "status": {
+        WITH_KEYS: READ | GET_SEVERAL,
+        **OPEN_OF_A_TENANT,
+        **TAKE_OF_THE_RATE,
+        **on_sessions(GET),
+        **RECORDED,
+    },
     "step": {
+        **RECORDED,
         WITH_KEYS: REMEMBER | COUNT,
         **TAKE_OF_THE_RATE,
         **on_sessions(PUT),

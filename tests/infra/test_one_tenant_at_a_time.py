@@ -127,7 +127,7 @@ def test_without_a_tenant_it_reaches_the_data_of_none(function: str, each: Synth
     assert [ask for ask in asks(each, function, ACME) if is_allowed(ask, role)] == []
 
 
-@pytest.mark.parametrize("function", ["start", "intervene", "admin", "mcp"])
+@pytest.mark.parametrize("function", ["start", "status", "step", "intervene", "admin", "mcp"])
 def test_a_record_of_the_trail_is_put_for_the_bound_tenant_alone(function: str, each: Synthesised) -> None:
     tenant = policies(each, f"{function.capitalize()}TenantRole")
     base = policies(each, f"{function.capitalize()}BaseRole")

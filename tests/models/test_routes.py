@@ -17,6 +17,7 @@ from acta_engine.models.models_for_admins import ModelListing
 from acta_engine.models.providers import PROVIDERS
 from acta_engine.settings import Settings
 from tests.api.gateway import TENANT, Gateway, claims
+from tests.doubles.audit import memory_audit
 
 KEY = "sk-ant-not-to-be-shown"
 
@@ -40,9 +41,9 @@ class Deployment:
         self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
         self.environ: dict[str, str] = {}
         models = ModelListing(chosen, self.environ, _secrets(secrets or {}))
-        self._handler = Api(
-            "step", App(chosen, definitions=self.definitions, configured_models=models)
-        ).handler
+        self.audit = memory_audit()
+        app = App(chosen, definitions=self.definitions, configured_models=models)
+        self._handler = Api("step", app, audit=self.audit).handler
 
     def caller(self, role: str = "admin") -> Gateway:
         return Gateway(self._handler, token=claims(roles=f"[{role}]"))

@@ -32,6 +32,7 @@ class Office:
         self.house = House(ScriptedModel(list(replies)))
         self.usage = MemoryUsage(self.house.table)
         self.prices = PRICES
+        self.audit = memory_audit(self.house.clock)
 
     def run(self, user: str = USER) -> str:
         self.house.user = user
@@ -49,7 +50,7 @@ class Office:
             long_poll_limit=long_polls,
             rates=AwsRates(self.prices),
             usage=self.usage,
-            audit=memory_audit(),
+            audit=self.audit,
             limiter=None,
         )
         gateway = Gateway(api_of("status", status).handler, claims(tenant=TENANT, user=user, roles=roles))

@@ -147,7 +147,8 @@ class MemoryIndex:
             limit,
             cursor,
         )
-        return InterventionPage(tuple(skip_damaged(_intervention, found)), following)
+        shown = filter(is_visible, skip_damaged(_intervention, found))
+        return InterventionPage(tuple(shown), following)
 
     def searched_to(self, cursor: str) -> datetime | None:
         return time_of(cursor)

@@ -74,7 +74,10 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...]) -> Iterator[st
     if row.mcp is not None:
         yield f"- Over MCP: the tool `{row.mcp.name}`."
     if row.action is not None:
-        yield f"- In the audit trail: `{row.action}`."
+        where = ", where the environment records reads" if row.method == "GET" else ""
+        yield f"- In the audit trail{where}: `{row.action}`."
+    if row.unrecorded:
+        yield f"- Not in the audit trail: {row.unrecorded}"
 
 
 def errors_page() -> str:

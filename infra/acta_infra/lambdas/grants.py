@@ -149,16 +149,18 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             engine=START | WAKE | STOP,
         ),
-        # It records nothing, but its log names whoever was refused, by pseudonym. So does the log of `step`.
+        # It records reads, where the environment wants that, and its log names whoever was refused, by pseudonym.
         "status": Grants(
             table=READ | GET_SEVERAL,
             leases=True,
             deployment=GET_ITEM,
             open_index=True,
             sessions=GET,
+            audit=PUT_RECORD,
             pseudonyms=True,
         ),
-        # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file.
+        # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file. It records
+        # checks of the providers' keys.
         "step": Grants(
             table=REMEMBER | CHANGE,
             leases=True,
@@ -166,6 +168,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             admission=COMMIT | CHANGE,
             files=PUT,
             sessions=PUT,
+            audit=PUT_RECORD,
             pseudonyms=True,
             secrets=True,
             bedrock=True,

@@ -88,7 +88,10 @@ class Api:
         """The handlers that were loaded so far, by their operations' names."""
         self.handler: Handler = self.telemetry.watch(self._handle)
         self._own = frozenset(operations_in(function))
-        if audit is None and any(row.action for row in self._own):
+        kept = tuple(
+            row for row in self._own if row.action and (row.method != "GET" or self.settings.record_reads)
+        )
+        if audit is None and kept:
             raise LookupError(f"{function} has operations that have to be recorded, and no audit trail")
         self._arguments: dict[Operation, Arguments] = {}
         self._request: Request | None = None
@@ -170,6 +173,11 @@ class Api:
             arguments = self.arguments(request.route).bind(request)
             if self._recorder is None or request.route.action is None:
                 return handle(self, **arguments)
+            if request.route.method == "GET":
+                response = handle(self, **arguments)
+                if self.settings.record_reads:
+                    self._recorder.read(request, viewer.admitted, response.recorded)
+                return response
             return self._recorder.recorded(
                 request, arguments, lambda: self._answered(event, lambda: handle(self, **arguments))
             )
@@ -231,8 +239,8 @@ class Api:
             "request_id": request_id(event),
             **self._about(response),
         }
-        request = self._request
-        if 400 <= status < 500 and request is not None and request.route.action is not None:
+        route = None if self._request is None else self._request.route
+        if 400 <= status < 500 and route is not None and route.action is not None and route.method != "GET":
             told |= {"who": self._pseudonyms(event).get("who")}  # the trail has needed the key already
         known = {name: value for name, value in told.items() if value}
         self.telemetry.logger.info("answered", extra=known)

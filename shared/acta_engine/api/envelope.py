@@ -33,7 +33,8 @@ class Response(NamedTuple):
     cache: str = "no-store"
     """The header `Cache-Control`. Only what is the same for everybody may be kept."""
     recorded: Mapping[str, str] = NO_HEADERS
-    """What the audit trail records besides `data`: the question that a message or a resume has decided."""
+    """What the audit trail records besides `data`: the question that a message or a resume has decided, or what a `GET`
+    has shown."""
 
     def to_gateway(self) -> dict[str, Any]:
         """In API Gateway's form. Bytes leave as base64, which the gateway undoes."""

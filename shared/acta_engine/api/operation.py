@@ -88,8 +88,13 @@ class Operation:
     handler asks other operations, which are rated each by itself, and spends a request for everything else.
     """
     action: str | None = None
-    """Its name in the audit trail. Names are stored, so they stay as they are. None: it changes nothing and is not
-    recorded.
+    """Its name in the audit trail. Names are stored, so they stay as they are. None: it is not recorded. A `GET` is
+    recorded only where the environment records reads (`Settings.record_reads`): for each private session of somebody
+    else that it was let into, and for what its handler names in `Response.recorded`.
+    """
+    unrecorded: str = ""
+    """Why there is no record of an operation whose method is not GET. Without a reason it needs an `action`, also if it
+    changes nothing of Acta's: it may send credentials out or cost money.
     """
     recorded_request: tuple[str, ...] = ()
     """Parameters and fields of the body that its record has, besides the variables of the path."""

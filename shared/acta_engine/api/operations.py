@@ -341,6 +341,7 @@ SESSIONS = (
 INTERVENTIONS = (
     Operation(
         "listInterventions", "GET", "/v1/interventions", "status", "people.listing_routes:list_interventions",
+        action="intervention.read",
         client="interventions", client_form="by hand",
         mcp=McpOffer(
             "list_waiting", "List what waits for a person",
@@ -355,7 +356,7 @@ INTERVENTIONS = (
     ),
     Operation(
         "listInterventionsOfSession", "GET", "/v1/sessions/{session_id}/interventions", "status",
-        "people.listing_routes:list_interventions_of_session", private="decider",
+        "people.listing_routes:list_interventions_of_session", private="decider", action="intervention.read",
         client="interventions", client_form="by hand",
         summary="List what waits for people in a session, and what was decided",
         parameters={"state": "Only questions in this state."},
@@ -363,13 +364,14 @@ INTERVENTIONS = (
     ),
     Operation(
         "readIntervention", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}", "status",
-        "people.listing_routes:read_intervention", private="decider", client="intervention",
+        "people.listing_routes:read_intervention", private="decider", action="intervention.read",
+        client="intervention",
         summary="Read one question",
         answers=(data("Intervention", says="The question, and its decision if there is one."),),
     ),
     Operation(
         "readCallInput", "GET", "/v1/sessions/{session_id}/interventions/{intervention_id}/input", "status",
-        "people.listing_routes:read_call_input", private="decider", client="call_input",
+        "people.listing_routes:read_call_input", private="decider", action="intervention.read", client="call_input",
         mcp=McpOffer(
             "read_input", "Read the whole input of a call",
             "The whole input of the call that a question is about, if the question shows only its beginning.",
@@ -418,7 +420,7 @@ FILES = (
         ),),
     ),
     Operation(
-        "readFile", "GET", "/v1/files/{path+}", "admin", "files.routes:read_file",
+        "readFile", "GET", "/v1/files/{path+}", "admin", "files.routes:read_file", action="file.read",
         codes=("NOT_FOUND", "PAYLOAD_TOO_LARGE"), client="files.read", client_form="by hand",
         summary="Read a file, or list its versions",
         parameters={
@@ -599,7 +601,7 @@ TOOLS = (
     ),
     Operation(
         "refreshMcpServer", "POST", "/v1/mcp-servers/{name}/refresh", "admin", "tools.mcp.routes:refresh_mcp_server",
-        role="admin", codes=("NOT_FOUND", "CONFLICT"), client="mcp_servers.refresh",
+        role="admin", action="mcp_server.refresh", codes=("NOT_FOUND", "CONFLICT"), client="mcp_servers.refresh",
         summary="Ask an MCP server how it describes its tools now",
         about="The answer is 409 if the server does not answer, or not as an MCP server does.",
         answers=(
@@ -706,7 +708,7 @@ MEMORIES = (
 PROMPTS = (
     Operation(
         "listPrompts", "GET", "/v1/admin/prompts", "admin", "prompts.routes:list_prompts",
-        role="admin", client="prompts.list",
+        role="admin", action="prompt.list", client="prompts.list",
         summary="List the managed prompts",
         answers=(page("Prompt", says="The versions in force."),),
     ),
@@ -756,7 +758,7 @@ PROMPTS = (
 MCP = (
     Operation(
         "askOverMcp", "POST", "/mcp", "mcp", "mcp_server.routes:ask_over_mcp",
-        rated="within",
+        rated="within", unrecorded="Each operation that it asks for a client is recorded by itself.",
         summary="Sessions for clients of the Model Context Protocol",
         about="There are tools to start, watch, steer and cancel sessions, and a tool for each agent. Each call of a "
             "tool is a request to a route of this document, with that route's checks and limits. Errors of the "
@@ -800,14 +802,14 @@ DEPLOYMENT = (
     ),
     Operation(
         "checkModelKeys", "POST", "/v1/models/check", "step", "models.routes:check_model_keys",
-        role="admin",
+        role="admin", action="models.check",
         client="check_models",
         summary="Ask every provider whether its key works",
         answers=(data("CheckedKeys", says="The providers' answers. Nothing is changed."),),
     ),
     Operation(
         "listAuditRecords", "GET", "/v1/audit", "admin", "api.routes:list_audit_records",
-        role="admin",
+        role="admin", action="audit.read",
         client="audit",
         summary="Read who did what, newest first",
         parameters={
@@ -830,7 +832,7 @@ DEPLOYMENT = (
         ),
     ),
     Operation(
-        "readUsage", "GET", "/v1/usage", "status", "usage.routes:read_usage",
+        "readUsage", "GET", "/v1/usage", "status", "usage.routes:read_usage", action="usage.read",
         client="usage", client_form="by hand",
         summary="Read what the tenant has used, in sums",
         about="Admins see the whole tenant. Others see their own usage, `by` day or user. A commit is "

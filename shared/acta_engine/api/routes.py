@@ -51,7 +51,9 @@ def list_audit_records(
     wanted = AuditFilter(from_, to, action, pseudonym, session_id)
     with listing_cursor():
         found = api.app.audit.trail.find(tenant, wanted, limit=limit, cursor=cursor)
-    return page([record_view(record) for record in found.records], found.cursor)
+    looked_for = {"action": action, "who": pseudonym, "session_id": session_id}
+    recorded = {name: value for name, value in looked_for.items() if value} or {"records": "all"}
+    return page([record_view(record) for record in found.records], found.cursor)._replace(recorded=recorded)
 
 
 def record_view(record: AuditRecord) -> "answers.AuditRecordView":

@@ -1,17 +1,29 @@
 """Writes each request of a route with an action to the audit trail: before it is acted on, and how it ended (ADR 54).
+Reads are recorded once in an hour, where the environment wants them (ADR 142).
 
 A row of `operations.py` says which action a request is, and which fields of the request and of the answer its record
 has besides the variables of the path.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from acta_engine.api.envelope import Response
 from acta_engine.api.identity import Caller
 from acta_engine.api.incoming import Request
-from acta_engine.audit.record import MAX_ROLES, UNKNOWN, Audit, AuditRecord, outcome_of, shortened
-from acta_engine.clock import AUDIT
+from acta_engine.audit.record import (
+    MAX_ROLES,
+    UNKNOWN,
+    Audit,
+    AuditRecord,
+    RecordExists,
+    outcome_of,
+    shortened,
+)
+from acta_engine.clock import AUDIT, make_id
 from acta_engine.errors import TransientError, Unauthorized
 from acta_engine.untrusted.path import is_private
 
@@ -26,6 +38,9 @@ RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
 STOPPING: frozenset[str] = frozenset({"session.pause", "session.cancel"})
 """They end spending and harm, so they are not refused when the key of the pseudonyms cannot be read."""
+READS_KEPT = 10_000
+"""How many records of reads a worker remembers. It writes those that it has forgotten once more, which changes nothing.
+"""
 Missing = Literal["record", "who"]
 """What the trail lacks: the request or its end, or only the pseudonym of who sent it."""
 
@@ -35,6 +50,8 @@ class Recorder:
         """`on_missing`: is told why something could not be recorded."""
         self._audit = audit
         self._on_missing = on_missing
+        self._reads: set[str] = set()
+        """The ids of the records of reads that this worker knows to be there."""
 
     def recorded(
         self, request: Request, arguments: Mapping[str, Any], act: Callable[[], Response]
@@ -58,7 +75,7 @@ class Recorder:
                 audit_id=self._audit.clock.new_id(AUDIT),
                 at=self._audit.clock.now(),
                 who=self._who(caller, action),
-                roles=tuple(shortened(role) for role in sorted(caller.roles)[:MAX_ROLES]),
+                roles=_roles(caller),
                 source=request.source,
                 action=action,
                 details=details,
@@ -68,6 +85,50 @@ class Recorder:
             self._on_missing(error, "record")
             raise
         return caller.tenant, record
+
+    def read(self, request: Request, sessions: Set[str], shown: Mapping[str, str]) -> None:
+        """Records what a read is about to be answered with: each of the private `sessions` of others, and what `shown`
+        names. Raises what the trail raises; then the read may not be answered.
+
+        The id of such a record is made from who, what and the hour. So polls of one thing, by whichever workers, are
+        one item, which costs one write and no second one after it.
+        """
+        questions = {name: value for name, value in request.variables.items() if name == "intervention_id"}
+        things = [{"session_id": each, **questions} for each in sorted(sessions)]
+        things += [{name: shortened(value) for name, value in shown.items()}] if shown else []
+        try:
+            for thing in things:
+                self._read(request, thing)
+        except Exception as error:
+            self._on_missing(error, "record")
+            raise
+
+    def _read(self, request: Request, thing: Mapping[str, str]) -> None:
+        caller, action, now = request.caller, request.route.action, self._audit.clock.now()
+        if caller is None or action is None:
+            raise Unauthorized("This needs a bearer token.")
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        who = self._audit.pseudonyms.of(caller.tenant, caller.user)
+        said = json.dumps([caller.tenant, who, action, thing], sort_keys=True)
+        record_id = make_id(AUDIT, int(hour.timestamp() * 1_000), sha256(said.encode()).digest())
+        if record_id in self._reads:
+            return
+        record = AuditRecord(
+            audit_id=record_id,
+            at=hour,
+            ended_at=now,
+            who=who,
+            roles=_roles(caller),
+            source=request.source,
+            action=action,
+            details=thing,
+            outcome="done",
+        )
+        with suppress(RecordExists):
+            self._audit.trail.put(caller.tenant, record)
+        if len(self._reads) >= READS_KEPT:
+            self._reads.clear()
+        self._reads.add(record_id)
 
     def _who(self, caller: Caller, action: str) -> str:
         try:
@@ -92,6 +153,10 @@ class Recorder:
             self._audit.trail.put(tenant, ended)
         except Exception as error:  # what was done was done, and its beginning is recorded
             self._on_missing(error, "record")
+
+
+def _roles(caller: Caller) -> tuple[str, ...]:
+    return tuple(shortened(role) for role in sorted(caller.roles)[:MAX_ROLES])
 
 
 def _asked(request: Request, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from acta_engine.api.etag import of_new_or_known
 from acta_engine.api.listing_cursor import MAX_FILES, ListingCursor, listing_cursor
 from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
-from acta_engine.untrusted.path import PathRefused, check_new_path, check_path
+from acta_engine.untrusted.path import PathRefused, check_new_path, check_path, is_private
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.files import answers as records
@@ -103,7 +103,9 @@ def read_file(
         raise PayloadTooLarge(
             f"The file has {len(data):,} bytes; at most {api.app.settings.max_file_bytes:,} are sent."
         )
-    return Response(200, content_type_of(data), data)
+    shown = {"path": path, **({"version": version} if version else {})}
+    recorded = {} if is_private(path) else shown  # nobody but its owner reads it
+    return Response(200, content_type_of(data), data, recorded=recorded)
 
 
 def _versions(api: Api) -> Response:

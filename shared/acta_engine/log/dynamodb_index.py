@@ -185,7 +185,8 @@ class DynamoIndex(ClockedTable):
             )
         else:
             found, following = self._page(tenant, items.INTERVENTION, filters, values, limit, cursor)
-        return InterventionPage(tuple(skip_damaged(items.item_intervention, found)), following)
+        shown = filter(is_visible, skip_damaged(items.item_intervention, found))
+        return InterventionPage(tuple(shown), following)
 
     def searched_to(self, cursor: str) -> datetime | None:
         return time_of(cursor)

@@ -29,8 +29,9 @@ of its open questions) or `admin`. `shared/acta_engine/api/operations.py` says i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Viewer:
-    """Who makes a request, and the reach of its route. `admitted`: ids of private sessions that a decider was let into
-    for a question of theirs; this request goes on with them, also once the question is decided.
+    """Who makes a request, and the reach of its route. `admitted`: ids of others' private sessions that a decider was
+    let into for a question of theirs; this request goes on with them, also once the question is decided. The audit
+    trail may record them (`Settings.record_reads`).
     """
 
     user: str
@@ -103,7 +104,8 @@ def is_visible(one: Intervention) -> bool:
         return True
     if not asking.may_see(one):
         return False
-    asking.admitted.add(one.session_id)
+    if one.private_to not in (None, asking.user):
+        asking.admitted.add(one.session_id)
     return True
 
 

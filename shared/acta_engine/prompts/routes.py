@@ -68,9 +68,8 @@ def _prompts(api: Api) -> Resource[Prompt]:
 
 
 def list_prompts(api: Api) -> Response:
-    return page(
-        [prompt_view(api.app.definitions.prompt(api.caller.tenant, name)) for name in sorted(SEEDS)], None
-    )
+    found = [prompt_view(api.app.definitions.prompt(api.caller.tenant, name)) for name in sorted(SEEDS)]
+    return page(found, None)._replace(recorded={"prompts": "all"})
 
 
 def read_prompt(api: Api, name: str) -> Response:

@@ -37,7 +37,9 @@ def read_usage(
     next_cursor = names[-1] if len(left) > limit else None
     agent_names = api.app.usage.agent_names(caller.tenant, names) if by == "agent" else {}
 
-    return success(usage_view(found, by, names, next_cursor, api.app.rates, agent_names))
+    shown = usage_view(found, by, names, next_cursor, api.app.rates, agent_names)
+    recorded = {"by": by} if who is None and by == "user" else {}
+    return success(shown)._replace(recorded=recorded)
 
 
 def read_receipt(api: Api, session_id: str) -> Response:

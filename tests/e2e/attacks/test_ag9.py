@@ -81,3 +81,13 @@ def test_a_member_reads_no_trail_and_who_tried_is_in_the_log_by_pseudonym_alone(
     assert lines
     assert all('"refused"' in line and "GET /v1/audit" in line for line in lines)
     assert not any(name in line or mallory.tenant in line for line in lines)
+
+
+def test_what_sends_credentials_out_and_changes_nothing_is_in_the_trail(admit: Admit) -> None:
+    boss = admit(role="admin")
+    refused(boss.post("/v1/mcp-servers/gone/refresh"), 404, "NOT_FOUND")
+    assert boss.post("/v1/models/check").status_code == 200
+    checked, refreshed = boss.items("/v1/audit")
+    assert (refreshed["action"], refreshed["outcome"]) == ("mcp_server.refresh", "refused")
+    assert refreshed["details"] == {"name": "gone"}
+    assert (checked["action"], checked["outcome"]) == ("models.check", "done")

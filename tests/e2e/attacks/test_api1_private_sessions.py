@@ -7,6 +7,7 @@ import pytest
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Json, Person, Seen, refused
 from tests.e2e.support.samples import DELETION, OLD
 
@@ -118,3 +119,23 @@ def test_what_a_private_session_wrote_to_its_owner_s_files_reaches_nobody_else(
         messages = mallory.items(f"/v1/sessions/{session_id}/messages")
         assert any(one["role"] == "tool" for one in messages)
         assert "secret-of-ann" not in str(messages)
+
+
+def test_where_reads_are_recorded_nobody_else_looks_at_it_unseen(
+    ann: Person, boss: Person, admit: Admit, hers: Seen, behind: Behind
+) -> None:
+    session_id = hers.session["session_id"]
+    app = admit(ann.tenant, "app", "approver")
+    with behind.configured("status", "admin", ACTA_RECORD_READS="true"):
+        for person in (ann, app, app):
+            assert [one["session_id"] for one in person.items("/v1/interventions")] == [session_id]
+        assert app.get(f"/v1/files/{OLD}").status_code == 200
+        seen = boss.items("/v1/audit", user="app")
+        again = boss.items("/v1/audit", action="audit.read")
+    assert {one["action"]: one["details"] for one in seen} == {
+        "intervention.read": {"session_id": session_id},
+        "file.read": {"path": OLD},
+    }
+    assert len(seen) == 2, "one for each thing and hour"
+    assert [one["details"]["who"] for one in again] == [seen[0]["who"]]
+    assert boss.items("/v1/audit", user="ann", action="intervention.read") == []
