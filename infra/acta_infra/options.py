@@ -105,7 +105,8 @@ class SignInFirewall:
 
 @dataclass(frozen=True)
 class Network:
-    """The function `tool` runs in these subnets and reaches what its security group allows, on port 443 and no other.
+    """The function `tool` and those of Python tools run in these subnets and reach what their security group allows, on
+    port 443 and no other.
 
     `prefix_list_ids`: AWS's lists of the addresses of DynamoDB and S3 in this region. `egress`: further networks (CIDR)
     that tools may reach, by the routes of the subnets; empty: tools reach nothing outside AWS. `route_table_ids`: the

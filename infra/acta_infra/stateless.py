@@ -1,10 +1,8 @@
 """The stack that a release replaces: the functions, the state machine, the HTTP API and the alarms."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from aws_cdk import ArnFormat, CfnOutput, CfnParameter, CustomResource, Duration, Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -111,7 +109,11 @@ class StatelessStack(Stack):
         api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
-        self._options(environment, functions, stateful.user_pool)
+        if environment.tool_network is not None:
+            members = [(made["tool"], "BaseRole"), *((each, "Role") for each in own_tools.values())]
+            ToolNetwork(self, environment.tool_network, members)
+        if environment.sign_in_firewall is not None and stateful.user_pool is not None:
+            guard_sign_in(self, environment.name, environment.sign_in_firewall, stateful.user_pool.arn)
         GradualRollOut(self, environment, called, api.http_api)
         if environment.alarms:
             topic = Receivers(self, environment).topic
@@ -163,22 +165,6 @@ class StatelessStack(Stack):
         # `step` reads prompts, and its process caches them until the tenant changes a definition. So `step` is updated
         # only after the prompts are stored.
         functions["step"].node.add_dependency(prompts)
-
-    def _options(
-        self,
-        environment: Environment,
-        functions: Mapping[FunctionName, lambda_.IFunction],
-        pool: UserPool | None,
-    ) -> None:
-        """What the environment adds to the functions and the user pool."""
-        if environment.tool_network is not None:
-            function = cast(lambda_.CfnFunction, functions["tool"].node.default_child)
-            role = cast(
-                iam.CfnRole, self.node.find_child("Tool").node.find_child("BaseRole").node.default_child
-            )
-            ToolNetwork(self, environment.tool_network, function, role)
-        if environment.sign_in_firewall is not None and pool is not None:
-            guard_sign_in(self, environment.name, environment.sign_in_firewall, pool.arn)
 
     def _arns(self, service: str, resource: str, names: str) -> str:
         """ARNs of these names, in this account and region only."""

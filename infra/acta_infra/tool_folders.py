@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from acta_engine.untrusted.validation_messages import did_you_mean
 from acta_infra.sizing import LAMBDA_TIMEOUT
 
-MODULE, FILE, REQUIREMENTS = "tools.py", "tool.toml", "requirements.txt"
+MODULE, FILE, REQUIREMENTS, LOCK = "tools.py", "tool.toml", "requirements.txt", "requirements.lock"
 DEFAULT_DIR = "tools"
 """Next to the operator's file of environments, or else in the folder where the command is run."""
 TOOLS_DIR = "ACTA_TOOLS_DIR"
@@ -30,7 +30,7 @@ MAX_FOLDERS = 40
 """The versions of all folders are in one variable of `tool`, and Lambda allows 4 KB for all variables of a function."""
 RESERVED = ("ACTA_", "AWS_", "LAMBDA_", "_")
 """Prefixes of the variables that Lambda or Acta sets."""
-NOT_SHIPPED = ("test_*", "tests", "conftest.py", "__pycache__", ".*", FILE, REQUIREMENTS)
+NOT_SHIPPED = ("test_*", "tests", "conftest.py", "__pycache__", ".*", FILE, REQUIREMENTS, LOCK)
 """Patterns of file and folder names that the zip leaves out, at any depth."""
 
 SecretName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -75,9 +75,26 @@ class ToolFolder:
     """The environments for which the folder's file says something different."""
 
     @property
-    def requirements(self) -> Path | None:
+    def requirements(self) -> tuple[str, ...]:
+        """The libraries that the folder asks for: `httpx==0.28.1`. Raises BadFolder for what no lock can hold.
+
+        A path, a URL or an option such as `-e` makes uv build a package here, which runs the package's code.
+        """
         path = self.path / REQUIREMENTS
-        return path if path.is_file() else None
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
+        wanted = tuple(line for line in (each.partition("#")[0].strip() for each in lines) if line)
+        for line in wanted:
+            if not re.fullmatch(r"[A-Za-z0-9][^/@\\]*", line.partition(";")[0]):
+                raise BadFolder(
+                    f"{path}: {line!r} is not the name of a library with its version, such as httpx==0.28.1. A library "
+                    "comes from the registry that this machine is set up with; modules of your own stand in the folder."
+                )
+        return wanted
+
+    @property
+    def lock(self) -> Path:
+        """The versions and hashes of the libraries and of all that they need, which `acta lock` writes."""
+        return self.path / LOCK
 
     def files(self) -> Iterator[Path]:
         """The folder's files that go into its zip, sorted."""
@@ -160,7 +177,7 @@ def digest_of(folders: tuple[ToolFolder, ...]) -> str:
     for folder in folders:
         said = (folder.name, folder.tenants, folder.memory, folder.timeout_seconds, folder.secrets)
         digest.update(f"{said} {sorted((folder.variables or {}).items())}\0".encode())
-        for path in (*folder.files(), *([folder.requirements] if folder.requirements else [])):
+        for path in (*folder.files(), *([folder.lock] if folder.lock.is_file() else [])):
             digest.update(f"{path.relative_to(folder.path).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

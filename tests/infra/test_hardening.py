@@ -12,6 +12,7 @@ from acta_engine.settings import PREFIX, Settings
 from acta_infra.api.issuers import ExternalIssuer
 from acta_infra.environments import PROD, STAGING, Environment, Topic, Webhook
 from acta_infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
+from acta_infra.packaging.bundle import ROOT
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
 from tests.infra.test_grants import BY_TENANT
@@ -81,7 +82,8 @@ STORES: Mapping[str, Callable[[Any], Any]] = {
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
-    return synthesised(EVERYTHING, tmp_path_factory.mktemp("everything"))
+    with_tools = replace(EVERYTHING, tools_dir=str(ROOT / "examples" / "tools"))
+    return synthesised(with_tools, tmp_path_factory.mktemp("everything"))
 
 
 @pytest.fixture(scope="module")
@@ -330,7 +332,7 @@ def rules_of(group: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def test_tool_alone_is_in_the_network_and_reaches_what_it_may_by_https(
+def test_functions_of_tools_alone_are_in_the_network_and_reach_what_they_may_by_https(
     everything: Synthesised, given: Synthesised
 ) -> None:
     for made, reaches in (
@@ -350,10 +352,16 @@ def test_tool_alone_is_in_the_network_and_reaches_what_it_may_by_https(
         for function in made.environment.functions:
             placed = made.stateless.function(function).get("VpcConfig")
             assert (placed is not None) == (function == "tool")
-        assert made.stateless.function("tool")["VpcConfig"] == {
+        placed = [
+            each["VpcConfig"]
+            for each in made.stateless.properties("AWS::Lambda::Function")
+            if "-tool" in each.get("FunctionName", "")
+        ]
+        where = {
             "SecurityGroupIds": [{"Fn::GetAtt": [name, "GroupId"]}],
             "SubnetIds": list(NETWORK.subnet_ids),
         }
+        assert placed == [where] * (1 + len(made.environment.tool_folders))
 
 
 def test_endpoints_are_made_on_demand_for_this_accounts_resources_alone(
@@ -379,14 +387,19 @@ def test_endpoints_are_made_on_demand_for_this_accounts_resources_alone(
     assert not given.stateless.resources("AWS::EC2::VPCEndpoint")
 
 
-def test_lambda_may_put_tool_into_the_network_and_the_code_in_it_may_not(everything: Synthesised) -> None:
-    statements = {each.get("Sid"): each for each in everything.stateless.statements("ToolBaseRole")}
+@pytest.mark.parametrize(
+    ("role", "name"), [("ToolBaseRole", "acta-prod-tool"), ("ToolsordersRole", "acta-prod-tool-orders")]
+)
+def test_lambda_may_put_tools_into_the_network_and_the_code_in_them_may_not(
+    everything: Synthesised, role: str, name: str
+) -> None:
+    statements = {each.get("Sid"): each for each in everything.stateless.statements(role)}
     assert set(statements["Join"]["Action"]) == set(statements["NotItself"]["Action"])
     assert statements["NotItself"]["Effect"] == "Deny"
     (function,) = statements["NotItself"]["Condition"]["ArnEquals"].values()
-    assert text_of(function) == "arn:aws:lambda:region:account:function:acta-prod-tool"
-    for role in ("StepBaseRole", "AdminBaseRole", "ToolTenantRole"):
-        assert "Join" not in {each.get("Sid") for each in everything.stateless.statements(role)}
+    assert text_of(function) == f"arn:aws:lambda:region:account:function:{name}"
+    for other in ("StepBaseRole", "AdminBaseRole", "ToolTenantRole"):
+        assert "Join" not in {each.get("Sid") for each in everything.stateless.statements(other)}
 
 
 def test_the_access_log_says_who_asked_unless_it_must_not(prod: Synthesised, given: Synthesised) -> None:

@@ -15,8 +15,9 @@ from acta_engine.tools import registry as catalogue
 from acta_infra.environments import ENVIRONMENTS, Environment
 from acta_infra.lambdas.function import KNOW_TOOLS
 from acta_infra.packaging.bundle import ROOT
-from acta_infra.packaging.install import InstallTarget
+from acta_infra.packaging.install import InstallTarget, kept_of
 from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.tool_lock import locked, make_lock
 from acta_infra.packaging.zip_contents import reach
 from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName
@@ -177,11 +178,60 @@ def test_tools_that_cannot_be_read_say_where_and_why(write: Write, tool: str, sa
     assert says in str(refused.value)
 
 
-def test_requirements_that_cannot_be_installed_are_told(write: Write) -> None:
-    path = write(requirements__txt="./nothing-is-here\n")
+def test_a_folder_is_built_with_the_libraries_of_its_lock_and_with_no_others(write: Write) -> None:
+    path = write(requirements__txt="iniconfig>=2  # of pytest\n")
+    folder = read_folder(path, "dev")
+    with pytest.raises(
+        BadFolder, match=rf"no requirements.lock .* Run: acta lock orders --dir {path.parent}"
+    ):
+        build_folder(folder, HERE)
 
-    with pytest.raises(BadFolder, match="its requirements cannot be installed"):
-        build_folder(read_folder(path, "dev"), HERE)
+    make_lock(folder)
+
+    assert "://" not in folder.lock.read_text()
+    built = build_folder(folder, HERE)
+    (found,) = (each.name for each in built.path.glob("iniconfig-*.dist-info"))
+    assert f"iniconfig=={found.split('-')[1].removesuffix('.dist')} \\" in folder.lock.read_text()
+    assert not (built.path / "requirements.lock").exists()
+
+    folder.lock.write_text(re.sub("sha256:[0-9a-f]{64}", f"sha256:{'0' * 64}", folder.lock.read_text()))
+    with pytest.raises(BadFolder, match=r"(?is)its libraries cannot be installed.*hash"):
+        build_folder(folder, HERE)
+
+
+def test_a_lock_that_does_not_fit_any_more_is_refused(write: Write, tmp_path: Path) -> None:
+    folder = read_folder(write(requirements__txt="iniconfig>=2\n"), "dev")
+    make_lock(folder)
+    text = folder.lock.read_text()
+    assert locked(folder) == folder.lock
+
+    (folder.path / "requirements.txt").write_text("# another comment\niniconfig>=2\n")
+    assert locked(folder) == folder.lock
+    (folder.path / "requirements.txt").write_text("iniconfig>=2.0\n")
+    with pytest.raises(BadFolder, match=r"made from another requirements.txt.* acta lock orders"):
+        locked(folder)
+    (folder.path / "requirements.txt").write_text("iniconfig>=2\n")
+    for line in ("-e ./mine", "--index-url https://example.com", "mine @ file:///tmp/mine", "./mine", "mine"):
+        folder.lock.write_text(f"{text}{line}\n")
+        with pytest.raises(BadFolder, match="is no version and no hash"):
+            locked(folder)
+    own = tmp_path / "requirements" / "tools.txt"
+    own.parent.mkdir()
+    own.write_text("pydantic==9.9.9 --hash=sha256:0\n")
+    with pytest.raises(BadFolder, match="other versions of Acta's own libraries"):
+        locked(folder, tmp_path)
+
+
+def test_a_folder_without_libraries_needs_no_lock(write: Write) -> None:
+    assert locked(read_folder(write(requirements__txt="# none\n\n"), "dev")) is None
+
+
+def test_uv_gets_no_keys_of_who_builds() -> None:
+    kept = kept_of({
+        "PATH": "/bin", "HOME": "/home/ann", "https_proxy": "proxy", "UV_DEFAULT_INDEX": "index",
+        "SSL_CERT_FILE": "ca.pem", "AWS_SECRET_ACCESS_KEY": "s", "ANTHROPIC_API_KEY": "s", "PYTHONPATH": "/x",
+    })  # fmt: skip
+    assert kept.keys() == {"PATH", "HOME", "https_proxy", "UV_DEFAULT_INDEX", "SSL_CERT_FILE"}
 
 
 def catalogue_of(*folders: Path, seconds: int = 600) -> Any:

@@ -65,6 +65,14 @@ LOCAL = (
             JSON,
         ),
     ),
+    Command(
+        "lock [FOLDER...]",
+        "local.lock:lock",
+        "Write the versions and hashes of the libraries that folders of Python tools ask for (default: all folders).",
+        option("--dir DIR", "where the folders of tools are (default: tools)"),
+        option("--upgrade", "take the newest versions that requirements.txt allows"),
+        option("--check", "write nothing: fail where a lock is missing or out of date"),
+    ),
     Command("demo", "local.up:demo", "Start a local stack, run a real goal on it and keep the files."),
 )
 OPERATIONS = (

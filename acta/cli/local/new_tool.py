@@ -62,7 +62,10 @@ def test_an_agent_uses_the_tool():
 SETTINGS = """\
 tenants = ["*"]  # who has these tools: every tenant, or the names of some
 """
-REQUIREMENTS = "# Libraries of these tools, one a line, such as httpx==0.28.1; pydantic is there.\n"
+REQUIREMENTS = """\
+# Libraries of these tools, one a line, such as httpx==0.28.1; pydantic is there.
+# Then write their versions and hashes into requirements.lock: acta lock {folder}
+"""
 
 
 def new_tool(arguments: Namespace) -> int:
@@ -79,7 +82,7 @@ def new_tool(arguments: Namespace) -> int:
         "tools.py": TOOLS.format(**words),
         f"test_{arguments.name.replace('-', '_')}.py": TEST.format(**words),
         "tool.toml": SETTINGS,
-        "requirements.txt": REQUIREMENTS,
+        "requirements.txt": REQUIREMENTS.format(**words),
     }
     try:
         folder.mkdir(parents=True)

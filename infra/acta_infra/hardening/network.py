@@ -1,6 +1,9 @@
-"""The function `tool` in a network of the operator's: a security group for it, and endpoints of AWS's services."""
+"""The functions that run tools in a network of the operator's: a security group for them, and endpoints of AWS's
+services. They are the function `tool` and those of the folders of Python tools, and they reach the same things.
+"""
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
@@ -14,7 +17,7 @@ from acta_infra.options import Network
 HTTPS = 443
 GATEWAYS = ("dynamodb", "s3")
 INTERFACES = ("lambda", "secretsmanager", "sts")
-"""The other services that `tool` calls. Its logs and traces do not pass through this network."""
+"""The other services that tools call. Logs and traces do not pass through this network."""
 NOWHERE = ec2.CfnSecurityGroup.EgressProperty(
     ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="nothing"
 )
@@ -31,19 +34,21 @@ JOIN = (
 
 
 class ToolNetwork(Construct):
-    """Puts `function`, whose role is `role`, into the network."""
+    """Puts functions into the network. `members`: each one's construct, and the id of its role inside the construct."""
 
-    def __init__(
-        self, scope: Construct, network: Network, function: lambda_.CfnFunction, role: iam.CfnRole
-    ) -> None:
+    def __init__(self, scope: Construct, network: Network, members: Sequence[tuple[Construct, str]]) -> None:
         super().__init__(scope, "ToolNetwork")
         self._network = network
         endpoints = self._endpoints() if network.route_table_ids else None
         group = self._security_group(endpoints)
-        function.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
-            subnet_ids=list(network.subnet_ids), security_group_ids=[group.attr_group_id]
-        )
-        add_inline_policy(role, "network", *_lambda_alone_may_join(function))
+        for member, role in members:
+            function = cast(lambda_.CfnFunction, _child(member, "Function"))
+            function.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+                subnet_ids=list(network.subnet_ids), security_group_ids=[group.attr_group_id]
+            )
+            add_inline_policy(
+                cast(iam.CfnRole, _child(member, role)), "network", *_lambda_alone_may_join(function)
+            )
 
     def _security_group(self, endpoints: ec2.CfnSecurityGroup | None) -> ec2.CfnSecurityGroup:
         """Lets nothing in. Names are looked up at the VPC's own resolver, which security groups cannot block."""
@@ -57,7 +62,7 @@ class ToolNetwork(Construct):
         group = ec2.CfnSecurityGroup(
             self,
             "Group",
-            group_description="Acta: function tool",
+            group_description="Acta: functions of tools",
             vpc_id=network.vpc_id,
             security_group_egress=allowed,
         )
@@ -70,7 +75,7 @@ class ToolNetwork(Construct):
                 ip_protocol="tcp",
                 from_port=HTTPS,
                 to_port=HTTPS,
-                description="from tool",
+                description="from tools",
             )
         return group
 
@@ -118,6 +123,11 @@ class ToolNetwork(Construct):
             policy_document=iam.PolicyDocument(statements=[own_account_only]),
             **where,
         )
+
+
+def _child(construct: Construct, name: str) -> object:
+    """The resource of a construct inside this one."""
+    return construct.node.find_child(name).node.default_child
 
 
 def _https(**where: str) -> ec2.CfnSecurityGroup.EgressProperty:

@@ -131,7 +131,7 @@ def make_cdk_cli() -> None:
         "CDK command line (node_modules)",
         ROOT / "node_modules" / STAMP,
         (ROOT / "package-lock.json",),
-        ("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"),
+        ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"),
     )
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,36 +35,43 @@ def target_of(environment: Environment) -> InstallTarget:
     return InstallTarget(environment.python, platform)
 
 
-def install(lock: Path, folder: Path, target: InstallTarget) -> None:
-    """Installs exactly the wheels of `lock`. Hashes are checked, nothing is built from source. Raises InstallFailed.
+WHEELS_ALONE = ("--only-binary", ":all:")
+"""Nothing is built from source, so no code of a package runs while it is installed."""
+KEPT_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY")
+KEPT_PREFIXES = ("UV_", "SSL_CERT_", "XDG_")
+"""What `uv` gets of the variables of this process: where things are and how to reach the registry, and no keys of AWS
+or of models."""
+
+
+def install(lock: Path, folder: Path, target: InstallTarget, *, config: bool = False) -> None:
+    """Installs exactly the wheels of `lock`. Hashes are checked, nothing is built from source. `config`: the registry
+    may be the one that a configuration file of uv names. Raises InstallFailed.
 
     Dependencies are not followed: the lock lists all of them except those that the Lambda runtime has (boto3).
     """
-    _install(lock, folder, target, "--no-config", "--require-hashes", "--no-deps")
+    platform = () if target.platform is None else ("--python-platform", target.platform)
+    run_uv(
+        "install", "--requirements", str(lock), "--require-hashes", "--no-deps", *WHEELS_ALONE,
+        "--target", str(folder), "--link-mode", "copy", "--python", sys.executable,
+        "--python-version", ".".join(map(str, target.python)), *platform, *(() if config else ("--no-config",)),
+    )  # fmt: skip
 
 
-def install_open(requirements: Path, lock: Path, folder: Path, target: InstallTarget) -> None:
-    """Installs a person's `requirements` and their dependencies. `lock`: what is installed already; its versions are
-    kept. Nothing is built from source. Raises InstallFailed.
-    """
-    with tempfile.TemporaryDirectory() as scratch:
-        pins = Path(scratch) / "constraints.txt"
-        lines = [line.split(" ")[0] for line in lock.read_text().splitlines() if "==" in line]
-        pins.write_text("\n".join(lines))
-        _install(requirements, folder, target, "--constraints", str(pins))
-
-
-def _install(requirements: Path, folder: Path, target: InstallTarget, *options: str) -> None:
-    command = [
-        str(_uv()), "pip", "install", "--quiet", "--requirements", str(requirements), *options,
-        "--only-binary", ":all:", "--target", str(folder), "--link-mode", "copy",
-        "--python", sys.executable, "--python-version", ".".join(map(str, target.python)),
-    ]  # fmt: skip
-    if target.platform is not None:
-        command += ["--python-platform", target.platform]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run_uv(what: str, *options: str) -> None:
+    """Runs `uv pip WHAT` in a small environment. Raises InstallFailed."""
+    command = [str(_uv()), "pip", what, "--quiet", *options]
+    done = subprocess.run(command, env=kept_of(os.environ), capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise InstallFailed(f"installing {requirements.name} failed: {done.stderr.strip()}")
+        raise InstallFailed(f"uv pip {what} failed: {done.stderr.strip()}")
+
+
+def kept_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that `uv` gets of these."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
+    }
 
 
 def _uv() -> Path:

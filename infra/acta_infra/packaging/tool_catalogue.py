@@ -31,16 +31,15 @@ from acta_infra.packaging.install import (
     InstallTarget,
     compile_bytecode,
     install,
-    install_open,
     normalise,
     prune_open,
     target_of,
 )
+from acta_infra.packaging.tool_lock import OWN_LOCK, locked
 from acta_infra.tool_folders import BadFolder, ToolFolder
 
 SDK = Path("acta") / "tools"
-LOCK = Path("requirements") / "tools.txt"
-RECIPE = "1"
+RECIPE = "2"
 """Part of every key. Raise it when the way these bundles are built changes."""
 HANDLER = "acta.tools.handler.handler"
 CATALOGUE = Path("acta_engine") / "tools" / "python_catalogue.json"
@@ -175,16 +174,17 @@ def _sdk(root: Path) -> list[Path]:
 def _libraries_key(folder: ToolFolder, target: InstallTarget, root: Path) -> str:
     builder = ".".join(map(str, sys.version_info[:3]))
     digest = hashlib.sha256(f"{RECIPE} {target} {builder}".encode())
-    for path in (root / LOCK, folder.requirements):
+    for path in (root / OWN_LOCK, locked(folder, root)):
         digest.update(path.read_bytes() if path is not None else b"")
     return digest.hexdigest()
 
 
 def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
     def fill(work: Path) -> None:
-        install(root / LOCK, work, target)
-        if folder.requirements is not None:
-            install_open(folder.requirements, root / LOCK, work, target)
+        install(root / OWN_LOCK, work, target)
+        lock = locked(folder, root)
+        if lock is not None:
+            install(lock, work, target, config=True)
         prune_open(work)
         normalise(work)
 
@@ -192,7 +192,7 @@ def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
     try:
         return cached(done, "tools-libraries.*", fill, used_seconds=USED_SECONDS)
     except InstallFailed as failed:
-        raise BadFolder(f"{folder.path}: its requirements cannot be installed. {failed}") from None
+        raise BadFolder(f"{folder.path}: its libraries cannot be installed. {failed}") from None
 
 
 def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:

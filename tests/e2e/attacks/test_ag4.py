@@ -2,10 +2,13 @@
 
 import email.parser
 import io
+import json
 import marshal
 import re
+import subprocess
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
@@ -17,8 +20,9 @@ from acta_infra.environments import select
 from acta_infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
 from acta_infra.packaging.install import InstallFailed, install, target_of
 from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
+from acta_infra.packaging.tool_lock import make_lock
 from acta_infra.packaging.zip_contents import OURS
-from acta_infra.tool_folders import folders_in
+from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import FUNCTIONS, Behind
@@ -134,6 +138,45 @@ def test_a_wheel_that_is_not_the_pinned_one_is_not_installed(tmp_path: Path) -> 
     with pytest.raises(InstallFailed, match=r"(?i)hash"):
         install(lock, tmp_path / "libraries", target_of(select("local")))
     assert not list(tmp_path.rglob("typing_extensions.py"))
+
+
+@pytest.mark.parametrize("asked", ["./evil", "-e ./evil", "evil @ file://{here}/evil", "--find-links {here}"])
+def test_no_code_of_a_package_runs_where_a_folder_of_tools_is_locked_and_built(
+    tmp_path: Path, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a package runs when it is built would have the keys and files of whoever deploys."""
+    mark = tmp_path / "ran"
+    (tmp_path / "evil").mkdir()
+    (tmp_path / "evil" / "setup.py").write_text(
+        f"open({str(mark)!r}, 'w')\nfrom setuptools import setup\nsetup(name='evil')\n"
+    )
+    (tmp_path / "tools.py").write_text("")
+    (tmp_path / "requirements.txt").write_text(f"iniconfig\n{asked.format(here=tmp_path)}\n")
+    monkeypatch.chdir(tmp_path)
+    folder = ToolFolder("orders", tmp_path, tenants=())
+    with pytest.raises(BadFolder, match="is not the name of a library"):
+        make_lock(folder)
+    (tmp_path / "requirements.lock").write_text(f"{asked.format(here=tmp_path)}\n")
+    with pytest.raises(BadFolder):
+        build_folder(folder, target_of(select("local")))
+    with suppress(InstallFailed):
+        install(folder.lock, tmp_path / "libraries", target_of(select("local")))
+    assert not mark.exists()
+
+
+def test_npm_runs_no_script_of_a_package_that_it_installs(tmp_path: Path) -> None:
+    """npm finds the settings beside the `package.json` of what it installs."""
+    mark, package = tmp_path / "ran", {"name": "evil", "version": "1.0.0"}
+    (tmp_path / "evil").mkdir()
+    told = {**package, "scripts": {"preinstall": f"touch {mark}", "install": f"touch {mark}"}}
+    (tmp_path / "evil" / "package.json").write_text(json.dumps(told))
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "package.json").write_text(json.dumps({**package, "name": "ours"}))
+    (tmp_path / "ours" / ".npmrc").write_text((ROOT / ".npmrc").read_text())
+    command = ("npm", "install", "--offline", "--install-links", "--no-audit", "--no-fund", "../evil")
+    subprocess.run(command, cwd=tmp_path / "ours", capture_output=True, check=True)
+    assert (tmp_path / "ours" / "node_modules" / "evil" / "package.json").exists()
+    assert not mark.exists()
 
 
 def changed(tool: Json, url: str) -> Json:
