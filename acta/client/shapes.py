@@ -44,9 +44,10 @@ if TYPE_CHECKING:
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
         ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
         MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, PartialView as Partial,
-        PlansView as Plans, QueueView as Queue, ResultView as Result, RunView as Run, RunErrorView as RunError,
-        ScratchpadView as Scratchpad, SessionView as Session, SnapshotView as Snapshot, StepView as Step,
-        TextPartView as TextPart, TraceRowView as TraceRow, UsageView as Usage, WholeTextView as WholeText
+        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, ResultView as Result,
+        RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad, SessionView as Session,
+        SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart, TraceRowView as TraceRow,
+        UsageView as Usage, WholeTextView as WholeText
     )
     from acta_engine.tools.answers import (
         HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
@@ -80,12 +81,12 @@ __all__ = (
     "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall",
     "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost",
     "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
-    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "Queue", "Receipt",
-    "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions",
-    "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow",
-    "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts",
-    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal",
-    "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole",
+    "Queue", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError",
+    "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits",
+    "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError",
+    "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem",
+    "UsageTotal", "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -112,8 +113,9 @@ MODULES = {
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys((
         "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
-        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "Queue", "Result", "Run",
-        "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart", "TraceRow", "Usage", "WholeText"
+        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "QuestionsOfRole",
+        "Queue", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart", "TraceRow",
+        "Usage", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
         "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",

@@ -495,7 +495,7 @@ class App:
             self.attempts,
             rules,
             chosen.token_window_seconds,
-            lambda tenant, agent_id: policies_of(self._agent(tenant, agent_id)),
+            lambda head: policies_of(self._agent(head.tenant, head.agent_id), head),
         )
 
     # Recovery.

@@ -390,7 +390,7 @@ class Settings:
         check=_approvers,
         json='{"*": {"delete_file": "records"}}',
         chars=512,
-        to=("step", "tool", "intervene", "admin", "mcp"),
+        to=("start", "step", "tool", "intervene", "admin", "mcp"),
     )
     """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
 

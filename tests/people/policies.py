@@ -33,8 +33,14 @@ ASKS_WITH_A_PLAN = (
 """A clarification beside a plan, which people may edit meanwhile."""
 
 
-def house_with(*turns: Turn, policies: dict[InterventionType, Policy] | None = None, **agent: Any) -> House:
-    house = House(ScriptedModel(turns), token_window_seconds=0)
+def house_with(
+    *turns: Turn,
+    policies: dict[InterventionType, Policy] | None = None,
+    settings: dict[str, Any] | None = None,
+    **agent: Any,
+) -> House:
+    """`settings`: of the deployment. `agent`: fields of its default agent."""
+    house = House(ScriptedModel(turns), token_window_seconds=0, **(settings or {}))
     definition = AgentDefinition(
         agent_id=DEFAULT_AGENT, name="A", version=1, interventions=policies or {}, **agent
     )

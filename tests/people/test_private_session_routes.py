@@ -4,15 +4,16 @@ from typing import Any
 
 import pytest
 
+from acta_engine.agents.agent import DEFAULT_AGENT
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType
+from acta_engine.people.policies import InterventionType, Policy
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
-from tests.people.policies import ENDS, files, house_with
+from tests.people.policies import ENDS, WAYS, files, house_with
 
 OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Any] = {
@@ -25,10 +26,15 @@ ASKS = says(f"I delete {SECRET}.", call("delete_file", path="a.txt"))
 
 
 def private(
-    *turns: Turn, user: str = "ann", policies: dict[InterventionType, Any] | None = None, **fields: Any
+    *turns: Turn,
+    user: str = "ann",
+    policies: dict[InterventionType, Any] | None = None,
+    role: str | None = None,
+    **fields: Any,
 ) -> tuple[House, str]:
-    """Ann's private session, which has run until it rests."""
-    house = house_with(*turns, policies=policies)
+    """Ann's private session, which has run until it rests. `role`: the operator's, for deletions."""
+    settings = {"tool_approvers": {TENANT: {"delete_file": role}}} if role else {}
+    house = house_with(*turns, policies=policies, settings=settings)
     session = Person(house, user).start(content=SECRET, visibility="private", **fields).data["session_id"]
     house.run()
     return house, session
@@ -36,8 +42,7 @@ def private(
 
 def asking(role: str | None = "approver") -> tuple[House, str, Intervention]:
     """It waits for somebody with the role, or for its owner."""
-    policies: dict[InterventionType, Any] = {"approval_required": {"role": role}} if role else {}
-    house, session = private(plans("delete"), ASKS, *ENDS, policies=policies)
+    house, session = private(plans("delete"), ASKS, *ENDS, role=role)
     (one,) = house.head(session).interventions
     return house, session, one
 
@@ -217,9 +222,7 @@ def test_a_decision_by_role_counts_and_is_the_last_that_its_maker_sees_of_it() -
 
 
 def test_of_several_questions_only_one_s_own_are_seen_and_decided() -> None:
-    house, session = private(
-        plans("delete"), ASKS, *ENDS, policies={"approval_required": {"role": "approver"}}
-    )
+    house, session = private(plans("delete"), ASKS, *ENDS, role="approver")
     app, ann = Person(house, "app", "approver"), Person(house, "ann")
     assert ann.ask("POST", f"/v1/sessions/{session}/pause", json_body={}).status == 202
     paused = next(one for one in house.head(session).interventions if one.type == "checkpoint_review")
@@ -234,6 +237,71 @@ def test_of_several_questions_only_one_s_own_are_seen_and_decided() -> None:
         assert (answer.status, answer.error["code"]) == (404, "INTERVENTION_NOT_FOUND")
         assert answer.body == app.get(f"{path}/int_none").body
     assert paused in house.head(session).interventions
+
+
+def test_the_answer_to_its_start_says_which_role_sees_questions_about_which_tools() -> None:
+    roles = {"delete_file": "records", "create_file": "records", "recall": "memory"}
+    house = house_with(settings={"tool_approvers": {TENANT: roles}}, tools=("create_file", "delete_file"))
+    ann = Person(house, "ann")
+    started, again = (
+        ann.ask("POST", "/v1/sessions", json_body={"visibility": "private"}, headers={"idempotency-key": "k"})
+        for _ in range(2)
+    )
+    seen_by = [{"role": "records", "tools": ["create_file", "delete_file"]}]
+    assert started.data["questions_seen_by"] == again.data["questions_seen_by"] == seen_by
+    assert "questions_seen_by" not in ann.start(content=None).data
+    assert Person(house_with(), "ann").start(visibility="private").data["questions_seen_by"] == []
+
+
+GIVEN: dict[InterventionType, tuple[str, dict[str, Any]]] = {
+    "approval_required": ("approve", {}),
+    "clarification_needed": ("answer", {"text": "That one"}),
+    "error_recovery": ("retry", {}),
+    "checkpoint_review": ("continue", {}),
+    "budget_exceeded": ("raise", {"token_budget": 90_000}),
+}
+
+
+@pytest.mark.parametrize("written", ["before it is asked", "after it was asked"])
+@pytest.mark.parametrize("type", WAYS)
+def test_whatever_an_admin_writes_into_the_agent_a_question_is_its_owner_s_to_see_and_decide(
+    type: InterventionType, written: str
+) -> None:
+    turns, limits = WAYS[type]
+    policies: dict[InterventionType, Any] = {each: Policy(role="admin") for each in WAYS}
+    at_first = policies if written == "before it is asked" else {}
+    house, session = private(*turns, policies=at_first, **limits)
+    agent = house.definitions.snapshot(TENANT).agent(DEFAULT_AGENT)
+    assert agent is not None
+    after = agent.model_copy(update={"version": 2, "interventions": policies})
+    house.definitions.replace_agent(TENANT, agent, after)
+    (one,) = house.head(session).interventions
+    assert (one.type, one.role) == (type, None)
+
+    boss, path = Person(house, "boss", "admin"), f"/v1/sessions/{session}/interventions"
+    option, given = GIVEN[type]
+    assert boss.get("/v1/interventions").data["items"] == []
+    for answer in (
+        boss.get(path),
+        boss.get(f"{path}/{one.intervention_id}"),
+        boss.resolve(session, one.intervention_id, option, **given),
+    ):
+        assert answer.status == 404
+        assert SECRET.encode() not in answer.body
+    assert Person(house, "ann").resolve(session, one.intervention_id, option, **given).status == 200
+
+
+@pytest.mark.parametrize("body", [{"token_budget": 90_000}, {"review_every": 0}], ids=str)
+def test_its_owner_raises_its_budget_and_ends_its_reviews_whatever_role_the_agent_names(
+    body: dict[str, Any],
+) -> None:
+    """As they would decide the questions about them."""
+    policies: dict[InterventionType, Any] = {each: Policy(role="finance") for each in WAYS}
+    house, session = private(plans("look"), *ENDS, policies=policies, token_budget=80_000, review_every=2)
+    assert Person(house, "ann").ask("PATCH", f"/v1/sessions/{session}", json_body=body).status == 202
+    hers = Person(house, "ann").start(token_budget=80_000, review_every=2).data["session_id"]
+    refused = Person(house, "ann").ask("PATCH", f"/v1/sessions/{hers}", json_body=body)
+    assert (refused.status, refused.error["details"]) == (403, {"role": ["finance"]})
 
 
 def test_a_question_without_a_role_is_its_owner_s_alone() -> None:

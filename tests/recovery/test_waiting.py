@@ -85,8 +85,8 @@ def test_the_agent_s_policies_are_read_once_for_a_wait_however_many_races_its_co
     assert decision is not None
     read: list[str] = []
 
-    def policies(tenant: str, agent_id: str) -> Policies:
-        read.append(agent_id)
+    def policies(head: Head) -> Policies:
+        read.append(head.agent_id)
         return NO_POLICIES
 
     house.log = OvertakenLog(house)  # type: ignore[assignment]

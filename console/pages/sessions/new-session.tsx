@@ -156,6 +156,12 @@ export function NewSession() {
           write={(next) => draft.write({ ...draft.value, visibility: next as Visibility })}
           of={SEEN_BY}
         />
+        {visibility === "private" && (
+          <p class="hint">
+            Whoever has a role that a tool names sees the questions about calls of that tool; all others are yours alone. Admins write
+            what the agent and its tools do.
+          </p>
+        )}
         <LimitFields typed={limits} write={(next) => draft.write({ ...draft.value, limits: next })} />
         <Refusal error={failure} />
         <p class="acts">

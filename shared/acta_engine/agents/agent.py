@@ -28,6 +28,7 @@ from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.log.head import Head
     from acta_engine.tools.tool import ToolSpec
 
 DEFAULT_AGENT = "default"
@@ -199,9 +200,16 @@ def require_start_role(start_roles: tuple[str, ...], roles: Set[str]) -> None:
         raise StartRoleMissing(start_roles)
 
 
-def policies_of(agent: AgentDefinition | None) -> Policies:
-    """How the agent asks people; no policies if it was deleted."""
-    return NO_POLICIES if agent is None else agent.interventions
+def policies_of(agent: AgentDefinition | None, head: "Head") -> Policies:
+    """How the agent asks the people of this session; no policies if it was deleted.
+
+    In a private session a policy names no role: whoever decides a question sees it, and an admin who writes the policy
+    would choose who that is (ADR 137).
+    """
+    if agent is None or head.private_to is None:
+        return NO_POLICIES if agent is None else agent.interventions
+    named = agent.interventions.items()
+    return {type: policy.model_copy(update={"role": None}) for type, policy in named}
 
 
 @cache

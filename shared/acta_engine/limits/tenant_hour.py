@@ -1,5 +1,7 @@
 """A tenant's hourly tokens: leased to a session in chunks before a call is made (docs/design/budgets.md 20)."""
 
+from collections.abc import Callable
+
 from acta_engine.errors import CommitContention
 from acta_engine.limits.shares import (
     LeaseChange,
@@ -17,7 +19,6 @@ from acta_engine.log.commit import Decision, Position
 from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_hourly_limit, wait_for_people
-from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.turn.budget import charge_attempts
 from acta_engine.turn.engine import Timeouts, check_turn, wait_or_go_on
 
@@ -42,12 +43,12 @@ class TenantHour:
         session: Session,
         at: Position,
         tokens: int,
-        policies: Policies = NO_POLICIES,
+        rules: Callable[[], AskingRules],
         attempts: tuple[Attempt, ...] = (),
         window: float = 0,
     ) -> Decision | None:
         """None: the session's lease carries `tokens`. Otherwise the run waits for the next hour, or for the people who
-        may decide by the agent's `policies`.
+        may decide by the agent's `rules`.
 
         `attempts`: earlier calls, which the commit that begins to wait charges, because a session that waits for long
         gives its lease back. `window`: the token budget's window, in seconds. Raises what `carries` does.
@@ -63,7 +64,7 @@ class TenantHour:
             if change.head.interventions or change.head.is_over:
                 break
             charge_attempts(change, attempts, window)
-            open_hourly_limit(change, end_of_hour(hour), self._limit, AskingRules(clock, policies))
+            open_hourly_limit(change, end_of_hour(hour), self._limit, rules())
             wait_for_people(change)
             change.commit()
         return wait_or_go_on(session.head, clock.now(), self._timeouts)

@@ -134,3 +134,13 @@ def who_decides(tool: "ToolSpec | None", policy: Policy) -> Deciders:
     role = tool.approver_role if tool is not None else None
     others_only = tool is not None and tool.wants_another_approver
     return Deciders(role or policy.role, others_only or policy.approver_must_differ is True)
+
+
+def decided_by_roles(tools: "Iterable[ToolSpec]") -> dict[str, list[str]]:
+    """The names of the tools whose calls a role decides on, by role, whichever agent makes them."""
+    found: dict[str, list[str]] = {}
+    for tool in tools:
+        role = who_decides(tool, Policy()).role
+        if role is not None:
+            found.setdefault(role, []).append(tool.name)
+    return found

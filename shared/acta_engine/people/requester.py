@@ -75,7 +75,7 @@ def require_decider(
     """
     if agent is None and option not in ENDS_WORK:
         raise Conflict(AGENT_DELETED)
-    policy = policies_of(agent).get(one.type, Policy())
+    policy = policies_of(agent, head).get(one.type, Policy())
     now = who_decides(tool, policy) if one.tool_call is not None else Deciders(policy.role, others_only=False)
     if is_pause(one):  # whoever may pause ends it
         now = Deciders(None, others_only=False)
@@ -92,6 +92,6 @@ def require_decider_of(
     type: InterventionType, head: Head, agent: AgentDefinition, requester: Requester
 ) -> None:
     """Checks who decides what a question of this type would ask, though none is open. Raises RoleMissing."""
-    role = policies_of(agent).get(type, Policy()).role
+    role = policies_of(agent, head).get(type, Policy()).role
     if role is not None and not has_one_of((role,), requester.roles):
         raise RoleMissing((role,), head.session_id, "")

@@ -40,15 +40,15 @@ POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). A
 
 
 class ErrorDeps(NamedTuple):
-    """What handling an error needs. `token_window`: of a session's token budget, in seconds. `policies`: how an agent
-    asks people, by tenant and agent id.
+    """What handling an error needs. `token_window`: of a session's token budget, in seconds. `policies`: how the
+    agent of a session asks people, by the session's head.
     """
 
     repository: SessionRepository
     attempts: AttemptStore
     rules: OutageRules
     token_window: float
-    policies: Callable[[str, str], Policies] = lambda tenant, agent_id: NO_POLICIES
+    policies: Callable[[Head], Policies] = lambda head: NO_POLICIES
 
 
 def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
@@ -72,7 +72,7 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
     lost = _lost_attempts(deps, session)
     # Read once, and not in the loop, which is repeated for each lost race. Nobody is asked where waiting cannot help.
     head = session.head
-    policies = deps.policies(head.tenant, head.agent_id) if cause is not None else NO_POLICIES
+    policies = deps.policies(head) if cause is not None else NO_POLICIES
     asking = AskingRules(repository.clock, policies)
     for change in repository.attempts(session, at.key("handle_error")):
         head = change.head

@@ -132,6 +132,14 @@ class ForkedFromView(TypedDict):
     """The number of that session's newest event then."""
 
 
+class QuestionsOfRoleView(TypedDict):
+    """Whoever has the role sees the questions about calls of these tools: the whole input, and what the agent wrote
+    with the call."""
+
+    role: str
+    tools: list[str]
+
+
 class SessionView(TypedDict):
     """A goal, and where the work on it is."""
 
@@ -186,6 +194,9 @@ class SessionView(TypedDict):
     forked_from: ForkedFromView | None
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
+    questions_seen_by: NotRequired[list[QuestionsOfRoleView]]
+    """In the answer to the start of a private session: who besides its owner sees and decides questions of it. Empty:
+    nobody does."""
 
 
 class ForkedSessionView(SessionView):

@@ -41,6 +41,8 @@ def start_session(api: Api, body: StartSession) -> Response:
         return session_view(start(api.app.repository, api.app.workflow, requester, new))
 
     view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api))
+    if view.get("visibility") == "private":
+        view = {**view, "questions_seen_by": _seen_by(api, view["agent_id"])}
     return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
 
 
@@ -57,7 +59,19 @@ def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
         return fork_view(fork(api.app.repository, api.app.workflow, requester, parent, new))
 
     view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+    if view.get("visibility") == "private":
+        view = {**view, "questions_seen_by": _seen_by(api, view["agent_id"])}
     return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+
+def _seen_by(api: Api, agent_id: str) -> list[Json]:
+    """Who besides its owner sees which questions of a private session of this agent (ADR 137)."""
+    from acta_engine.people.policies import decided_by_roles  # only these starts look at tools
+
+    agent = api.app.definitions.snapshot(api.caller.tenant).agent(agent_id)
+    specs = api.app.current_registry.specs(api.caller.tenant, agent_id)
+    roles = {} if agent is None else decided_by_roles(agent.toolset(specs).values())
+    return [{"role": role, "tools": roles[role]} for role in sorted(roles)]
 
 
 def post_message(api: Api, session_id: str, body: PostMessage) -> Response:

@@ -49,7 +49,7 @@ class ToolRuntime(NamedTuple):
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""
-        return policies_of(self.agent(head.tenant, head.agent_id))
+        return policies_of(self.agent(head.tenant, head.agent_id), head)
 
 
 class CallResult(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from acta_engine.agents.agent import AgentDefinition, Purpose
+from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import Clock
 from acta_engine.limits.tenant_hour import TenantHour
@@ -108,8 +108,8 @@ class Turn:
 
     @property
     def rules(self) -> AskingRules:
-        """How this agent asks people."""
-        return AskingRules(self.deps.clock, self.agent.interventions)
+        """How this agent asks the people of this session."""
+        return AskingRules(self.deps.clock, policies_of(self.agent, self.session.head))
 
     @property
     def first_model(self) -> NamedModel:

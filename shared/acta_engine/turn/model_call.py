@@ -37,7 +37,6 @@ from acta_engine.log.head import Head
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.providers import NamedModel
-from acta_engine.people.policies import NO_POLICIES, Policies
 from acta_engine.store.schema import StoredModel
 from acta_engine.turn.budget import CallReservation, PendingCharges, carries, renewed, reserve, with_outcome
 from acta_engine.turn.context import Turn
@@ -166,9 +165,7 @@ def request_bytes(request: ModelRequest) -> int:
     return len(request.system) + tools + entries + len(request.suffix)
 
 
-def mark_call(
-    turn: Turn, call: ModelCall, key: str, policies: Policies = NO_POLICIES
-) -> ModelCall | BudgetTooLow | Decision:
+def mark_call(turn: Turn, call: ModelCall, key: str) -> ModelCall | BudgetTooLow | Decision:
     """Reserves what the call may cost and writes it down. Returns the call with its attempts, and with its answer if an
     earlier worker had kept one. A decision: the session waits for the tenant's hour, or because the provider takes no
     more calls now.
@@ -194,7 +191,7 @@ def mark_call(
             admission = None  # the call needs to be admitted once, however many races are lost
         # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
         wanted = reservation.tokens + PendingCharges.of(before).tokens
-        decision = deps.tenant_hour.ensure(session, turn.at, wanted, policies, before, window)
+        decision = deps.tenant_hour.ensure(session, turn.at, wanted, lambda: turn.rules, before, window)
         if decision is not None:
             return decision
         attempts = (*before, _attempt(turn, reservation, key))

@@ -222,7 +222,7 @@ def _decide_without_model(
         return or_roll_over(head, roll_over_events, outage_wait(head, now))
     if head.outage is not None and asks_after_waiting(head.outage, now, deps.settings.outage_limits):
         agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
-        asking = AskingRules(deps.clock, policies_of(agent))
+        asking = AskingRules(deps.clock, policies_of(agent, head))
         for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
             change.commit(ask_after_waiting(change, deps.outage_rules, asking))
@@ -314,7 +314,7 @@ def prepare(turn: Turn) -> ModelCall | Decision:
         if decision is not None:
             return decision
         call = _new_call(turn)
-    marked = mark_call(turn, call, turn.key, turn.agent.interventions)
+    marked = mark_call(turn, call, turn.key)
     if isinstance(marked, BudgetTooLow):
         return _decide_without_budget(turn, call, marked.attempts)
     return marked

@@ -1,5 +1,6 @@
 """API1, object level: mallory and an admin of the same tenant know the id of ann's private session."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from acta_engine.api.operations import OPERATIONS
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Json, Person, Seen, refused
-from tests.e2e.support.samples import DELETION, OLD
+from tests.e2e.support.samples import DELETION, GOAL, OLD
 
 OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Json] = {
@@ -17,25 +18,29 @@ BODIES: dict[str, Json] = {
     "resolve": {"option": "approve"},
     "plan": {"operations": [{"op": "add", "description": "more"}]},
 }
-KEEPER: Json = {
-    "agent_id": "keeper",
-    "name": "Keeper",
-    "interventions": {"approval_required": {"role": "approver"}},
-}
+APPROVERS = '{"*": {"delete_file": "approver"}}'
+ASKS = "Create the file diagnosis-of-ann.txt"
+"""The agent asks which text it should hold, and names the file."""
 
 
 @pytest.fixture
 def boss(ann: Person, admit: Admit) -> Person:
-    person = admit(ann.tenant, "boss", "admin")
-    assert person.post("/v1/agents", KEEPER).status_code == 201
-    return person
+    return admit(ann.tenant, "boss", "admin")
+
+
+@pytest.fixture(scope="module")
+def deletions_are_approvers(behind: Behind) -> Iterator[None]:
+    with behind.configured("step", "tool", "intervene", "start", "mcp", ACTA_TOOL_APPROVERS=APPROVERS):
+        yield
 
 
 @pytest.fixture
-def hers(ann: Person, boss: Person) -> Seen:
+def hers(deletions_are_approvers: None, ann: Person, boss: Person) -> Seen:
     """Ann's private session, which waits for an approver."""
     ann.put_file(OLD, "hers")
-    return ann.asked(ann.start(DELETION, agent_id="keeper", visibility="private"))
+    begun = ann.post("/v1/sessions", {"content": DELETION, "visibility": "private"}).json()["data"]
+    assert begun["questions_seen_by"] == [{"role": "approver", "tools": ["delete_file"]}]
+    return ann.asked(begun["session_id"])
 
 
 def ask(person: Person, route: Operation, session_id: str, asked: str) -> Any:
@@ -80,6 +85,32 @@ def test_who_decides_sees_the_question_alone_and_the_owner_s_session_goes_on(
     assert ann.finished(session_id).session["state"] == "completed"
     assert app.items("/v1/interventions") == []
     refused(app.get(path), 404, "SESSION_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("goal", "limits", "type", "option", "given"),
+    [
+        (ASKS, {}, "clarification_needed", "answer", {"text": "Hers"}),
+        (GOAL, {"review_every": 1}, "checkpoint_review", "continue", {}),
+        (GOAL, {"token_budget": 10}, "budget_exceeded", "raise", {"token_budget": 90_000}),
+    ],
+)
+def test_an_admin_who_names_a_role_of_theirs_in_the_agent_is_asked_nothing_of_it(
+    ann: Person, boss: Person, goal: str, limits: Json, type: str, option: str, given: Json
+) -> None:
+    """Before the question is asked, and again while it waits."""
+    theirs: Json = {"name": "Desk", "interventions": {type: {"role": "admin"}}}
+    assert boss.post("/v1/agents", {"agent_id": "desk", **theirs}).status_code == 201
+    session_id = ann.start(goal, agent_id="desk", visibility="private", **limits)
+    (asked,) = ann.asked(session_id).session["interventions"]
+    assert (asked["type"], asked["role"]) == (type, None)
+    assert boss.http.put("/v1/agents/desk", json={**theirs, "goal": "More"}).status_code == 200
+    one = f"/v1/sessions/{session_id}/interventions/{asked['intervention_id']}"
+    for answer in (boss.get(one), boss.post(f"{one}/resolve", {"option": option, "input": given})):
+        refused(answer, 404, "SESSION_NOT_FOUND")
+    assert boss.items("/v1/interventions") == []
+    answer = ann.resolve(session_id, asked["intervention_id"], option, input=given)
+    assert (answer.status_code, answer.json()["data"]["resolved_by"]) == (200, "ann")
 
 
 def test_an_admin_cancels_and_deletes_it_unread_and_the_trail_says_so(

@@ -2,6 +2,7 @@
 
 from tests.e2e.conftest import Admit
 from tests.e2e.support.person import Json, refused
+from tests.e2e.support.samples import GOAL
 
 PAYROLL: Json = {"agent_id": "payroll", "name": "Payroll", "start_roles": ["finance"]}
 
@@ -26,3 +27,69 @@ def test_an_agent_for_one_role_is_neither_started_nor_spoken_to_nor_opened_up_by
     refused(mallory.delete("/v1/agents/payroll"), 403, "FORBIDDEN")
     refused(mallory.post("/v1/agents", {**PAYROLL, **opened, "agent_id": "mine"}), 403, "FORBIDDEN")
     assert mallory.data("/v1/agents/payroll")["start_roles"] == ["finance"]
+
+
+def test_a_question_that_has_become_finance_s_is_answered_by_no_message_and_the_trail_says_who_answered(
+    admit: Admit,
+) -> None:
+    boss = admit(role="admin", user="boss")
+    ann, bob = (admit(boss.tenant, user) for user in ("ann", "bob"))
+    eve = admit(boss.tenant, "eve", "finance")
+    desk: Json = {"name": "Desk"}
+    assert boss.post("/v1/agents", {"agent_id": "desk", **desk}).status_code == 201
+    session_id = ann.start("Create the file payment.txt", agent_id="desk")
+    (one,) = ann.asked(session_id).session["interventions"]
+    assert (one["type"], one["role"]) == ("clarification_needed", None)
+    strict = {**desk, "interventions": {"clarification_needed": {"role": "finance"}}}
+    assert boss.http.put("/v1/agents/desk", json=strict).status_code == 200
+
+    said = {"content": "1,000,000 to account 7"}
+    given = {"input": {"text": said["content"]}}
+    refused(bob.resolve(session_id, one["intervention_id"], "answer", **given), 403, "FORBIDDEN")
+    refused(bob.post(f"/v1/sessions/{session_id}/messages", said), 403, "FORBIDDEN")
+    assert ann.snapshot(session_id)["interventions"] == [one]
+    assert eve.post(f"/v1/sessions/{session_id}/messages", said).status_code == 202
+    written = next(each for each in boss.items("/v1/audit") if each["action"] == "session.message")
+    assert (
+        written["details"]
+        | {
+            "intervention_id": one["intervention_id"],
+            "type": "clarification_needed",
+            "option": "answer",
+        }
+        == written["details"]
+    )
+
+
+def test_a_review_and_a_budget_that_are_finance_s_are_reached_by_neither_resume_nor_new_limits(
+    admit: Admit,
+) -> None:
+    boss = admit(role="admin", user="boss")
+    ann, bob = (admit(boss.tenant, user) for user in ("ann", "bob"))
+    eve = admit(boss.tenant, "eve", "finance")
+    policies = {type: {"role": "finance"} for type in ("budget_exceeded", "checkpoint_review")}
+    desk: Json = {"agent_id": "desk", "name": "Desk", "limits": {"token_budget": 20_000}}
+    assert boss.post("/v1/agents", {**desk, "interventions": policies}).status_code == 201
+    session_id = ann.start(GOAL, agent_id="desk", review_every=2)
+    path = f"/v1/sessions/{session_id}"
+    (one,) = ann.asked(session_id).session["interventions"]
+    refused(bob.resolve(session_id, one["intervention_id"], "continue"), 403, "FORBIDDEN")
+    refused(bob.post(f"{path}/resume"), 403, "FORBIDDEN")
+    for more in ({"review_every": 0}, {"review_every": 3}, {"token_budget": 4_000_000}):
+        error = refused(bob.patch(path, more), 403, "FORBIDDEN")
+        assert error["details"] == {"role": ["finance"]}
+    less = {"review_every": 1, "token_budget": 15_000}
+    assert bob.patch(path, less).status_code == 202
+    now = ann.snapshot(session_id)
+    assert (now["interventions"], now["limits"]["review_every"]) == ([one], 1)
+    assert eve.post(f"{path}/resume").status_code == 202
+    written = next(each for each in boss.items("/v1/audit") if each["action"] == "session.resume")
+    assert (
+        written["details"]
+        | {
+            "intervention_id": one["intervention_id"],
+            "type": "checkpoint_review",
+            "option": "continue",
+        }
+        == written["details"]
+    )
