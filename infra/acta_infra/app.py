@@ -2,13 +2,15 @@
 
 Context values, each given as `-c name=value`:
 
-env required: the name of the environment (`infra/acta_infra/environments.py`) retry_base_seconds another retry base for
-this deployment, a whole number of seconds park_after_seconds another time after which sessions that wait are parked, a
-whole number of seconds provider_limits what providers take in a minute, as JSON, where it is not the environment's
-write_version the schema version to write, where it is not the environment's; `acta deploy` chooses it roll_out
-`at_once`, whatever the environment says; `acta deploy` chooses it after a rollback notifications any value: the local
-environment sends notifications to the developer's webhook tools_dir the directory of the environment's folders of
-Python tools, absolute traces any value: the local environment sends spans to the developer's endpoint
+- `env`, required: the name of the environment (`infra/acta_infra/environments.py`).
+- `decided`: what the operator has answered about undecided points of the posture, as JSON; `acta deploy` keeps it.
+- `retry_base_seconds`: another retry base for this deployment, in whole seconds.
+- `park_after_seconds`: another time after which sessions that wait are parked, in whole seconds.
+- `provider_limits`: what providers take in a minute, as JSON, where it is not the environment's.
+- `write_version`: the schema version to write, where it is not the environment's; `acta deploy` chooses it.
+- `roll_out`: `at_once`, whatever the environment says; `acta deploy` chooses it after a rollback.
+- `tools_dir`: the directory of the environment's folders of Python tools, absolute.
+- `notifications`, `traces`: with any value the local environment sends them to the developer's webhook and endpoint.
 """
 
 import os

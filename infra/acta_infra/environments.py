@@ -38,7 +38,7 @@ from acta_infra.options import (
     check_place,
     check_tags,
 )
-from acta_infra.posture import Posture, settled
+from acta_infra.posture import Posture, settled, with_decisions
 from acta_infra.retention import Retention
 from acta_infra.sizing import LOCAL_SIZES, MARGIN, SIZES, FunctionName, Sizing
 from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, ToolFolder, folders_in
@@ -49,7 +49,7 @@ SettingValue = str | int | float
 
 CONTEXT = (
     "retry_base_seconds", "park_after_seconds", "provider_limits", "write_version", "roll_out", "tools_dir",
-    "notifications", "traces",
+    "notifications", "traces", "decided",
 )  # fmt: skip
 """The context values that change an environment: `infra/acta_infra/app.py` says what each does."""
 
@@ -401,6 +401,13 @@ class Environment:
                 return replace(self, notifications=LocalWebhook(is_listening=True))
             case "traces":
                 return replace(self, traces=LocalOtlp(is_listening=True))
+            case "decided":
+                try:
+                    return with_decisions(self, json.loads(value))
+                except (TypeError, ValueError) as error:
+                    raise UnusableValue(
+                        f"{name} is JSON with a value for each undecided point: {error}"
+                    ) from None
             case "tools_dir":
                 return replace(self, tools_dir=value)
             case _:

@@ -12,6 +12,8 @@ LIVE_INDEX, OPEN_INDEX = "live", "open"
 
 READS_VERSION = "ReadsVersion"
 """The output of the stack that a release replaces: the newest schema version that its functions know."""
+DECIDED = "Decided"
+"""The output of that stack with what the operator has decided about the posture, as JSON."""
 
 
 def stateful_stack(environment: str) -> str:

@@ -178,11 +178,12 @@ class Watch:
     """Who is told when something is wrong, and how much spending counts as wrong.
 
     `emails`, `webhooks` (https), `slack`: they get every alarm; email addresses and webhooks have to confirm once.
+    `emails` None: as the posture says.
     `runbook`: the address of this repository's `docs/operations.md` where your people read it. `usd_per_hour`: what all
     model calls together may cost in an hour before an alarm; None: no such alarm.
     """
 
-    emails: tuple[str, ...] = ()
+    emails: tuple[str, ...] | None = None
     webhooks: tuple[str, ...] = ()
     slack: SlackChannel | None = None
     runbook: str = "docs/operations.md"
@@ -190,7 +191,7 @@ class Watch:
     budget: MonthlyBudget | None = None
 
     def __post_init__(self) -> None:
-        for address in self.emails:
+        for address in self.emails or ():
             name, _, host = address.rpartition("@")
             is_one = name.isprintable() and name and " " not in address and _HOST.fullmatch(host.lower())
             _require(is_one, "Watch.emails", f"addresses such as oncall@example.com, not {address!r}")

@@ -5,7 +5,9 @@ only place that knows which. Some values a strict environment cannot know, such 
 operator has to decide, and without them nothing is synthesised.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from acta_infra.sizing import RESERVED
@@ -29,6 +31,18 @@ class Point(NamedTuple):
     seen_in: str = SETTINGS
     """Where a deployment shows the value, for who looks at it from outside. In the settings it has the option's
     name."""
+    line: str = ""
+    """If the operator decides: an example of what to write into the environment."""
+    answer: str = ""
+    """If the operator decides: what a person may answer."""
+    read: Callable[[str], object] = str
+    """Reads such an answer. Raises ValueError."""
+    instead: tuple[str, ...] = ()
+    """Other options: whoever gives one of them has decided this point, too."""
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(each.strip() for each in text.split(","))
 
 
 POINTS = (
@@ -38,6 +52,29 @@ POINTS = (
         open="tenant",
         strict=None,
         choices=("private", "tenant"),
+        line='default_visibility="private"',
+        answer="private or tenant",
+    ),
+    Point(
+        "retention.ended_sessions",
+        "For how many days an ended session and its texts are kept; 0: for ever.",
+        open=0,
+        strict=None,
+        seen_in="the settings of recover",
+        line="retention=Retention(ended_sessions=90)",
+        answer="a number of days, or 0 for ever",
+        read=int,
+    ),
+    Point(
+        "watch.emails",
+        "Who is told of alarms by email, where no webhook and no channel of Slack is.",
+        open=(),
+        strict=None,
+        seen_in="the topic of alarms",
+        line='watch=Watch(emails=("oncall@example.com",))',
+        answer="email addresses with commas between them, or none",
+        read=_addresses,
+        instead=("watch.webhooks", "watch.slack"),
     ),
     Point(
         "record_reads",
@@ -86,9 +123,13 @@ def settled(environment: E) -> E:
     """The environment with the posture's value for each point that the operator left out."""
     for point in POINTS:
         if applies(environment, point) and value_of(environment, point) is None:
-            value = point.open if environment.posture == "open" else point.strict  # type: ignore[attr-defined]
-            environment = with_value(environment, point.option, value)
+            is_open = _is_open(environment) or any(_at(environment, each) for each in point.instead)
+            environment = with_value(environment, point.option, point.open if is_open else point.strict)
     return environment
+
+
+def _is_open(environment: Any) -> bool:
+    return bool(environment.posture == "open")
 
 
 def undecided(environment: object) -> tuple[Point, ...]:
@@ -97,38 +138,81 @@ def undecided(environment: object) -> tuple[Point, ...]:
     return tuple(each for each in POINTS if applies(found, each) and value_of(found, each) is None)
 
 
-def require_decided(environment: object) -> None:
+def require_decided(environment: Any) -> None:
     """Raises Undecided."""
     points = undecided(environment)
-    if points:
-        lines = [
-            f"    {each.option}={' or '.join(map(repr, each.choices))}  # {each.about}" for each in points
-        ]
-        raise Undecided(
-            "a strict environment needs a decision of its operator. Write into its entry in "
-            "infra/acta_infra/environments.py, or in your own file of environments:\n" + "\n".join(lines)
-        )
+    if not points:
+        return
+    what = "".join(f"  {each.option}: {each.about}\n" for each in points)
+    lines = "".join(f"    {each.line},\n" for each in points)
+    flags = "\n".join(f"      --decide {each.option}=…  # {each.answer}" for each in points)
+    raise Undecided(
+        f"environment {environment.name} is strict, and its operator has to decide:\n{what}"
+        f"Write lines such as these into its entry in infra/acta_infra/environments.py, or in your own file:\n{lines}"
+        f"or answer once, and the deployment keeps the answers:\n"
+        f"    acta deploy --env {environment.name}\n{flags}"
+    )
+
+
+def answered(point: Point, text: str) -> object:
+    """The value that a person's answer stands for. Raises ValueError."""
+    try:
+        value = point.read(text)
+        if point.choices and value not in point.choices:
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{point.option} is {point.answer}, not {text!r}") from None
+    return value
+
+
+def with_decisions(environment: E, decisions: Mapping[str, object]) -> E:
+    """The environment with these values, by option, where it is undecided: a value of its own wins. Raises ValueError
+    for a value that the option does not take.
+    """
+    for point in undecided(environment):
+        if point.option in decisions:
+            value = decisions[point.option]
+            value = tuple(value) if isinstance(value, list) else value
+            environment = with_value(environment, point.option, value)
+    return settled(environment)
+
+
+def decisions_of(environment: object) -> dict[str, object]:
+    """What the operator of a strict environment has decided, by option, in the form in which a deployment keeps it."""
+    decided = (each for each in POINTS if each.strict is None and applies(environment, each))
+    return {} if _is_open(environment) else {each.option: value_of(environment, each) for each in decided}
+
+
+def other_than_strict(environment: object) -> tuple[Point, ...]:
+    """The points whose value is not that of a strict environment."""
+    known = (each for each in POINTS if each.strict is not None and applies(environment, each))
+    return tuple(each for each in known if value_of(environment, each) != each.strict)
+
+
+def as_text(value: object) -> str:
+    """The value as a table shows it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value)) or "nobody"
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
 def applies(environment: object, point: Point) -> bool:
     """Whether the environment has the option: with an issuer of the operator's there is no pool whose MFA to choose."""
-    value: object = environment
-    for name in point.option.split("."):
-        if not hasattr(value, name):
-            return False
-        value = getattr(value, name)
-    return True
+    *path, name = point.option.split(".")
+    return hasattr(_at(environment, ".".join(path)) if path else environment, name)
 
 
 def value_of(environment: object, point: Point) -> object:
-    value: object = environment
-    for name in point.option.split("."):
-        value = getattr(value, name)
-    return value
+    return _at(environment, point.option)
+
+
+def _at(environment: object, option: str) -> object:
+    return attrgetter(option)(environment)
 
 
 def with_value(holder: Any, option: str, value: object) -> Any:
     """`holder` with another value of the option at this path."""
     name, _, rest = option.partition(".")
-    new = with_value(getattr(holder, name), rest, value) if rest else value
-    return holder._replace(**{name: new}) if hasattr(holder, "_replace") else replace(holder, **{name: new})
+    return replace(holder, **{name: with_value(getattr(holder, name), rest, value) if rest else value})

@@ -24,8 +24,9 @@ SPAN_DAYS = 4
 class Retention:
     """In days. The defaults delete nothing that was kept before."""
 
-    ended_sessions: int = 0
-    """An ended session and its texts are kept this long after the session's last commit. 0: for ever."""
+    ended_sessions: int | None = None
+    """An ended session and its texts are kept this long after the session's last commit. 0: for ever. None: as the
+    posture says."""
     file_versions: int = 30
     """Versions of files that were replaced or deleted."""
     recovery: int = LONGEST_RECOVERY
@@ -37,7 +38,7 @@ class Retention:
 
     def __post_init__(self) -> None:
         """Raises ValueError."""
-        if self.ended_sessions < 0 or self.audit < 0:
+        if (self.ended_sessions or 0) < 0 or self.audit < 0:
             raise ValueError("retention of ended_sessions and audit is a number of days, or 0 for ever")
         if self.file_versions < 1:
             raise ValueError("file_versions is at least 1 day; without versions say versioned_files=False")

@@ -1,5 +1,6 @@
 """The stack that a release replaces: the functions, the state machine, the HTTP API and the alarms."""
 
+import json
 from collections.abc import Mapping
 
 from aws_cdk import ArnFormat, CfnOutput, CfnParameter, CustomResource, Duration, Stack
@@ -20,6 +21,7 @@ from acta_infra.hardening.network import ToolNetwork
 from acta_infra.lambdas.function import ActaFunction, ToolFolderFunction
 from acta_infra.lambdas.roles import Resources
 from acta_infra.names import (
+    DECIDED,
     READS_VERSION,
     called_name,
     notification_secrets,
@@ -29,6 +31,7 @@ from acta_infra.names import (
 )
 from acta_infra.packaging.install import target_of
 from acta_infra.packaging.tool_catalogue import build_folder, to_catalogue
+from acta_infra.posture import decisions_of
 from acta_infra.sizing import FunctionName
 from acta_infra.stateful import SessionsStack, StatefulStack
 from acta_infra.stream import (
@@ -143,6 +146,8 @@ class StatelessStack(Stack):
             "SessionBucketName": sessions.bucket.bucket_name,
             "AuditTableName": sessions.audit.table.table_name,
         }
+        if decided := decisions_of(environment):
+            outputs[DECIDED] = json.dumps(decided)
         outputs |= _sign_in(environment, stateful.user_pool)
         for name, value in outputs.items():
             CfnOutput(self, name, value=value)

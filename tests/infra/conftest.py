@@ -22,7 +22,11 @@ from acta_infra.posture import settled, undecided, with_value
 
 Resource = Mapping[str, Any]
 HASH = re.compile(r"[0-9A-F]{8}$")
-DECIDED: Mapping[str, object] = {"default_visibility": "tenant"}
+DECIDED: Mapping[str, object] = {
+    "default_visibility": "tenant",
+    "retention.ended_sessions": 0,
+    "watch.emails": (),
+}
 """What the operator of a strict environment has decided in these tests, by the option."""
 EXPORT = re.compile(r"[\w-]+:ExportsOutput(Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*?)[0-9A-F]{8}")
 

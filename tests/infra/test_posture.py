@@ -1,7 +1,6 @@
 """What the posture of an environment decides, and what it leaves to the operator."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +17,14 @@ from acta_infra.posture import (
     Point,
     Undecided,
     applies,
+    as_text,
+    decisions_of,
     settled,
     undecided,
     value_of,
-    with_value,
+    with_decisions,
 )
+from tests.infra.conftest import Synthesised
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,15 +65,18 @@ def test_an_issuer_of_the_operator_s_decides_about_second_factors_itself() -> No
 
 
 def test_a_strict_environment_without_its_operator_s_decisions_is_not_synthesised() -> None:
-    with pytest.raises(Undecided, match="default_visibility='private' or 'tenant'"):
+    with pytest.raises(Undecided, match=r'Who sees a session[^"]+default_visibility="private",\n'):
         add_stacks(App(), PROD)
 
 
-def test_a_decided_environment_has_nothing_left_to_decide() -> None:
-    decided = PROD
-    for each in undecided(PROD):
-        decided = with_value(decided, each.option, each.choices[0])
-    assert undecided(decided) == ()
+def test_what_was_decided_stands_in_an_output_for_the_next_deployment(prod: Synthesised) -> None:
+    kept = json.loads(prod.stateless.body["Outputs"]["Decided"]["Value"])
+    assert kept == {"default_visibility": "tenant", "retention.ended_sessions": 0, "watch.emails": []}
+    assert undecided(with_decisions(PROD, kept)) == ()
+
+
+def test_an_open_environment_keeps_no_decisions_that_a_strict_one_would_take_over() -> None:
+    assert decisions_of(settled(DEV)) == {}
 
 
 def test_what_is_seen_in_the_settings_is_a_setting() -> None:
@@ -83,10 +88,5 @@ def test_what_is_seen_in_the_settings_is_a_setting() -> None:
 def test_the_page_of_options_lists_the_points_as_they_are() -> None:
     lines = (ROOT / "docs/options.md").read_text(encoding="utf-8").splitlines()
     for each in POINTS:
-        shown = ["you decide" if value is None else f"`{said(value)}`" for value in (each.open, each.strict)]
+        shown = ["you decide" if value is None else as_text(value) for value in (each.open, each.strict)]
         assert f"| `{each.option}` | {each.about} | {shown[0]} | {shown[1]} |" in lines
-
-
-def said(value: object) -> str:
-    """The value as one writes it."""
-    return json.dumps(dict(value) if isinstance(value, Mapping) else value)

@@ -17,6 +17,11 @@ from acta.cli.commands.grammar import (
 )
 
 NAMED = option("--env NAME", "one of infra/acta_infra/environments.py, such as dev", required=True)
+DECIDE = option(
+    "--decide OPTION=VALUE",
+    "decides a point that a strict environment leaves to you (docs/options.md); repeatable",
+    multiple=True,
+)
 TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
 
@@ -81,6 +86,7 @@ OPERATIONS = (
         "operations.deploy:deploy",
         "Deploy into your AWS account with the CDK: says what will change, and asks.",
         NAMED,
+        DECIDE,
         option("--yes", "do not ask, for CI"),
         option("--policies DIR", "deploy nothing: write the IAM policies that deploying needs"),
         epilog="Exit codes: 0 it is deployed, 1 cdk failed or the answer was no, 2 wrong use or refused.",
@@ -90,6 +96,7 @@ OPERATIONS = (
         "operations.deploy:diff",
         "Show what a deployment would change.",
         NAMED,
+        DECIDE,
         option("--exit-code", "exit with 1 if anything would change"),
         JSON,
     ),

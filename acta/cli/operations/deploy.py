@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.costs import check_tools, write_policies
+from acta.cli.operations.posture import asks_at_terminal, decide, show_posture
 from acta.cli.operations.target import (
     OperatorTarget,
     aws_errors,
@@ -203,12 +204,14 @@ def deploy(arguments: Namespace) -> int:
         raise CliError(NOBODY_TO_ASK)
     chosen = target(arguments.env)
     warn_unpinned(chosen)
+    chosen, decided = decide(chosen, arguments.decide, None if arguments.yes else asks_at_terminal())
+    show_posture(chosen)
     with cli_error(NotBootstrapped):
         check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region)
     lambdas = client_in(chosen.caller.region, "lambda")
     require_concurrency(chosen.environment, lambdas)
     live = look_before(chosen.environment.name, lambdas)
-    choice, app = chosen_app(chosen, live)
+    choice, app = chosen_app(chosen, live, decided)
     there = app.deployed()
     found = app.changes(there)
     try:
@@ -241,9 +244,11 @@ def deploy(arguments: Namespace) -> int:
 def diff(arguments: Namespace) -> int:
     """Returns exit code 1 if something differs and `--exit-code` is given, or if cdk fails. Raises CliError."""
     check_tools()
-    chosen = target(arguments.env)
+    chosen, decided = decide(target(arguments.env), arguments.decide, None)
+    if not arguments.json:
+        show_posture(chosen)
     live = look_before(chosen.environment.name, client_in(chosen.caller.region, "lambda"))
-    _, app = chosen_app(chosen, live)
+    _, app = chosen_app(chosen, live, decided)
     there = app.deployed()
     found = app.changes(there)
     if arguments.json:
@@ -270,11 +275,14 @@ def as_json(chosen: OperatorTarget, found: Mapping[str, Changes]) -> dict[str, A
     }
 
 
-def chosen_app(chosen: OperatorTarget, live: LiveRelease) -> tuple[WriteVersion, SynthesisedApp]:
-    """The schema version to write, and the app synthesised with it for the release that is live. Raises CliError."""
+def chosen_app(
+    chosen: OperatorTarget, live: LiveRelease, decided: Mapping[str, str]
+) -> tuple[WriteVersion, SynthesisedApp]:
+    """The schema version to write, and the app synthesised with it for the release that is live. `decided`: the app's
+    context with what the operator has answered. Raises CliError."""
     cloudformation = client_in(chosen.caller.region, "cloudformation")
     choice = choose_write_version(chosen.environment, cloudformation, live)
-    return choice, synthesised(chosen, {"write_version": str(choice.version), **roll_out(live)})
+    return choice, synthesised(chosen, {"write_version": str(choice.version), **roll_out(live), **decided})
 
 
 def roll_out(live: LiveRelease) -> Mapping[str, str]:

@@ -314,7 +314,7 @@ class Receivers(Construct):
             self, "Topic", enforce_ssl=True, display_name=f"Acta {environment.name}: alarms"
         )
         self._take_what_cloudwatch_says(environment.name)
-        for address in watch.emails:
+        for address in watch.emails or ():
             self.topic.add_subscription(subscriptions.EmailSubscription(address))
         for url in watch.webhooks:
             self.topic.add_subscription(subscriptions.UrlSubscription(url))
