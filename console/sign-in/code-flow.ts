@@ -100,7 +100,8 @@ export async function revoke(renews: string): Promise<void> {
   const { revocation_endpoint } = await discovered();
   if (!revocation_endpoint || !renews) return;
   const { client_id } = await signInSettings();
-  await fetch(revocation_endpoint, { method: "POST", body: new URLSearchParams({ token: renews, client_id }) });
+  // Also where the tab is closed or left at once.
+  await fetch(revocation_endpoint, { method: "POST", body: new URLSearchParams({ token: renews, client_id }), keepalive: true });
 }
 
 interface Granted {
