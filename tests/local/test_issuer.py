@@ -81,3 +81,11 @@ def test_the_configuration_points_at_the_keys(issuer: LocalIssuer) -> None:
 def test_the_published_key_is_public(issuer: LocalIssuer) -> None:
     (key,) = json.loads(issuer.documents()["/.well-known/jwks.json"])["keys"]
     assert set(key) <= {"kty", "n", "e", "kid", "alg", "use", "key_ops"}
+
+
+def test_no_two_tokens_are_the_same(issuer: LocalIssuer) -> None:
+    """A client takes the next token for a new one, also within the second in which the last one was made."""
+    now = datetime.now(UTC)
+    assert issuer.issue_token("acme", "ann", "admin", now=now) != issuer.issue_token(
+        "acme", "ann", "admin", now=now
+    )

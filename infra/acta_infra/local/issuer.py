@@ -218,6 +218,7 @@ class LocalIssuer:
             "roles": _claim(list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY]))),
             "iat": issued_at,
             "exp": issued_at + ttl,
+            "jti": secrets.token_hex(8),  # so that two tokens of one second differ
             **({"nonce": nonce} if nonce else {}),
         }
         return jwt.encode(claims, self.key, algorithm=ALGORITHM, headers={"kid": self.key_id})
