@@ -233,6 +233,9 @@ class Environment:
     record_reads: bool | None = None
     """Whether the audit trail also records reads of what is somebody else's, once for each person, thing and hour (ADR
     142). None: as the posture says."""
+    mcp_decisions: Literal["form", "link", "off"] = "form"
+    """How people decide questions at `/mcp`: in a form of their client, or else on the page for people (`form`), on the
+    page alone (`link`), or not from there at all (`off`). A client's model decides in none of them."""
     caps: SessionCaps = SessionCaps()
     limits: TenantLimits = USUAL_LIMITS
     """The limits of each tenant that `tenant_limits` does not name. A limit that is None does not exist."""

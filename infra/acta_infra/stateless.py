@@ -109,6 +109,9 @@ class StatelessStack(Stack):
         if not environment.is_local:  # locally the launcher provides the address
             made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
             made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
+            made["mcp"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
+            if environment.console_url:
+                made["mcp"].function.add_environment(f"{PREFIX}NOTIFY_CONSOLE_URL", environment.console_url)
         api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)

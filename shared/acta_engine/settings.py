@@ -300,6 +300,11 @@ class Settings:
     """SHA-256 of the secrets that CloudFront may send along, separated by commas. Empty: there is no CloudFront."""
     cors_origins: str = setting("", to=("mcp",))
     """Origins of web pages that may call `/mcp`, beside the deployment's own, separated by commas; `*`: all."""
+    mcp_decisions: Literal["form", "link", "off"] = setting(
+        "form", one_of=("form", "link", "off"), to=("mcp",)
+    )
+    """How people decide questions at `/mcp` (ADR 138). `form`: in a form that their client shows them, or else on the
+    page for people, to which the answer links. `link`: on the page alone. `off`: not from there at all."""
     token_issuer: str = setting("", by="templates")
     """The issuer of the API's tokens, which `/.well-known/oauth-protected-resource` names. Empty: it names none."""
     public_url: str = setting("", by="templates")

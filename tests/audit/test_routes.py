@@ -35,6 +35,7 @@ def test_an_admin_reads_who_wrote_what_newest_first(api: AdminApi) -> None:
         "who": "p_acme_bob",
         "roles": ["member"],
         "source": "192.0.2.0/24",
+        "via": "api",
         "action": "file.write",
         "details": {"path": "notes/may.md", "bytes": "6"},
         "outcome": "done",

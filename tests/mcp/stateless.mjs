@@ -4,7 +4,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 async function connected() {
   const headers = { Authorization: `Bearer ${process.env.MCP_TOKEN}` };
   const transport = new StreamableHTTPClientTransport(new URL(process.env.MCP_URL), { requestInit: { headers } });
-  const client = new Client({ name: "acta-test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  const capabilities = { elicitation: { form: {} } };
+  const client = new Client({ name: "acta-test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" } });
+  client.setRequestHandler("elicitation/create", async () => ({ action: "accept", content: { option: "approve" } }));
   await client.connect(transport);
   return client;
 }
@@ -12,7 +14,7 @@ async function connected() {
 async function called(client, name, args) {
   const result = await client.callTool({ name, arguments: args });
   if (result.isError) throw new Error(result.content[0].text);
-  return result.structuredContent;
+  return JSON.parse(result.content[0].text.split("\n")[1]);
 }
 
 async function watched(client, session_id, until) {

@@ -57,5 +57,5 @@ def test_the_client_with_a_handshake_gets_a_task_and_its_result(owner: Person, p
     assert told["version"] == "2025-11-25"
     assert set(told["statuses"]) == {"working", "completed"}
     assert told["decided"] is True
-    assert told["result"]["structuredContent"]["result"]["goal_met"] is True
+    assert json.loads(told["result"]["content"][0]["text"].split("\n")[1])["result"]["goal_met"] is True
     assert owner.files() == set()

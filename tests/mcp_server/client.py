@@ -1,5 +1,6 @@
 """A client of `/mcp`, in either version of the protocol."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,12 @@ STATELESS, WITH_HANDSHAKE = "2026-07-28", "2025-11-25"
 WITH_TASKS: Json = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 WITH_FORMS: Json = {**WITH_TASKS, "elicitation": {"form": {}}}
 NAMED_BY = {"tools/call": "name", "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
+
+
+def told(result: Json) -> Json:
+    """What a tool's result quotes: the second line of its text."""
+    found: Json = json.loads(result["content"][0]["text"].split("\n")[1])
+    return found
 
 
 class Client:
@@ -69,8 +76,7 @@ class Client:
         """What a tool answers that does what it is asked."""
         found = self.call(name, arguments)
         assert not found["isError"], found
-        content: Json = found["structuredContent"]
-        return content
+        return told(found)
 
     def names(self) -> list[str]:
         return [tool["name"] for tool in self.result("tools/list")["tools"]]

@@ -7,7 +7,7 @@ import pytest
 from acta_engine.errors import ModelRefused
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
-from tests.mcp_server.client import WITH_FORMS, WITH_HANDSHAKE, WITH_TASKS, Client
+from tests.mcp_server.client import WITH_FORMS, WITH_HANDSHAKE, WITH_TASKS, Client, told
 from tests.people.policies import DELETE, ENDS, WAYS, house_with
 
 GOAL = {"goal": "Look around"}
@@ -30,15 +30,15 @@ def test_a_client_with_tasks_gets_one_and_later_its_result() -> None:
     session = house.head(task["taskId"])
     assert done["status"] == "completed"
     assert session.result is not None
-    assert done["result"]["content"] == [{"type": "text", "text": session.result.answer}]
-    assert done["result"]["structuredContent"]["result"]["goal_met"] is True
+    assert told(done["result"])["result"]["answer"] == session.result.answer
+    assert told(done["result"])["result"]["goal_met"] is True
     assert done["result"]["isError"] is False
 
 
 def test_a_client_without_tasks_is_told_how_to_watch() -> None:
     found = Client(ended()).call("agent_default", GOAL)
     assert found["resultType"] == "complete"
-    assert found["structuredContent"]["session_id"] in found["content"][0]["text"]
+    assert told(found)["session_id"].startswith("ses_")
     assert "watch_session" in found["content"][0]["text"]
 
 
@@ -97,7 +97,7 @@ def test_a_run_that_failed_is_a_result_that_says_so() -> None:
     assert house.head(task_id).state == "failed"
     task = client.result("tasks/get", taskId=task_id)
     assert (task["status"], task["result"]["isError"]) == ("completed", True)
-    assert task["result"]["content"][0]["text"].startswith("MODEL_REFUSED: ")
+    assert told(task["result"])["error"]["code"] == "MODEL_REFUSED"
 
 
 def asking(*turns: Any, capabilities: Any = WITH_FORMS) -> tuple[House, Client, str, dict[str, Any]]:
@@ -145,20 +145,20 @@ def test_every_question_is_a_form_of_plain_fields(type: Any) -> None:
     turns, limits = WAYS[type]
     house = house_with(*turns)
     client = Client(house, capabilities=WITH_FORMS)
-    started = client.call("start_session", {"content": "Go", **limits})["structuredContent"]
+    started = client.data("start_session", content="Go", **limits)
     house.run()
     task = client.result("tasks/get", taskId=started["session_id"])
     (asked,) = task["inputRequests"].values()
     form = asked["params"]["requestedSchema"]
     assert form["required"] == ["option"]
-    assert asked["params"]["message"].startswith(f"{type}: ")
+    assert asked["params"]["message"].startswith(f"Acta asks you to decide ({type}).")
 
 
 def test_a_clarification_is_answered_in_a_form() -> None:
     turns, _ = WAYS["clarification_needed"]
     house, client, task_id, task = asking(*turns)
     ((key, asked),) = task["inputRequests"].items()
-    assert "The agent asks: " in asked["params"]["message"]
+    assert "--- question: agent (" in asked["params"]["message"]
     answer(client, task_id, key, "accept", option="answer", text="a.txt")
     assert house.head(task_id).state != "waiting_for_user" or not house.head(task_id).interventions
 
@@ -168,7 +168,7 @@ def test_a_client_that_cannot_ask_its_person_is_told_in_words(capabilities: Any)
     _, _, _, task = asking(plans("delete"), DELETE, *ENDS, capabilities=capabilities)
     assert task["status"] == "working"
     assert "inputRequests" not in task
-    assert "decide" in task["statusMessage"]
+    assert "They decide " in task["statusMessage"]
 
 
 @pytest.mark.parametrize("content", [{}, {"option": 5}, {"option": "burn"}])

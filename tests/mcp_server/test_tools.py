@@ -12,7 +12,7 @@ from tests.api.session_functions import functions_of
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
-from tests.mcp_server.client import STATELESS, WITH_HANDSHAKE, WITH_TASKS, Client, of_tenant
+from tests.mcp_server.client import STATELESS, WITH_HANDSHAKE, WITH_TASKS, Client, of_tenant, told
 from tests.people.policies import DELETE, ENDS, house_with
 
 
@@ -60,8 +60,7 @@ def test_a_question_is_listed_read_and_decided() -> None:
     assert client.data("decide", **about, option="reject", comment="No")["resolution"] == "reject"
     again = client.call("decide", {**about, "option": "approve"})
     assert again["isError"]
-    assert again["structuredContent"]["error"]["code"] == "CONFLICT"
-    assert again["content"][0]["text"].startswith("CONFLICT: ")
+    assert told(again)["code"] == "CONFLICT"
 
 
 def test_a_session_is_cancelled() -> None:
@@ -80,11 +79,11 @@ def test_each_agent_that_the_caller_may_start_is_a_tool() -> None:
     ]
     client = Client(house, "finance")
     (tool,) = [each for each in client.result("tools/list")["tools"] if each["name"] == "agent_books"]
-    assert (tool["title"], tool["inputSchema"]["required"]) == ("Books", ["goal"])
+    assert (tool["title"], tool["inputSchema"]["required"]) == ("Agent books", ["goal"])
     assert "Keeps the books." in tool["description"]
     assert client.data("agent_books", goal="Add it up")["agent_id"] == "books"
     refused = Client(house).call("agent_books", {"goal": "Add it up"})
-    assert refused["structuredContent"]["error"]["code"] == "FORBIDDEN"
+    assert told(refused)["code"] == "FORBIDDEN"
 
 
 def test_many_agents_come_page_by_page_and_each_once() -> None:
@@ -122,7 +121,7 @@ def test_arguments_that_do_not_fit_are_told_to_the_model(
     house = house_with()
     found = Client(house).call(name, arguments)
     assert found["isError"]
-    error = found["structuredContent"]["error"]
+    error = told(found)
     assert error["code"] == "VALIDATION_ERROR"
     assert field in error["details"]
     assert field in found["content"][0]["text"]
@@ -135,7 +134,7 @@ def test_a_tool_that_there_is_none_of_is_an_error_of_the_protocol() -> None:
 @pytest.mark.parametrize("session_id", ["ses_none", "../agents", "a/b", "", "ses_%2e", "x" * 5_000])
 def test_an_id_is_nothing_but_an_id(session_id: str) -> None:
     found = Client(house_with()).call("cancel_session", {"session_id": session_id})
-    assert found["structuredContent"]["error"]["code"] in ("SESSION_NOT_FOUND", "NOT_FOUND")
+    assert told(found)["code"] in ("SESSION_NOT_FOUND", "NOT_FOUND")
 
 
 def test_a_call_under_a_key_starts_once() -> None:
@@ -143,11 +142,11 @@ def test_a_call_under_a_key_starts_once() -> None:
     client = Client(house)
     key = {"_meta": {"acta.agent/idempotency-key": "mine"}}
     first, second = (client.call("agent_default", {"goal": "Go"}, **key) for _ in range(2))
-    assert first["structuredContent"] == second["structuredContent"]
+    assert told(first) == told(second)
     assert len(house.workflow.executions) == 1
     other = client.call("agent_default", {"goal": "Go elsewhere"}, **key)
-    assert other["structuredContent"]["error"]["code"] == "IDEMPOTENCY_MISMATCH"
-    assert client.call("agent_default", {"goal": "Go"})["structuredContent"] != first["structuredContent"]
+    assert told(other)["code"] == "IDEMPOTENCY_MISMATCH"
+    assert told(client.call("agent_default", {"goal": "Go"})) != told(first)
 
 
 def test_another_tenant_sees_nothing_of_it() -> None:
@@ -156,10 +155,7 @@ def test_another_tenant_sees_nothing_of_it() -> None:
     session_id = client.data("start_session", content="Go")["session_id"]
     other = Client(house, gateway=of_tenant(client.gateway, "rival"), capabilities=WITH_TASKS)
     for name in ("watch_session", "cancel_session", "session_receipt"):
-        assert (
-            other.call(name, {"session_id": session_id})["structuredContent"]["error"]["code"]
-            == "SESSION_NOT_FOUND"
-        )
+        assert told(other.call(name, {"session_id": session_id}))["code"] == "SESSION_NOT_FOUND"
     assert other.error("tasks/get", taskId=session_id)["code"] == -32602
 
 
@@ -175,17 +171,17 @@ def test_a_private_session_is_told_from_none_by_nobody_but_its_owner() -> None:
     )
 
 
-def test_the_trail_has_what_a_call_did_as_if_it_had_come_over_v1() -> None:
+def test_the_trail_has_what_a_call_did_and_that_it_came_over_mcp() -> None:
     house, audit, trail = house_with(), memory_audit(), MemoryTrail()
     client = Client(house, gateway=functions_of(house, audit=audit._replace(trail=trail)).mcp)
     session_id = client.data("start_session", content="Go")["session_id"]
     client.data("watch_session", session_id=session_id)
     client.data("cancel_session", session_id=session_id)
-    assert [(record.action, record.outcome) for record in trail.records[TENANT]] == [
-        ("session.start", "begun"),
-        ("session.start", "done"),
-        ("session.cancel", "begun"),
-        ("session.cancel", "done"),
+    assert [(record.action, record.outcome, record.via) for record in trail.records[TENANT]] == [
+        ("session.start", "begun", "mcp"),
+        ("session.start", "done", "mcp"),
+        ("session.cancel", "begun", "mcp"),
+        ("session.cancel", "done", "mcp"),
     ]
 
 
@@ -201,6 +197,6 @@ def test_a_tenant_that_asks_too_often_is_told_so_and_still_stops_things(version:
     assert int(refused.headers["Retry-After"]) > 0
     assert refused.error["code"] == "RATE_LIMITED"
     assert REQUESTS in refused.headers["RateLimit-Policy"]
-    told = client.call("watch_session", {"session_id": session_id})["structuredContent"]["error"]
-    assert (told["code"], told["retry_after_seconds"] > 0) == ("RATE_LIMITED", True)
+    error = told(client.call("watch_session", {"session_id": session_id}))
+    assert (error["code"], error["retry_after_seconds"] > 0) == ("RATE_LIMITED", True)
     assert client.data("cancel_session", session_id=session_id)["state"] == "cancelled"

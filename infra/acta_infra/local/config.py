@@ -88,6 +88,7 @@ class LocalConfig:
                 f"{PREFIX}TOKEN_ISSUER": api_url,
                 f"{PREFIX}PUBLIC_URL": api_url,
             }
+            given[function_name("local", "mcp")] = {f"{PREFIX}PUBLIC_URL": api_url}
             given[function_name("local", "console")] = {
                 f"{PREFIX}CONSOLE_ISSUER": api_url,
                 f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,

@@ -32,7 +32,7 @@ from acta_engine.api.incoming import Inner, Request, read_request, request_id
 from acta_engine.api.operation import Function, Operation, RouteHandler
 from acta_engine.api.operations import CATCH_ALL, MOVED, operations_in
 from acta_engine.app import App
-from acta_engine.audit.record import Audit
+from acta_engine.audit.record import Audit, Via
 from acta_engine.audit.recorder import Recorder
 from acta_engine.bound_tenant import bound_to, tenant_hash
 from acta_engine.clock import SESSION, is_id
@@ -110,6 +110,11 @@ class Api:
             raise Unauthorized("This needs a bearer token.")
         return self.request.caller
 
+    @property
+    def request_id(self) -> str:
+        """The gateway's, of the request that came from outside."""
+        return request_id(self._event)
+
     def _handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         self._request, self._event = None, event
         response = self._with_limits(self._answered(event, lambda: self._dispatch(event)))
@@ -122,7 +127,7 @@ class Api:
         """
         outer, event = self._request, inner.event(self._event)
         try:
-            response = self._answered(event, lambda: self._dispatch(event))
+            response = self._answered(event, lambda: self._dispatch(event, inner.via))
             self._log_answer(event, response)
             return response
         finally:
@@ -149,10 +154,10 @@ class Api:
                 self._log_refusal(event, error, response.code)
             return response
 
-    def _dispatch(self, event: dict[str, Any]) -> Response:
+    def _dispatch(self, event: dict[str, Any], via: Via = "api") -> Response:
         if self.function == CATCH_ALL and (place := MOVED.get(event.get("rawPath", ""))) is not None:
             return Response(308, "", "", {"Location": place})
-        request = self._request = read_request(event, self.settings)
+        request = self._request = read_request(event, self.settings)._replace(via=via)
         if request.route not in self._own:
             raise NotFound("There is nothing at this path.")
         handle = self.load(request.route.name)

@@ -37,7 +37,7 @@ def requester_of(request: Request, status: int = 202) -> Requester:
     """`status`: what the request is answered with where it succeeds. Raises ValidationFailed for an unusable key."""
     if request.caller is None:
         raise Unauthorized("This needs a bearer token.")
-    return Requester(*request.caller, key=idempotency_key(request, status))
+    return Requester(*request.caller, key=idempotency_key(request, status), via=request.via)
 
 
 def idempotency_key(request: Request, status: int) -> IdempotencyKey | None:

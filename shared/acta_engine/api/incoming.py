@@ -18,7 +18,7 @@ from acta_engine.api.json_body import body_bytes, json_text
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import find
 from acta_engine.api.role_claims import RoleRules
-from acta_engine.audit.record import network_of
+from acta_engine.audit.record import Via, network_of
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.settings import Settings
 from acta_engine.untrusted.path import PathRefused, check_path
@@ -27,7 +27,7 @@ from acta_engine.untrusted.path import PathRefused, check_path
 class Request(NamedTuple):
     """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
     bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
-    `source`: the client's network (`acta_engine.audit.record.network_of`).
+    `source`: the client's network (`acta_engine.audit.record.network_of`). `via`: the way by which it came.
     """
 
     route: Operation
@@ -39,6 +39,7 @@ class Request(NamedTuple):
     text: str
     caller: Caller | None
     source: str = ""
+    via: Via = "api"
 
     @property
     def file_path(self) -> str:
@@ -136,7 +137,8 @@ KEPT_HEADERS = (SECRET_HEADER, ADDRESS_HEADER)
 
 class Inner(NamedTuple):
     """`path`: as in the table of routes. `variables`: of the path; `query`: without those that were not given.
-    `body`: None where there is none. `idempotency_key`: None where the client gives none.
+    `body`: None where there is none. `idempotency_key`: None where the client gives none. `via`: `mcp`, unless a person
+    has filled in a form.
     """
 
     method: str
@@ -145,6 +147,7 @@ class Inner(NamedTuple):
     query: Mapping[str, str] = {}
     body: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
+    via: Via = "mcp"
 
     def event(self, outer: Mapping[str, Any]) -> dict[str, Any]:
         """The event as the gateway would send it. The caller is the outer request's: the authorizer's claims stay."""

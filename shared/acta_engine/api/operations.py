@@ -91,7 +91,7 @@ SESSIONS = (
         mcp=McpOffer(
             "start_session", "Start a session",
             "Starts a session: an agent works on the goal in `content` on its own, for minutes or days. The answer has "
-            "`session_id`. Follow it with watch_session; questions of the agent are decided with decide.",
+            "`session_id`. Follow it with watch_session.",
         ),
         summary="Start a session",
         about="Gives an agent a goal and returns at once. Without `content` the session stays `idle` until "
@@ -287,8 +287,9 @@ SESSIONS = (
         action="session.message", takes=("Idempotency-Key",), codes=STARTS, client="say",
         mcp=McpOffer(
             "say", "Say something to a session",
-            "A message to the agent. It answers an open question of the agent if there is one. Otherwise the agent "
-            "reads it before its next turn or, after a run has ended, in a new run of the same conversation.",
+            "A message to the agent. It answers the agent's own open question if there is one that names no role. "
+            "Otherwise the agent reads it before its next turn or, after a run has ended, in a new run of the same "
+            "conversation.",
         ),
         summary="Say something to the session",
         about="The message answers the agent's open question, or else is read in its next turn. After a run has "
@@ -388,8 +389,9 @@ INTERVENTIONS = (
         takes=("Idempotency-Key",), codes=("APPROVER_MUST_DIFFER",), client="decide",
         mcp=McpOffer(
             "decide", "Decide a question",
-            "Decides a question that waits for a person, once and in the name of the person whose token this is: "
-            "approve only what that person has seen and wants. A second decision is refused.",
+            "Has the person whose token this is asked to decide a question: in a form of their client, or on the page "
+            "that the answer names. The person chooses the option, whatever this call names. Only reject, skip, cancel "
+            "and finish are done at once. A second decision is refused.",
             destroys=True,
         ),
         summary="Decide a question",

@@ -65,6 +65,7 @@ def record_view(record: AuditRecord) -> "answers.AuditRecordView":
         "who": record.who,
         "roles": [visible(role) for role in record.roles],
         "source": record.source,
+        "via": record.via,
         "action": record.action,
         "details": {name: visible(value) for name, value in record.details.items()},
         "outcome": record.outcome,

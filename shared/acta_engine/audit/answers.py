@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acta_engine.api.answers import TypedDict
 from acta_engine.api.formats import Instant
-from acta_engine.audit.record import Outcome
+from acta_engine.audit.record import Outcome, Via
 
 
 class AuditRecordView(TypedDict):
@@ -18,6 +18,9 @@ class AuditRecordView(TypedDict):
     roles: list[str]
     source: str
     """The client's network, such as `192.0.2.0/24`."""
+    via: Via
+    """How the request came: `api`, or over MCP as a call of the client's model (`mcp`) or as the answer to a form for
+    its person (`mcp_form`)."""
     action: str
     """`session.start`, `file.write` …"""
     details: dict[str, str]

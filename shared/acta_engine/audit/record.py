@@ -13,6 +13,11 @@ from typing import Literal, NamedTuple, Protocol
 from acta_engine.clock import Clock
 from acta_engine.store.schema import FrozenModel
 
+Via = Literal["api", "mcp", "mcp_form"]
+"""The way by which a request came in, known from the route that took it and from no header. `api`: a request to `/v1`,
+of whatever program. `mcp`: a tool that a client's model called at `/mcp`. `mcp_form`: the answer to a form that a
+client of `/mcp` was given for its person.
+"""
 Outcome = Literal["begun", "done", "refused", "failed"]
 """`begun`: the outcome is not known, because the worker died or the store was unavailable afterwards. `refused`: the
 caller was told why (4xx). `failed`: the mistake was on our side (5xx), and the action may have happened.
@@ -29,7 +34,7 @@ MAX_CHARS = 200
 class AuditRecord(FrozenModel):
     """`who`: the pseudonym of the caller, or `UNKNOWN`. `source`: the truncated address. `details`: what the action was
     on, by name: `session_id`, `path`, `version`, `option` … `at`: when the request began; `ended_at`: None while it is
-    `begun`. `code`: of the error that the caller was answered with.
+    `begun`. `code`: of the error that the caller was answered with. `via`: the way by which the request came.
     """
 
     audit_id: str
@@ -38,6 +43,7 @@ class AuditRecord(FrozenModel):
     who: str
     roles: tuple[str, ...] = ()
     source: str = ""
+    via: Via = "api"
     action: str
     details: Mapping[str, str] = {}
     outcome: Outcome = "begun"

@@ -77,6 +77,7 @@ class Recorder:
                 who=self._who(caller, action),
                 roles=_roles(caller),
                 source=request.source,
+                via=request.via,
                 action=action,
                 details=details,
             )

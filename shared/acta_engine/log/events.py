@@ -403,12 +403,15 @@ class QuestionResolved(QuestionEvent):
     input_hash: str | None = None
     """The hash of the input that runs, if the decision is about a call."""
     resolved_by: str | None = None
+    via: str | None = None
+    """`mcp_form` if it came from a form of an MCP client, `mcp` if that client's model sent it, else `api`."""
     comment: str = ""
 
     @property
     def text(self) -> str:
-        return f"decided: {words(self.option)}" + (
-            f", by {quoted(self.resolved_by)}" if self.resolved_by else ""
+        by = f", by {quoted(self.resolved_by)}" if self.resolved_by else ""
+        return f"decided: {words(self.option)}{by}" + (
+            ", over MCP" if self.via in ("mcp", "mcp_form") else ""
         )
 
 

@@ -9,7 +9,7 @@ Source: modelcontextprotocol.io/specification, "Streamable HTTP", "Versioning", 
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from acta_engine.api.envelope import JSON, NO_BODY, Response, to_json
 from acta_engine.api.json_body import parse_json
@@ -83,11 +83,18 @@ class RpcMessage(NamedTuple):
             return TASKS in _mapping(self.capabilities.get("extensions"))
         return isinstance(self.params.get("task"), dict)
 
-    @property
-    def takes_forms(self) -> bool:
-        """Whether the client can ask its person. An `elicitation` without modes means forms."""
+    def elicits(self, mode: Literal["form", "url"]) -> bool:
+        """Whether the client can ask its person in this way. An `elicitation` without modes means forms."""
         asked = self.capabilities.get("elicitation")
-        return isinstance(asked, dict) and ("form" in asked or not asked)
+        return isinstance(asked, dict) and (mode in asked or (mode == "form" and not asked))
+
+    @property
+    def input_responses(self) -> Json:
+        """What the client says its person has answered, by the keys of the requests. Raises RpcError."""
+        responses = self.params.get("inputResponses", {})
+        if not isinstance(responses, dict):
+            raise RpcError(INVALID_PARAMS, "params.inputResponses is an object.")
+        return responses
 
     @property
     def idempotency_key(self) -> str | None:

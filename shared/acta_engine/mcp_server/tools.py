@@ -16,6 +16,8 @@ from acta_engine.api.operation import McpOffer, Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.errors import FieldsInvalid
 from acta_engine.sessions.bodies import StartSession
+from acta_engine.untrusted.quoting import quoted
+from acta_engine.untrusted.visible import visible
 
 Json = dict[str, Any]
 
@@ -110,13 +112,15 @@ def agent_tool(agent: AgentDefinition) -> Json:
     """The agent as a tool with a goal."""
     own = _worded(StartSession, StartSession.model_json_schema())
     words = "What the agent shall reach, in full sentences."
+    made_at = str(agent.updated_at)  # set after whoever wrote the agent had written it
     goal = {"type": "string", "minLength": 1, "description": words}
     arguments = {"goal": goal, **{name: own[name] for name in _LIMITS}}
-    does = agent.goal.strip() or "An agent that reaches a goal on its own, with the tools that it has."
+    about = quoted("agent", agent.agent_id, visible(f"{agent.name}\n{agent.goal.strip()}"), key=made_at)
     return _view(
         f"{AGENT}{agent.agent_id}",
-        agent.name,
-        f"Hands a goal to the agent {agent.name}, which works on it on its own, for minutes or days.\n\n{does}",
+        f"Agent {agent.agent_id}",
+        "Hands a goal to this agent, which works on it on its own, for minutes or days. Its admin says of it:\n"
+        + about,
         _schema(arguments, ("goal",)),
         execution={"taskSupport": "optional"},
     )

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, with_config
 
 from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
+from acta_engine.audit.record import Via
 from acta_engine.people import intervention as stored
 from acta_engine.people.intervention import InterventionState
 from acta_engine.people.policies import InterventionType
@@ -132,6 +133,9 @@ class InterventionView(TypedDict):
     comment: str | None
     resolved_by: str | None
     """The subject of the person who decided. An expiry has none."""
+    via: Via | None
+    """How the decision came: `api`, over MCP in a form for the person (`mcp_form`) or from the client's model (`mcp`),
+    which may only refuse and answer the agent's own questions. null: no person has chosen an option."""
     resolved_at: Instant | None
     created_at: Instant
     truncated: NotRequired[bool]

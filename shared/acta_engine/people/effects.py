@@ -6,6 +6,7 @@ A person's answer and an expiry's default do the same; the record of who decided
 
 from typing import Any
 
+from acta_engine.audit.record import Via
 from acta_engine.log.commit import Change, StepRecord
 from acta_engine.log.conversation import Content, ToolEntry, input_hash
 from acta_engine.log.events import QuestionExpired, QuestionResolved, ToolFinished
@@ -42,12 +43,14 @@ def settle(
     *,
     comment: str | None = None,
     by: str | None = None,
+    via: Via | None = None,
     message_id: str = "",
     expired: bool = False,
 ) -> Intervention:
     """Closes the intervention, applies the option, and returns the closed intervention.
 
-    `given`: the checked input of the option. `by`: the person; None at an expiry. `message_id`: the id that the text of
+    `given`: the checked input of the option. `by`: the person, and `via` the way by which they
+    decided; None at an expiry. `message_id`: the id that the text of
     an answer gets as a message.
     """
     if by is not None and _has_words_for_agent(option, given, comment):
@@ -59,6 +62,7 @@ def settle(
             "input": _kept(given, message_id) or None,
             "comment": comment,
             "resolved_by": by,
+            "via": via,
             "resolved_at": change.now,
         }
     )
@@ -80,7 +84,7 @@ def settle(
         change.event(QuestionExpired(**data))
     else:
         said = {"comment": comment} if comment else {}
-        change.event(QuestionResolved(**data, resolved_by=by, **said))
+        change.event(QuestionResolved(**data, resolved_by=by, via=via, **said))
     was_in_outage = change.head.outage is not None
     _apply(change, one, option, given, comment, by, message_id, expired)
     if by is not None or is_about_outage(

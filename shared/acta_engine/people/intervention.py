@@ -4,7 +4,8 @@ from collections.abc import Container, Set
 from datetime import datetime
 from typing import Any, Literal
 
-from acta_engine.errors import ApproverMustDiffer, RoleMissing
+from acta_engine.audit.record import Via
+from acta_engine.errors import ApproverMustDiffer, NotYours, RoleMissing
 from acta_engine.people.policies import InterventionType, has_one_of
 from acta_engine.store.schema import StoredModel
 
@@ -27,7 +28,8 @@ class Intervention(StoredModel):
     """`context`: what the person is shown, by type. `default_action`: what happens at `timeout_at`; None: it waits
     until somebody decides. `warned`: the warning before the timeout was given. `role`: the role that may decide; None:
     any member of the tenant. State `withdrawn`: the session ended before anybody decided. `private_to`: the owner of
-    the private session that asks; None: it is the tenant's. `agent_name`: what the agent that asks is called.
+    the private session that asks; None: it is the tenant's. `agent_name`: what the agent that asks is called. `via`:
+    the way by which the decision came; None: no person has chosen an option.
     """
 
     intervention_id: str
@@ -45,6 +47,7 @@ class Intervention(StoredModel):
     input: dict[str, Any] | None = None
     comment: str | None = None
     resolved_by: str | None = None
+    via: Via | None = None
     resolved_at: datetime | None = None
     created_at: datetime
     private_to: str | None = None
@@ -148,6 +151,24 @@ LETS_RUN = frozenset({"approve", "modify", "retry"})
 def lets_run(one: Intervention, option: str) -> bool:
     """Whether a call that others have to decide on runs after this option. Everybody may refuse it."""
     return is_for_others_only(one) and option in LETS_RUN
+
+
+PERSON_DECIDES = (
+    "A person has to decide this, and no model for them. Over MCP the tool decide asks the person, or says where they "
+    "decide."
+)
+
+
+def require_person(one: Intervention, option: str, via: Via) -> None:
+    """Raises NotYours where a client's model has called a tool for a decision that its person has to make.
+
+    A model may refuse, because then nothing runs that the question was about. It may answer the agent's own question,
+    because that is a message like any other, unless the question names a role. Every other option lets something run,
+    go on or be recorded.
+    """
+    is_message = option == "answer" and is_clarification(one) and one.role is None
+    if via == "mcp" and option not in ENDS_WORK and not is_message:
+        raise NotYours(PERSON_DECIDES, None, one.session_id, one.intervention_id)
 
 
 def require_another(one: Intervention, option: str, user: str, askers: Container[str]) -> None:

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, policies_of
 from acta_engine.agents.store import Definitions
-from acta_engine.errors import Conflict, RoleMissing
+from acta_engine.audit.record import Via
+from acta_engine.errors import Conflict, NotYours, RoleMissing
 from acta_engine.log.commit import IdempotencyKey
 from acta_engine.log.head import Head
 from acta_engine.people.intervention import (
     ENDS_WORK,
     NO_ROLES,
+    PERSON_DECIDES,
     Intervention,
     as_asked_now,
     is_pause,
     require_another,
+    require_person,
     require_role,
 )
 from acta_engine.people.policies import Deciders, InterventionType, Policy, has_one_of, who_decides
@@ -32,12 +35,15 @@ AGENT_DELETED = (
 
 
 class Requester(NamedTuple):
-    """A person as their token names them. `key`: of the request, where it came with an `Idempotency-Key`."""
+    """A person as their token names them. `key`: of the request, where it came with an `Idempotency-Key`. `via`: the
+    way by which the request came.
+    """
 
     tenant: str
     user: str
     roles: Set[str] = NO_ROLES
     key: IdempotencyKey | None = None
+    via: Via = "api"
 
 
 def agent_of(definitions: Definitions, head: Head) -> AgentDefinition:
@@ -71,7 +77,8 @@ def require_decider(
     asked and allow it now: an agent, a tool or an operator may have become stricter since.
 
     `agent` None: it was deleted, and its rules with it, so the question is only refused any more. `tool`: of the call
-    that the question is about, as it is now. Raises RoleMissing, ApproverMustDiffer, Conflict.
+    that the question is about, as it is now. Raises RoleMissing, ApproverMustDiffer, Conflict, and NotYours where a
+    client's model asks for what a person has to decide.
     """
     if agent is None and option not in ENDS_WORK:
         raise Conflict(AGENT_DELETED)
@@ -85,13 +92,18 @@ def require_decider(
     if now.role is not None:
         require_role(present.model_copy(update={"role": now.role}), requester.roles, start_roles)
     require_another(present, option, requester.user, head.askers)
+    require_person(present, option, requester.via)
     return present
 
 
 def require_decider_of(
     type: InterventionType, head: Head, agent: AgentDefinition, requester: Requester
 ) -> None:
-    """Checks who decides what a question of this type would ask, though none is open. Raises RoleMissing."""
+    """Checks who decides what a question of this type would ask, though none is open. Raises RoleMissing, and NotYours
+    where a client's model asks.
+    """
+    if requester.via == "mcp":
+        raise NotYours(PERSON_DECIDES, None, head.session_id, "")
     role = policies_of(agent, head).get(type, Policy()).role
     if role is not None and not has_one_of((role,), requester.roles):
         raise RoleMissing((role,), head.session_id, "")

@@ -203,6 +203,7 @@ def resolve(
                 _check(deps, head, present, agent, chosen, requester),
                 comment=chosen.comment,
                 by=requester.user,
+                via=requester.via,
                 message_id=message_id,
             )
             change.commit(idempotency=requester.key)

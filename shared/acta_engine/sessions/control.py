@@ -111,7 +111,7 @@ def resume(
             require_decider(change.head, ended, agent, requester, "continue")
             if is_pause_lifted(ended):
                 raise Conflict("It is not paused any more. A review is open: decide on it by itself.")
-            decided = settle(change, ended, "continue", {}, by=requester.user)
+            decided = settle(change, ended, "continue", {}, by=requester.user, via=requester.via)
             if is_pause(ended):
                 for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))

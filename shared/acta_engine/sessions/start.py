@@ -166,7 +166,8 @@ def tell(
     question = next((one for one in head.interventions if is_clarification(one)), None)
     if question is not None:
         require_decider(head, question, agent, requester, "answer")
-        return settle(change, question, "answer", {"text": text}, by=requester.user, message_id=message_id)
+        by, via, given = requester.user, requester.via, {"text": text}
+        return settle(change, question, "answer", given, by=by, via=via, message_id=message_id)
     change.user_message(message_id, text, requester.user)
     return None
 

@@ -12,10 +12,11 @@ length of the text and no faster.
 """
 
 import hashlib
+import json
 import re
 import unicodedata
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from acta_engine.untrusted.visible import is_hidden, visible
 
@@ -59,6 +60,18 @@ def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
     return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
+
+
+def quoted_json(kind: str, name: str, value: Any, *, key: str) -> str:
+    """A JSON value on one line between its marker lines. A program reads it from the second line: hidden characters are
+    escaped as JSON escapes them, so the value is the same.
+    """
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(
+            json.dumps(char)[1:-1] if is_hidden(char, keep_newlines=False) else char for char in text
+        )
+    return quoted(kind, name, text, key=key)
 
 
 def unquoted(result: str) -> str:
