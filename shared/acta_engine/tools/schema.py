@@ -488,13 +488,14 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         ) from None
     if not errors:
         return
-    problems = problems_of(errors, INPUT)
+    problems = problems_of(errors, OTHERS_INPUT if isinstance(spec, McpTool) else INPUT)
     raise ToolInputInvalid(f"the input does not fit {spec.name}: {problems}. {_fields(spec.input_schema)}")
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
     is_tenants = isinstance(spec, ToolDefinition | McpTool)
-    schema = closed(spec.input_schema) if is_tenants else spec.input_schema
+    own = spec.own_schema if isinstance(spec, McpTool) else spec.input_schema
+    schema = closed(own) if is_tenants else own
     return errors_of(json.dumps(schema, sort_keys=True), dict(arguments))
 
 
@@ -523,13 +524,17 @@ def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class Words(NamedTuple):
-    """What messages call the whole value, and what decides which fields it takes."""
+    """What messages call the whole value, and what decides which fields it takes. `is_quoted`: the schema is others'
+    words, which no message may say as Acta's own.
+    """
 
     value: str
     rule: str
+    is_quoted: bool = False
 
 
 INPUT = Words("the input", "the tool")
+OTHERS_INPUT = INPUT._replace(is_quoted=True)
 
 
 def problems_of(errors: "list[ValidationError]", words: Words) -> str:
@@ -558,6 +563,8 @@ def _sentence(error: "ValidationError", words: Words) -> str:
             return f"{field} has fields that {'it' if where else words.rule} does not take"
         case "type":
             return f"{field} must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+        case "enum" | "const" | "pattern" | "not" if words.is_quoted:
+            return f"{field} breaks the rule {error.validator} of the schema"
         case "enum":
             return f"{field} must be one of {_listed(json.dumps(one) for one in wanted)}"
         case "minLength" if wanted == 1:
@@ -566,6 +573,8 @@ def _sentence(error: "ValidationError", words: Words) -> str:
             return f"{field} must have at most {wanted} characters"
         case "minItems" | "maxItems" | "minimum" | "maximum" | "pattern":
             return f"{field} breaks the rule {error.validator} {wanted}"
+        case _ if words.is_quoted:
+            return f"{field} breaks the rule {error.validator} of the schema"
         case _:
             return f"{field}: {error.message}"
 

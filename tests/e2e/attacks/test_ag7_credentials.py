@@ -211,9 +211,10 @@ def test_a_client_secret_goes_to_the_confirmed_endpoint_alone_and_its_tokens_end
             assert "/steal" not in [heard.path for heard in server.heard]
             assert "secret-of" not in str([[one.headers, one.body] for one in server.heard])
 
-            server.token = "Bearer token-3"
+            server.token = ""  # it takes each token, also an old one
             set_secret(boss, "newer-secret-of-the-client")
             assert boss.post(f"{path}/refresh").status_code == 200
+            assert server.heard[-1].headers["authorization"] == "Bearer token-3"
             before = len(login.heard)
             behind.client("secretsmanager").delete_secret(
                 SecretId=f"acta/local/tools/{boss.tenant}/desk", ForceDeleteWithoutRecovery=True

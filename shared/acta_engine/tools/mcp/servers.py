@@ -45,6 +45,7 @@ from acta_engine.tools.mcp.exchange import (
     param_headers,
 )
 from acta_engine.tools.mcp.oauth import NamedEndpoint, NoToken, TokenCache, named_endpoints
+from acta_engine.tools.mcp.schema_words import NOT_OFFERED, offered_schema
 from acta_engine.tools.mcp.server import McpConnection, McpTool, pin_of
 from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, TaskNews, ToolQuestion
 from acta_engine.tools.port import CallContext
@@ -169,13 +170,16 @@ def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
         return tool._replace(unusable="It runs as a task alone, as of 2025-11-25, which Acta does not offer.")
     try:
         paths = header_paths(schema)
+        unusable = check(schema)
+        if unusable is None and offered_schema(schema) is None:
+            unusable = NOT_OFFERED
     except BadHeaders as bad:
         return tool._replace(unusable=f"Its schema breaks a rule of MCP: {bad}.")
     except RecursionError:
         return tool._replace(input_schema={}, unusable="Its schema is nested too deeply.")
     output = described.get("outputSchema")
     checked = output if isinstance(output, dict) and _is_bounded(output, check) else None
-    return tool._replace(unusable=check(schema), paths=paths, output_schema=checked)
+    return tool._replace(unusable=unusable, paths=paths, output_schema=checked)
 
 
 def _is_bounded(schema: Mapping[str, Any], check: CheckSchema) -> bool:
