@@ -247,13 +247,15 @@ class RelevantMemories:
 
     def __init__(self, memories: MemoryStore) -> None:
         self._memories = memories
-        self._kept: OrderedDict[str, Notes] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, str], Notes] = OrderedDict()
 
     def notes(self, head: Head) -> Notes:
         """Memories of the agent, for who started the session, that fit the run's goal."""
         if head.run is None:
             return Notes()
-        known = self._kept.get(head.run.run_id)
+        # A tenant that was restored under another name has the same sessions and runs as before.
+        key = (head.tenant, head.session_id, head.run.run_id)
+        known = self._kept.get(key)
         if known is None:
             found = self._memories.relevant(
                 head.tenant,
@@ -265,7 +267,7 @@ class RelevantMemories:
                 private=head.private_to is not None,
             )
             outside = any(memory.is_marked for memory in found)
-            known = self._kept[head.run.run_id] = Notes(as_notes(found, head.quotation_key), outside)
+            known = self._kept[key] = Notes(as_notes(found, head.quotation_key), outside)
             while len(self._kept) > RUNS_KEPT:
                 self._kept.popitem(last=False)
         return known

@@ -1,6 +1,7 @@
 """F4, what a process keeps: one tenant's call of a Python tool leaves something behind, another tenant's looks for it.
 
-The tool is in the attacker's hands (`tests/e2e/support/tools/keeping`).
+The tool is in the attacker's hands (`tests/e2e/support/tools/keeping`). Acta's own functions serve all tenants in the
+same processes; which of their caches has what of a tenant: `tests/tenants/test_what_processes_keep.py`.
 """
 
 import json
@@ -9,9 +10,15 @@ from typing import Any
 import pytest
 from llmock.scenarios import ToolCall
 
+from tests.doubles.http_sink import Sink
+from tests.doubles.mcp_server import McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.models.test_tools_of_tenants import run
+from tests.e2e.support.behind import Behind
+from tests.e2e.support.conversing import http_tool
 from tests.e2e.support.person import Person
+from tests.e2e.support.script import Call, do, end, plan, read
+from tests.e2e.support.stage import Stage
 
 NOTHING: dict[str, Any] = {"module": [], "file": "", "variable": "", "builtins": "", "files": []}
 
@@ -71,3 +78,62 @@ def test_what_a_tool_keeps_of_a_private_session_is_there_for_nobody_else(
     ):
         assert "alice's own" not in json.dumps(found)
         assert "alice's diary" not in found["files"]
+
+
+def furnish(person: Person, mark: str, sink: Sink, server: McpSink) -> None:
+    """Things of every kind, called the same in each tenant, with the tenant's mark in them."""
+    for secret in ("desk", "books"):
+        value = {"value": f"Bearer {secret}-of-{mark}", "hosts": [sink.at, server.at]}
+        assert person.http.put(f"/v1/tool-secrets/{secret}", json=value).status_code == 201
+    tool = http_tool("desk", sink.url(f"/{mark}"), effect="read", high_stakes=False)
+    tool["description"] = f"The desk of {mark}"
+    tool["config"]["headers"] = {"Authorization": {"secret": "desk"}}
+    assert person.post("/v1/tools", tool).status_code == 201
+    named = {"url": server.url("/mcp"), "auth": {"secret": "books"}}
+    assert person.http.put("/v1/mcp-servers/books", json=named).status_code == 201
+    listed = person.post("/v1/mcp-servers/books/refresh").json()["data"]["items"]
+    (pin,) = [each["pin"] for each in listed if each["tool"] == "search"]
+    tools = {"search": {"pin": pin, "confirmed_read": True, "high_stakes": False}}
+    confirmed = person.post("/v1/mcp-servers/books/confirm", {"tools": tools})
+    assert confirmed.status_code == 200, confirmed.text
+    agent = {"agent_id": "clerk", "name": f"Clerk of {mark}", "system_prompt": f"You serve {mark}."}
+    assert person.post("/v1/agents", agent).status_code == 201
+    person.put_file("notes.md", f"notes of {mark}")
+    memory = {"agent_id": "clerk", "kind": "fact", "text": f"The desk is of {mark}"}
+    assert person.post("/v1/memories", memory).status_code == 201
+
+
+def worked(person: Person, llmock: Any, sink: Sink, server: McpSink) -> str:
+    """All that a session of the tenant brings before a model, a server or a person."""
+    stage = Stage(person, llmock.tool_mode("off"))
+    calls = (Call("desk", {"n": 1}), Call("books__search", {"q": "x"}), read("notes.md"))
+    stage.prepare(do(plan("Ask the desk")), do(*calls, text="I ask."), end("Asked.", 1))
+    before = len(stage.requests), len(sink.heard), len(server.heard)
+    seen = person.finished(person.start("Ask the desk", agent_id="clerk"))
+    assert seen.session["state"] == "completed", seen.session
+    heard = [*sink.heard[before[1] :], *server.heard[before[2] :]]
+    told = [person.get(path).text for path in ("/v1/agents", "/v1/tools", "/v1/memories", "/v1/files")]
+    said = [stage.requests[before[0] :], [[one.path, dict(one.headers)] for one in heard]]
+    return json.dumps([*said, stage.results(seen), told])
+
+
+def test_what_acta_keeps_of_one_tenant_reaches_no_other_under_the_same_names(
+    provider: None, admit: Admit, behind: Behind, llmock: Any, sink: Sink
+) -> None:
+    tenants = {mark: admit(role="admin", user="boss") for mark in ("Zebra", "Okapi")}
+    with (
+        McpSink(ttl_ms=600_000) as server,
+        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=f"{sink.at},{server.at}"),
+    ):
+        for mark, person in tenants.items():
+            furnish(person, mark, sink, server)
+        for _ in range(2):  # the second time everything that is kept is there
+            for mark, person in tenants.items():
+                found = worked(person, llmock, sink, server)
+                (other,) = set(tenants) - {mark}
+                assert other not in found
+                for own in (
+                    f"desk-of-{mark}", f"books-of-{mark}", f"/{mark}", f"You serve {mark}.", f"notes of {mark}",
+                    f"The desk is of {mark}", f"The desk of {mark}",
+                ):  # fmt: skip
+                    assert own in found, "so the mark would have been seen"
