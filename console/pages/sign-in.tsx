@@ -1,5 +1,6 @@
 /** Shown to whoever has not signed in, and where signing in failed. */
 
+import { visible } from "../parts/words";
 import { SignInFailed, leaveToSignIn, signInSettings } from "../sign-in/code-flow";
 import { useEffect, useState } from "preact/hooks";
 
@@ -17,7 +18,7 @@ export function SignIn({ failure, isOut }: { failure?: Error; isOut?: boolean })
       {isOut && <p role="status">You have signed out, in all tabs.</p>}
       {problem && (
         <p class="notice warning" role="alert">
-          {problem instanceof SignInFailed ? problem.message : `Signing in did not work: ${problem.message}`}
+          {visible(problem instanceof SignInFailed ? problem.message : `Signing in did not work: ${problem.message}`)}
         </p>
       )}
       <button type="button" class="primary" onClick={() => void leaveToSignIn(place).catch(setProblem)}>

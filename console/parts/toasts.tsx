@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 
 import { Refused } from "../api/refused";
+import { visible } from "./words";
 
 interface Toast {
   id: number;
@@ -40,7 +41,7 @@ export function Toasts() {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, isError }) => (
         <div key={id} class={isError ? "toast error" : "toast"}>
-          <span>{text}</span>
+          <span>{visible(text)}</span>
           <button type="button" class="quiet" aria-label="Close" onClick={() => close(id)}>
             ×
           </button>

@@ -8,7 +8,7 @@ import { at, get } from "../../api/request";
 import type { Intervention, Shapes } from "../../api/shapes";
 import { Json } from "../../parts/json";
 import { Long } from "../../parts/long";
-import { Text } from "../../parts/words";
+import { Text, visible } from "../../parts/words";
 import { Preview } from "./preview";
 
 type Pending = Shapes["PendingCall"];
@@ -60,7 +60,7 @@ export function Call({ of, call, callId, isEdited }: Shown) {
   return (
     <div class="call-asked" role="group" aria-label={`Call of ${call.name}`}>
       <p class="tool">
-        <span class="what">Tool</span> <code>{call.name}</code>
+        <span class="what">Tool</span> <code>{visible(call.name)}</code>
       </p>
       {failure && (
         <p class="notice bad" role="alert">

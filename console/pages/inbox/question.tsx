@@ -9,7 +9,7 @@ import { Long } from "../../parts/long";
 import { Area } from "../../parts/field";
 import { Refusal } from "../../parts/refusal";
 import { Until } from "../../parts/time";
-import { Text } from "../../parts/words";
+import { Text, visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { dropDraft, Unsent, useDraft, written } from "../../drafts/use-draft";
 import { useHasAsked } from "./asker";
@@ -85,7 +85,7 @@ function Asking({ of, isEdited }: { of: Intervention; isEdited: boolean }) {
       {calls.map((each) =>
         typeof each === "string" ? (
           <p key={each}>
-            <code>{each}</code>
+            <code>{visible(each)}</code>
           </p>
         ) : (
           <Call key={each.call_id} of={of} call={each} callId={each.call_id} />

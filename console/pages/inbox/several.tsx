@@ -89,7 +89,7 @@ function What({ of }: { of: Result | undefined }) {
   if ("failure" in of) {
     return (
       <p class="notice bad" role="alert">
-        Not decided: {of.failure.message}
+        Not decided: {visible(of.failure.message)}
       </p>
     );
   }
