@@ -9,6 +9,7 @@ import { cursor, Pager } from "../../parts/pager";
 import { Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { Text, visible } from "../../parts/words";
+import { way } from "../inbox/wording";
 
 type AuditRecord = Shapes["AuditRecord"];
 
@@ -65,7 +66,7 @@ export function AuditTrail() {
               ),
             },
             { title: "End", cell: (each) => OUTCOMES[each.outcome] + (each.code ? ` (${each.code})` : "") },
-            { title: "From", cell: (each) => visible(each.source) },
+            { title: "From", cell: (each) => visible(each.source) + way(each.via) },
           ]}
         />
       )}

@@ -8,7 +8,7 @@ import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
 import { Fields, type Input } from "./call";
-import { byDefault, done } from "./wording";
+import { byDefault, done, way } from "./wording";
 
 const STOPS = ["reject", "cancel"];
 
@@ -44,6 +44,7 @@ export function Outcome({ of }: { of: Intervention }) {
   return (
     <>
       {by === null ? "Somebody" : by === me.value?.user ? <>You</> : <Text>{by}</Text>} {done(of.resolution)}
+      {way(of.via)}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Intervention } from "../../api/shapes";
 import { deciderOf, isDecidedTogether } from "./who-decides";
-import { byDefault, consequence, done, isPause, label, reason, subject, title } from "./wording";
+import { byDefault, consequence, done, isPause, label, reason, subject, title, way } from "./wording";
 
 const OPTIONS: Record<Intervention["type"], string[]> = {
   approval_required: ["approve", "reject", "modify"],
@@ -19,10 +19,19 @@ function asked(fields: Partial<Intervention> = {}): Intervention {
   return {
     intervention_id: "int_1", session_id: "ses_1", type, context: { reason: "high_stakes" }, tool_call: CALL, role: null,
     approver_must_differ: false, options: OPTIONS[type], default_action: "reject", timeout_at: null, state: "pending",
-    resolution: null, amended: false, input: null, comment: null, resolved_by: null, resolved_at: null,
+    resolution: null, amended: false, input: null, comment: null, resolved_by: null, via: null, resolved_at: null,
     created_at: "2026-01-31T09:30:00.000Z", ...fields,
   };
 }
+
+test("a decision says where it came over MCP, and from whom there", () => {
+  assert.deepEqual([null, "api", "mcp_form", "mcp"].map((each) => way(each as Intervention["via"])), [
+    "",
+    "",
+    " over MCP, in a form",
+    " over MCP, through a model",
+  ]);
+});
 
 const hasRole = (role: string) => role === "member" || role === "finance";
 

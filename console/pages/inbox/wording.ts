@@ -174,3 +174,9 @@ const DONE: Record<string, string> = {
 export function done(option: string | null): string {
   return DONE[option ?? ""] ?? `decided: ${option}`;
 }
+
+/** The way by which a request came, where it is not the API itself, as this page uses it. */
+export function way(via: Intervention["via"]): string {
+  if (via === "mcp_form") return " over MCP, in a form";
+  return via === "mcp" ? " over MCP, through a model" : "";
+}
