@@ -437,6 +437,13 @@ class Environment:
         return isinstance(self.auth, OwnPool)
 
     @property
+    def roles_are_json(self) -> bool:
+        """Whether the roles claim is a list as JSON. The local issuer's is."""
+        if isinstance(self.auth, ExternalIssuer):
+            return self.auth.roles_are_json
+        return isinstance(self.auth, IssuerParameters)
+
+    @property
     def may_queue(self) -> bool:
         """Whether sessions may wait in a provider's queue. A local stack may be given limits later."""
         return self.is_local or bool(self.provider_limits)

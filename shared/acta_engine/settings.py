@@ -339,6 +339,8 @@ class Settings:
     roles_have_no_spaces: bool = setting(False, by="templates")
     """No role of the issuer has a space in its name, so `[a b]` in a claim means two roles
     (`shared/acta_engine/api/role_claims.py`)."""
+    roles_are_json: bool = setting(False, by="templates")
+    """The issuer's roles claim is a text that holds a list as JSON. No other claim is read as JSON."""
 
     write_version: int = setting(CURRENT, least=OLDEST_WRITTEN, most=CURRENT)
     """The schema version that is written. It is the version before `CURRENT` while Lambdas that can read only that

@@ -1,6 +1,5 @@
 """The real API behind a port of this machine: every function over stores in memory, and an engine that runs at once."""
 
-import json
 import threading
 
 from acta.testing.memory.definitions import (
@@ -62,7 +61,7 @@ class RealApi(LoopbackServer):
         roles = ["admin", "member"] if token == FOR_ADMINS else ["member"]
         house = self.house
         if function != "admin":
-            of_sessions = functions_of(house, user=token, roles=json.dumps(roles), audit=self.audit)
+            of_sessions = functions_of(house, user=token, roles=roles, audit=self.audit)
             gateway: Gateway = getattr(of_sessions, function)
             return gateway
         root = App(
@@ -83,4 +82,4 @@ class RealApi(LoopbackServer):
             scans=MemoryRecoveryScans(),
             limiter=None,
         )
-        return Gateway(api_of("admin", root).handler, claims(user=token, roles=json.dumps(roles)))
+        return Gateway(api_of("admin", root).handler, claims(user=token, roles=roles))

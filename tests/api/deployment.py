@@ -99,5 +99,5 @@ class AdminApi:
         self.member = self.as_caller(roles="[member]")
         self.stranger = self.as_caller(tenant="other")
 
-    def as_caller(self, tenant: str = "acme", user: str = "ann", roles: str = "[admin]") -> Gateway:
+    def as_caller(self, tenant: str = "acme", user: str = "ann", roles: object = "[admin]") -> Gateway:
         return Gateway(self._handler, token=claims(tenant=tenant, user=user, roles=roles))

@@ -20,17 +20,74 @@ def as_the_gateway_sends(names: list[str]) -> str:
     return f"[{' '.join(names)}]"
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [["admin", "member"], ("admin", "member"), '["admin","member"]', '["admin", "member"]'],
-)
-def test_a_list_is_read_in_every_form_it_arrives_in(claim: object) -> None:
-    assert roles_from(claim) == {"admin", "member"}
+JSON = RoleRules(are_json=True)
+BY_RULES = (RoleRules(), RoleRules(no_spaces=True), RoleRules({"admin": "admin", "member": "member"}), JSON)
 
 
-@pytest.mark.parametrize("claim", ["finance", "[finance]", ["finance"], '["finance"]'])
+def test_a_list_has_the_names_as_they_are() -> None:
+    assert roles_from(["admin", "member"]) == roles_from(("admin", "member")) == {"admin", "member"}
+
+
+@pytest.mark.parametrize("claim", ["finance", "[finance]", ["finance"]])
 def test_one_name_is_the_role_of_that_name(claim: object) -> None:
     assert roles_from(claim) == {"finance"}
+
+
+@pytest.mark.parametrize("claim", ['["admin","member"]', ' [ "admin", "member" ] ', ["admin", "member"]])
+def test_an_issuer_that_sends_json_has_its_list_read(claim: object) -> None:
+    assert roles_from(claim, JSON) == {"admin", "member"}
+    assert roles_from('["Billing admin"]', RoleRules({"Billing admin": "finance"}, are_json=True)) == {
+        "finance"
+    }
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "admin",
+        "[admin]",
+        "[admin member]",
+        '["admin"',
+        '"admin"',
+        '{"admin": 1}',
+        '[["admin"]]',
+        '["admin", 7]',
+        "",
+    ],
+)
+def test_an_issuer_that_sends_json_grants_nothing_by_anything_else(claim: str) -> None:
+    assert roles_from(claim, JSON) == frozenset()
+
+
+NAMED_LIKE_A_LIST = (
+    '["admin"]', '"admin"', '["admin", "member"]', '"admin","member"', "[admin]", "[[admin]]", "admin,member",
+    "'admin'", "\u201cadmin\u201d", '\\"admin\\"', "[\"admin\"", '{"admin"}', "(admin)",
+)  # fmt: skip
+LOOKS_LIKE_IT = (
+    "Admin", "ADMIN", " admin", "admin ", "\tadmin", "admin\n", "adm\u0456n", "\uff41dmin", "admin\u200b", "\xa0admin",
+    "admin\0", "ad min", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", BY_RULES, ids=str)
+@pytest.mark.parametrize("name", [*NAMED_LIKE_A_LIST, *LOOKS_LIKE_IT])
+def test_a_group_never_has_a_role_by_marks_in_its_name_or_by_looking_like_another(
+    name: str, rules: RoleRules
+) -> None:
+    """Alone in a list, as the gateway sends it, and beside another."""
+    for names in ([name], ["x", name], [name, "x"]):
+        sent = as_the_gateway_sends(names) if rules is not JSON else json.dumps(names)
+        assert "admin" not in roles_from(sent, rules), sent
+
+
+@pytest.mark.parametrize("rules", BY_RULES, ids=str)
+@pytest.mark.parametrize(
+    "claim", ['["admin"]', '["Acta Admins"]', "[7]", '[["admin"]]', "[]", "[null]", "[{}]"]
+)
+def test_a_text_that_is_json_is_read_as_json_only_where_the_issuer_sends_json(
+    claim: str, rules: RoleRules
+) -> None:
+    assert ("admin" in roles_from(claim, rules)) == (rules is JSON and claim == '["admin"]')
 
 
 @pytest.mark.parametrize(
@@ -62,9 +119,9 @@ def test_what_the_gateway_makes_of_two_names_is_two_where_the_operator_says_how_
     assert roles_from("[member admin]", rules) == {"member", "admin"}
 
 
-def test_a_map_that_has_a_name_in_quotation_marks_leaves_two_readings_of_json() -> None:
-    assert roles_from('["admin"]', RoleRules({"admin": "admin"})) == {"admin"}
-    assert roles_from('["admin"]', RoleRules({"admin": "admin", '"admin"': "member"})) == frozenset()
+def test_a_name_in_quotation_marks_is_what_the_map_says_of_it() -> None:
+    assert roles_from('["admin"]', RoleRules({"admin": "admin"})) == frozenset()
+    assert roles_from('["admin"]', RoleRules({"admin": "admin", '"admin"': "member"})) == {"member"}
 
 
 def test_an_issuer_without_spaces_in_its_names_has_them_taken_apart() -> None:
@@ -91,7 +148,8 @@ def test_what_a_map_lets_be_read_in_two_ways_grants_nothing() -> None:
     both = RoleRules({**MAPPED.role_map, "Billing": "member"})
     for names in (["Billing admin"], ["Billing", "admin"]):
         assert roles_from(as_the_gateway_sends(names), both) == frozenset()
-        assert roles_from(json.dumps(names), both) == {both.role_map[name] for name in names}
+        of_json = both._replace(are_json=True)
+        assert roles_from(json.dumps(names), of_json) == {both.role_map[name] for name in names}
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -105,7 +105,7 @@ def test_a_function_without_a_trail_cannot_answer_a_route_that_changes_something
 
 
 def test_a_request_is_recorded_before_and_after_with_who_where_from_and_on_what(kept: Kept) -> None:
-    assert say(kept, user="ann", roles='["member", "approver"]').status == 202
+    assert say(kept, user="ann", roles=["member", "approver"]).status == 202
     begun, ended = kept.records
     assert begun == AuditRecord(
         audit_id=begun.audit_id,

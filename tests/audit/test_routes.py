@@ -134,7 +134,7 @@ def test_a_cursor_that_is_not_of_the_trail_is_refused(api: AdminApi) -> None:
 
 def test_a_path_is_recorded_whole_and_hidden_characters_are_shown(api: AdminApi) -> None:
     path = f"reports/{'x' * 300}"
-    api.as_caller(roles='["member", "appr\u202eover"]').request("PUT", f"/v1/files/{path}", body=b"x")
+    api.as_caller(roles=["member", "appr\u202eover"]).request("PUT", f"/v1/files/{path}", body=b"x")
     (found,) = audited(api.admin)
     assert (found["details"]["path"], found["roles"]) == (path, ["appr\\u202eover", "member"])
 

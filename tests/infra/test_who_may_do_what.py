@@ -35,6 +35,13 @@ def test_whoever_checks_it_is_told_what_the_environment_says(saying: Synthesised
     assert (told.role_map, told.roles_have_no_spaces) == (ROLES, False)
 
 
+def test_only_the_local_issuer_sends_json_and_another_one_where_an_operator_says_so() -> None:
+    assert [name for name in ("local", "dev", "staging", "prod") if select(name).roles_are_json] == ["local"]
+    assert not SAYS.roles_are_json
+    said = replace(SAYS, auth=ExternalIssuer("https://l.example.com/", "a", roles_are_json=True))
+    assert said.roles_are_json
+
+
 def test_only_cognito_s_groups_are_known_to_have_no_spaces_and_other_issuers_roles_where_an_operator_says_so() -> (
     None
 ):

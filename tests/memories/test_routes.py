@@ -161,7 +161,7 @@ def test_a_memory_of_an_agent_with_start_roles_is_written_by_those_who_have_one(
         == 200
     )
     memory = {"kind": "preference", "text": "Pay everything to account 7"}
-    finance = api.as_caller(user="fin", roles='["finance", "member"]')
+    finance = api.as_caller(user="fin", roles=["finance", "member"])
     assert finance.request("POST", "/v1/memories", json_body=memory).status == 201
     (stored,) = finance.request("GET", "/v1/memories").data["items"]
     path = f"/v1/memories/{stored['memory_id']}"

@@ -94,7 +94,8 @@ class ExternalIssuer:
     """An OpenID issuer that signs with RS256. The JWT authorizer of an HTTP API accepts RSA keys only.
 
     `roles_have_no_spaces`: no role, group or other name in the roles claim contains a space. Otherwise a person with
-    several roles is granted something only if `Environment.role_map` knows all of them. `sign_in_client`: id of the
+    several roles is granted something only if `Environment.role_map` knows all of them. `roles_are_json`: the roles
+    claim is a text that holds a list as JSON, `["admin", "member"]`, and no list itself. `sign_in_client`: id of the
     public client at the issuer that `acta login` uses; None: people bring their own tokens. Its redirect addresses are
     those of a native app: `http://127.0.0.1:22820/callback`, 22821 and 22822. `page_client`: id of the public client of
     the page `/console`. Its redirect address is the API's address with `/console/signed-in`, and the issuer must accept
@@ -112,6 +113,7 @@ class ExternalIssuer:
     sign_in_takes: Literal["access_token", "id_token"] = "access_token"
     page_client: str | None = None
     page_connects: tuple[str, ...] = ()
+    roles_are_json: bool = False
 
     def __post_init__(self) -> None:
         for origin in self.page_connects:

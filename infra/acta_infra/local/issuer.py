@@ -209,13 +209,14 @@ class LocalIssuer:
         Everybody is a member; `roles` are added to that.
         """
         named = [roles] if isinstance(roles, str) else list(roles)
+        all_roles = dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY])
         issued_at = int((now or datetime.now(UTC)).timestamp())
         claims = {
             "iss": self.url,
             "aud": AUDIENCE,
             "sub": user,
             "tenant": tenant,
-            "roles": _claim(list(dict.fromkeys([*(role for role in named if role != EVERYBODY), EVERYBODY]))),
+            "roles": json.dumps(list(all_roles)),  # a text, because the gateway hands no list over exactly
             "iat": issued_at,
             "exp": issued_at + ttl,
             "jti": secrets.token_hex(8),  # so that two tokens of one second differ
@@ -245,13 +246,6 @@ class LocalIssuer:
             "/.well-known/openid-configuration": json.dumps(configuration).encode(),
             "/.well-known/jwks.json": json.dumps(self.jwks()).encode(),
         }
-
-
-def _claim(roles: list[Role]) -> list[Role] | str:
-    """The roles claim: a list if there is one role, otherwise JSON text. The gateway turns a longer list into text that
-    could also be one name with spaces (`shared/acta_engine/api/role_claims.py`).
-    """
-    return roles if len(roles) == 1 else json.dumps(roles)
 
 
 def write_key(path: Path) -> None:

@@ -58,7 +58,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
     caller = None
     if route.role is not None:
-        rules = RoleRules(settings.role_map, settings.roles_have_no_spaces)
+        rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
         caller = identity.from_event(event, identity.claim_names(settings), rules)
         caller.require(route.role)
     body = body_bytes(event)

@@ -1,7 +1,9 @@
 """The roles that a token's claim grants (docs/design/api.md 12).
 
 API Gateway hands a list over as text: `["a", "b"]` arrives as `[a b]`, and so does `["a b"]`. A name is never taken out
-of such a text where it may have been a part of a longer one.
+of such a text where it may have been a part of a longer one. Nor is such a text read as JSON: the gateway makes
+`["admin"]` of a list with one name that has quotation marks, and people may give groups such names. Names are compared
+as they are: case, blanks, quotation marks, commas and letters that look alike make another name.
 """
 
 import json
@@ -13,20 +15,22 @@ from typing import NamedTuple
 class RoleRules(NamedTuple):
     """How this deployment's issuer names roles. `role_map`: a name in the claim -> the role, empty where it grants
     nothing; an empty map: every name is the role of that name. `no_spaces`: the issuer has no name with a space in it.
-    Without both, nobody can tell two names from one.
+    Without both, nobody can tell two names from one. `are_json`: the issuer makes the claim a text, which is a list as
+    JSON and nothing else.
     """
 
     role_map: Mapping[str, str] = MappingProxyType({})
     no_spaces: bool = False
+    are_json: bool = False
 
 
 AS_NAMED = RoleRules()
 
 
 def roles_from(claim: object, rules: RoleRules = AS_NAMED) -> frozenset[str]:
-    """A list, or a list as JSON, holds the names as they are. The gateway's text is split if there is only one way to
-    split it; any other text is one name. What can be read in two ways, or in none, grants nothing: so does JSON that
-    the map also knows as names with quotation marks.
+    """A list holds the names as they are, and so does a list as JSON, if the issuer sends JSON. The gateway's text is
+    split if there is only one way to split it; any other text is one name. What can be read in two ways, or in none,
+    grants nothing.
     """
     named = _names(claim, rules)
     roles = (rules.role_map.get(name, "") for name in named) if rules.role_map else named
@@ -34,6 +38,12 @@ def roles_from(claim: object, rules: RoleRules = AS_NAMED) -> frozenset[str]:
 
 
 def _names(claim: object, rules: RoleRules) -> Sequence[str]:
+    if rules.are_json and isinstance(claim, str):
+        try:
+            claim = json.loads(claim)
+        except (ValueError, RecursionError):
+            return ()
+        return claim if isinstance(claim, list) and all(isinstance(name, str) for name in claim) else ()
     if isinstance(claim, list | tuple):
         return [name for name in claim if isinstance(name, str)]
     if not isinstance(claim, str):
@@ -41,11 +51,9 @@ def _names(claim: object, rules: RoleRules) -> Sequence[str]:
     if not (claim.startswith("[") and claim.endswith("]")):
         return (claim,)
     tokens = claim[1:-1].split(" ")
-    try:
-        listed = json.loads(claim)
-    except (ValueError, RecursionError):
-        return tokens if rules.no_spaces or len(tokens) == 1 else _only_reading(tokens, rules.role_map)
-    return [] if _only_reading(tokens, rules.role_map) else [name for name in listed if isinstance(name, str)]
+    if rules.no_spaces or len(tokens) == 1:
+        return tokens if all(tokens) else ()  # an empty one: a name had a space after all
+    return _only_reading(tokens, rules.role_map)
 
 
 def _only_reading(tokens: Sequence[str], known: Iterable[str]) -> Sequence[str]:

@@ -1,7 +1,6 @@
 """AG3, identity and privilege abuse: a group's name that has a role's name in it is not that role."""
 
 import jwt
-import pytest
 
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
@@ -19,26 +18,33 @@ def with_roles(deployed: Deployed, roles: object) -> Person:
     return Person(deployed.url, signed)
 
 
-@pytest.mark.parametrize(
-    "roles",
-    [
-        ["Billing admin"],
-        ["member", "Billing admin"],
-        "Billing admin",
-        ["admin of nothing"],
-        "[Billing admin]",
-    ],
-)
-def test_whoever_belongs_to_a_group_called_like_an_admin_is_none(deployed: Deployed, roles: object) -> None:
-    mallory = with_roles(deployed, roles)
-    for path in ROUTES:
-        refused(mallory.get(path), 403, "FORBIDDEN")
-    mallory.http.close()
+LIKE_AN_ADMIN = (
+    ["Billing admin"], ["member", "Billing admin"], "Billing admin", ["admin of nothing"], "[Billing admin]",
+    ['"admin"'], ['"admin"', "member"], ['["admin"]'], ['"admin",', '"member"'], ["Admin"], ["adm\u0456n"], ["admin "],
+)  # fmt: skip
+OF_ANOTHER_ISSUER = {"ACTA_ROLES_ARE_JSON": "false"}
+"""As where an issuer of the operator's sends a list, and not JSON as the local one."""
+
+
+def test_whoever_belongs_to_a_group_called_like_an_admin_is_none(deployed: Deployed, behind: Behind) -> None:
+    with behind.configured("admin", "step", **OF_ANOTHER_ISSUER):
+        for roles in LIKE_AN_ADMIN:
+            mallory = with_roles(deployed, roles)
+            for path in ROUTES:
+                refused(mallory.get(path), 403, "FORBIDDEN")
+            mallory.http.close()
+        assert with_roles(deployed, ["admin"]).get(ROUTES[0]).status_code == 200
+
+
+def test_where_the_issuer_sends_json_a_list_is_none(deployed: Deployed) -> None:
+    for roles in (["admin"], "admin", "[admin]", ["admin", "member"], '"admin"', '[["admin"]]'):
+        refused(with_roles(deployed, roles).get(ROUTES[0]), 403, "FORBIDDEN")
+    assert with_roles(deployed, '["admin"]').get(ROUTES[0]).status_code == 200
 
 
 def test_with_a_map_the_group_is_the_role_that_the_operator_says(deployed: Deployed, behind: Behind) -> None:
     role_map = '{"Billing admin": "member", "Acta admins": "admin", "Everyone": ""}'
-    with behind.configured("admin", ACTA_ROLE_MAP=role_map):
+    with behind.configured("admin", ACTA_ROLE_MAP=role_map, **OF_ANOTHER_ISSUER):
         biller = with_roles(deployed, ["Everyone", "Billing admin"])
         refused(biller.get("/v1/admin/prompts"), 403, "FORBIDDEN")
         assert biller.get("/v1/agents").status_code == 200
