@@ -12,6 +12,7 @@ from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import second, show, show_bytes, visible
 from acta.client.api import Client
+from acta_engine.untrusted.own_files import write_own
 
 MOST_FILES = 1_000
 """The most files of a directory in one upload: somebody who names the wrong directory must not upload a whole disk."""
@@ -33,12 +34,20 @@ def get(arguments: Namespace) -> int:
     content = client.files.read(arguments.path)
     if arguments.output:
         try:
-            Path(arguments.output).write_bytes(content)
+            save(Path(arguments.output), content)
         except OSError as error:
             raise CliError(f"{arguments.output}: {error.strerror}") from None
     else:
         show_bytes(content, sys.stdout)
     return exit_codes.OK
+
+
+def save(path: Path, content: bytes) -> None:
+    """Readable by its owner alone, if it is a file: it may be a device or a pipe, too. Raises OSError."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+    else:
+        write_own(path.resolve(), content)
 
 
 def put(arguments: Namespace) -> int:

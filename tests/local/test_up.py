@@ -14,6 +14,8 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = Served(tmp_path_factory.mktemp("up") / "state")
+    served.state.mkdir()
+    served.state.chmod(0o755)  # a directory that was there, and that everybody may read
     yield served
     if served.process is not None:
         served.stop()
@@ -40,6 +42,19 @@ def test_when_it_is_ready_one_line_says_where_everything_is(running: Served) -> 
     assert running.get("/v1/sessions").status_code == 200
     assert running.get("/v1/sessions", running.ready["admin_token"]).status_code == 200
     assert running.ready["provider"] == "offline"
+
+
+def test_its_owner_alone_reads_what_is_in_the_state_directory(running: Served) -> None:
+    """Of a directory that everybody could read before, and each file by its own mode, too."""
+    assert running.state.stat().st_mode & 0o777 == 0o700
+    found = [path for path in running.state.rglob("*") if not path.is_symlink()]
+    assert {"state.json", "cdk.log", "issuer-key.pem"} <= {path.name for path in found}
+    open_ones = {
+        str(path.relative_to(running.state))
+        for path in found
+        if path.is_file() and path.stat().st_mode & 0o077
+    }
+    assert open_ones == set()
 
 
 def test_a_goal_is_run_to_its_end_and_its_session_survives_a_restart(running: Served) -> None:

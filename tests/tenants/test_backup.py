@@ -25,6 +25,7 @@ from acta_infra.deployed.tenants.backup import (
     BackupUnusable,
     Bucket,
     NothingThere,
+    PartMissing,
     back_up,
 )
 from acta_infra.deployed.tenants.restore import Restored, restore
@@ -379,6 +380,21 @@ def test_a_restore_that_was_cut_short_goes_on_and_shows_nothing_half_done(aws: A
             assert outcome == {"restored": 1}
             break
     assert writes > 5
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/hostname", "sessions/../../outside", "link", "sessions/"]
+)
+def test_a_part_that_a_backup_names_outside_of_its_folder_is_not_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_bytes(b"x")
+    folder = tmp_path / "backup"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "outside")
+    with pytest.raises(PartMissing):
+        BackupFolder(folder).read(name)
+    with pytest.raises(ValueError, match="here"):
+        BackupFolder(folder).write(name, b"y")
+    assert (tmp_path / "outside").read_bytes() == b"x"
 
 
 def test_a_damaged_backup_is_refused(aws: Aws, tmp_path: Path) -> None:

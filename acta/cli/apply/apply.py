@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from acta.cli import exit_codes
-from acta.cli.apply.folder import SUFFIX, Key, read_definition, read_folder
+from acta.cli.apply.folder import NAME, SUFFIX, Key, read_definition, read_folder
 from acta.cli.apply.kinds import KINDS, Digest
 from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, plan
 from acta.cli.apply.schema import Json
@@ -23,6 +23,7 @@ from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
 from acta.yaml_text import write
+from acta_engine.untrusted.own_files import NameRefused, inside, write_own
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
 REFUSED = "nothing was written: the plan names what cannot be as the files say"
@@ -236,15 +237,19 @@ def compared(folder: Path, wanted: Mapping[Key, Json]) -> Written:
 
 
 def path_of(folder: Path, key: Key) -> Path:
-    return folder / key.kind / f"{key.name}{SUFFIX}"
+    """Raises CliError: the name is what a deployment says, and files are written only into the folder."""
+    try:
+        if NAME.fullmatch(key.name):
+            return inside(folder, f"{key.kind}/{key.name}{SUFFIX}")
+        raise NameRefused(f"{key.name!r} is no name of a definition")
+    except NameRefused as refused:
+        raise CliError(f"nothing was written: {one_line(str(refused), 300)}") from None
 
 
 def write_file(path: Path, text: str, *, replace: bool) -> None:
     """Raises CliError, also if the file system takes two names for the same file."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb" if replace else "xb") as stream:
-            stream.write(text.encode())
+        write_own(path, text.encode(), replace=replace)
     except OSError as error:
         raise CliError(f"{one_line(str(path), 300)} cannot be written: {error.strerror}") from None
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.files import put_directory
+from acta.cli.files import put_directory, save
 from acta.cli.local_stack import LOCAL_TENANT, LOCAL_USER
 from acta.cli.operations.logs import first_line, further_lines, is_of_a_tool
 from acta.cli.sessions.listings import trace_lines
@@ -348,7 +348,7 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
 def download(client: Client) -> Path:
     """Copies the agent's file to this machine and returns its new path."""
     target = FOLDER / RESULT
-    target.write_bytes(client.files.read(RESULT))
+    save(target, client.files.read(RESULT))
     try:
         return target.relative_to(Path.cwd())
     except ValueError:

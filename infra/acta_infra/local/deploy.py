@@ -99,6 +99,7 @@ class Commands:
     def run(self, command: list[str], name: str, *, cwd: Path, on_line: OnLine | None = None) -> None:
         """`name`: what an error calls it. Raises CommandFailed."""
         tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self.log.touch(mode=0o600)
         with self.log.open("a", encoding="utf-8") as log:
             child = self.start(command, cwd)
             try:
@@ -327,6 +328,7 @@ def deploy(
             progress.note(phase, f"{stack} {done} of {total}")
 
     outputs_file = state_dir / "outputs.json"
+    outputs_file.touch(mode=0o600)  # cdk writes into what is there
     aws.cdk(
         "deploy", "--all", "--app", str(assembly.folder), "--require-approval", "never", "--progress", "events",
         "--parameters", f"{STATELESS}:IssuerUrl={issuer_url}", "--parameters", f"{STATELESS}:Audience={AUDIENCE}",

@@ -17,7 +17,6 @@ for whom the code stands; taking this file away uses the code up. So any process
 import base64
 import html
 import json
-import os
 import re
 import secrets
 import threading
@@ -35,6 +34,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from acta_engine.untrusted.own_files import write_own
 from acta_infra.api.issuers import RENEWAL_GRACE_SECONDS
 from local_aws.loopback import HOST
 from local_aws.peers import Peer
@@ -69,12 +69,9 @@ class PageLinks:
         """`url`: the stack's. The code is in the fragment, which is sent to no server and so is in no log."""
         until = (now or datetime.now(UTC)) + LIVES
         self._forget_old(until - LIVES)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         code = secrets.token_urlsafe(24)
         kept = {"tenant": tenant, "user": user, "roles": list(roles), "until": until.isoformat()}
-        path = self._file(code)
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(kept), encoding="utf-8")
+        write_own(self._file(code), json.dumps(kept).encode())
         return f"{url}/console/{place}#code={code}"
 
     def take(self, code: str) -> Person | None:
@@ -253,10 +250,7 @@ def write_key(path: Path) -> None:
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as handle:
-        handle.write(pem)
+    write_own(path, pem)
 
 
 CLIENT_ID = AUDIENCE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from acta_engine.untrusted.own_files import write_own
 from local_aws.credentials import FILE
 
 DEFAULT_STATE_DIR = Path(".acta")
@@ -33,9 +34,7 @@ class InFile:
 
     def to_file(self, path: Path) -> None:
         """Writes the file completely or not at all."""
-        draft = path.with_suffix(".new")
-        draft.write_text(json.dumps(vars(self)))
-        os.replace(draft, path)
+        write_own(path, json.dumps(vars(self)).encode())
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class StateDir:
             os.close(handle)
             raise self.in_use() from None
         self.handle = handle
-        (self.path / ".gitignore").write_text("*\n")  # it has keys and is in the user's project
+        write_own(self.path / ".gitignore", b"*\n")  # it has keys and is in the user's project
 
     def in_use(self) -> StateInUse:
         other = self.read()

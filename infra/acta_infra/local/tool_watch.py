@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from acta_engine.aws.clients import Service
 from acta_engine.errors import ActaError
+from acta_engine.untrusted.own_files import write_own
 from acta_infra.names import own_tool_function
 from acta_infra.packaging.install import InstallTarget
 from acta_infra.packaging.tool_catalogue import BuiltFolder, build_folder
@@ -191,7 +192,7 @@ class ToolWatch:
             FunctionName=own_tool_function(ENVIRONMENT, one.folder.name),
             ZipFile=zipped(one.path),
         )
-        self._record.write_text(json.dumps({**self._read_record(), one.folder.name: one.key}))
+        write_own(self._record, json.dumps({**self._read_record(), one.folder.name: one.key}).encode())
 
     def _read_record(self) -> dict[str, str]:
         try:

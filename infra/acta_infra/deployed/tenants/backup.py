@@ -18,7 +18,6 @@ session is as it was when it was read; a backup of a tenant at work is not one i
 import gzip
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
@@ -37,6 +36,7 @@ from acta_engine.store.keys import SESSIONS as TEXT_KEYS
 from acta_engine.store.keys import key_part, tenant_prefix
 from acta_engine.store.objects import MISSING, read_object
 from acta_engine.store.schema import CURRENT, FrozenModel, to_json
+from acta_engine.untrusted.own_files import NameRefused, inside, write_own
 from acta_infra.deployed.tenants.stores import TenantStores
 
 BUCKET_SCHEME = "s3://"
@@ -64,24 +64,15 @@ class BackupFolder:
 
     def read(self, name: str) -> bytes:
         try:
-            return (self._path / name).read_bytes()
-        except FileNotFoundError:
+            return inside(self._path, name).read_bytes()
+        except (FileNotFoundError, NameRefused):
             raise PartMissing(name) from None
 
     def write(self, name: str, data: bytes) -> None:
-        part = self._path / name
-        part.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = part.with_name(f"{part.name}.new")
-        draft.unlink(missing_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, part)
+        write_own(inside(self._path, name), data)
 
     def has(self, name: str) -> bool:
-        return (self._path / name).exists()
+        return inside(self._path, name).exists()
 
 
 class Bucket:

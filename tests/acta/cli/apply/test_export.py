@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from acta.cli.apply.apply import compared
+from acta.cli.apply.folder import Key
+from acta.cli.exit_codes import CliError
 from acta.client.api import Client
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from tests.acta.cli.apply.conftest import Files, Run
@@ -113,3 +116,24 @@ def test_a_prompt_that_has_the_release_s_text_again_is_not_exported(
     api.prompts.restore(AGENT_PLANNING_SYSTEM, 1)
     assert run("export", str(files)).code == 0
     assert files.all() == {}
+
+
+@pytest.mark.parametrize("name", ["../../escaped", "..", "/escaped", "a/b", ".git", "a\\b", "a\nb", ""])
+def test_a_deployment_s_names_do_not_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "repo" / "definitions"
+    folder.mkdir(parents=True)
+    with pytest.raises(CliError, match="nothing was written"):
+        compared(folder, {Key("tools", name): {"name": name}})
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_link_in_the_folder_is_not_written_through(run: Run, api: Client, tmp_path: Path) -> None:
+    fill(api)
+    outside, folder = tmp_path / "outside", tmp_path / "definitions"
+    outside.mkdir()
+    folder.mkdir()
+    (folder / "tools").symlink_to(outside)
+    shown = run("export", str(folder))
+    assert shown.code != 0
+    assert "is a link here" in shown.err
+    assert [*outside.iterdir(), *folder.glob("agents/*")] == []
