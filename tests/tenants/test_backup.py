@@ -105,7 +105,14 @@ def define(house: StoredHouse) -> None:
         TenantReceiver(tenant=TENANT, url=url, created_at=now, updated_at=now, updated_by=USER)
     )
     stores.secret_names.put(
-        TENANT, ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by=USER)
+        TENANT,
+        ToolSecret(
+            name="stripe",
+            created_at=now,
+            updated_at=now,
+            updated_by=USER,
+            hosts=("a.example", "b.example:8443"),
+        ),
     )
 
 
@@ -233,7 +240,7 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
     done = back(stores, taken(house, BackupFolder(tmp_path)))
 
     assert (done.definitions, done.files) == ({"restored": 6}, {"restored": 2})
-    assert (done.secrets, done.webhook) == (("stripe",), True)
+    assert (done.secrets, done.webhook) == ({"stripe": ["a.example", "b.example:8443"]}, True)
     assert stores.definitions.agent(OTHER, "librarian") == stores.definitions.agent(TENANT, "librarian")
     assert stores.definitions.tools.all(OTHER) == stores.definitions.tools.all(TENANT)
     assert stores.definitions.servers.all(OTHER) == stores.definitions.servers.all(TENANT) != ()

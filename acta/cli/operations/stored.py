@@ -98,8 +98,8 @@ def _lines(counted: Mapping[str, Mapping[str, int]], done: Restored, tenant: str
             yield f"{kind}: {number} {OUTCOMES[outcome]}"
         if not outcomes:
             yield f"{kind}: none in the backup"
-    for name in done.secrets:
-        how = f"acta tools secrets set {one_line(name)} --host HOST"
+    for name, hosts in done.secrets.items():
+        how = f"acta tools secrets set {one_line(name)} {one_line(' '.join(f'--host {host}' for host in hosts))}"
         yield f"no backup has secrets: an admin of {one_line(tenant)} runs {how}"
     if done.webhook:
         yield "no backup has secrets: an admin sets that of the webhook again with PUT /v1/notifications"

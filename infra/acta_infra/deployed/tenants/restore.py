@@ -12,7 +12,7 @@ else.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -198,14 +198,14 @@ may."""
 
 
 class Restored(NamedTuple):
-    """`definitions`, `sessions`, `files`: outcome -> how many. `secrets`: names of the tools' secrets that have to be
-    set; `webhook`: the webhook's secret has to be, too.
+    """`definitions`, `sessions`, `files`: outcome -> how many. `secrets`: the tools' secrets that have to be set, by
+    name, with the hosts that they were for; `webhook`: the webhook's secret has to be, too.
     """
 
     definitions: Counter[str]
     sessions: Counter[str]
     files: Counter[str]
-    secrets: tuple[str, ...]
+    secrets: Mapping[str, Sequence[str]]
     webhook: bool
 
 
@@ -245,12 +245,12 @@ def restore(
     except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
         raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
     there = {secret.name for secret in stores.secret_names.all(tenant)}
-    wanted = [line["name"] for line in lines if line["kind"] == "secret_to_set"]
+    wanted = {line["name"]: line["hosts"] for line in lines if line["kind"] == "secret_to_set"}
     return Restored(
         definitions,
         sessions,
         files,
-        tuple(name for name in wanted if name not in there),
+        {name: hosts for name, hosts in wanted.items() if name not in there},
         any(line["kind"] == "webhook" for line in lines),
     )
 
