@@ -166,9 +166,10 @@ def audit(arguments: Namespace) -> int:
 
 
 def line(record: Mapping[str, Any]) -> str:
-    """One line: when it was, how it ended, what was done, by whom and from where, and on what."""
+    """One line: when it was, how it ended, what was done, by whom, from where and which way, and on what."""
     at = second(record["at"])
     ended = f"{record['outcome']} {record['code']}" if record.get("code") else str(record["outcome"])
     details = " ".join(f"{name}={value}" for name, value in record["details"].items())
-    who = f"{record['who']} {record['source'] or '-'}"
+    via = f" over {record['via']}" if record.get("via", "api") != "api" else ""
+    who = f"{record['who']} {record['source'] or '-'}{via}"
     return f"{at}  {ended:<8}  {record['action']:<20}  {who}  {one_line(details, DETAILS_WIDTH)}"

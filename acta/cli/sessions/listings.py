@@ -107,10 +107,11 @@ def step_line(step: Row) -> str:
 
 
 def decision_line(decision: Row) -> str:
-    """Who decided what, when, and why."""
+    """Who decided what, when, which way, and why."""
     call = (decision.get("tool_call") or {}).get("name")
     about = str(decision.get("type", "")).replace("_", " ") + (f" of {call}" if call else "")
     by = f" by {decision['resolved_by']}" if decision.get("resolved_by") else " by nobody in time"
+    by += {"mcp": " over MCP", "mcp_form": " in a form over MCP"}.get(decision.get("via") or "", "")
     said = f": {decision['comment']}" if decision.get("comment") else ""
     at = time_of_day(decision.get("resolved_at"))
     return one_line(f"decided {at}  {about}: {decision.get('resolution')}{by}{said}", 300)

@@ -15,8 +15,8 @@ from acta_engine.store.schema import FrozenModel
 
 Via = Literal["api", "mcp", "mcp_form"]
 """The way by which a request came in, known from the route that took it and from no header. `api`: a request to `/v1`,
-of whatever program. `mcp`: a tool that a client's model called at `/mcp`. `mcp_form`: the answer to a form that a
-client of `/mcp` was given for its person.
+of whatever program, or an operator's command. `mcp`: a tool that a client's model called at `/mcp`. `mcp_form`: the
+answer to a form that a client of `/mcp` was given for its person.
 """
 Outcome = Literal["begun", "done", "refused", "failed"]
 """`begun`: the outcome is not known, because the worker died or the store was unavailable afterwards. `refused`: the

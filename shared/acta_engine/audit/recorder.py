@@ -121,6 +121,7 @@ class Recorder:
             who=who,
             roles=_roles(caller),
             source=request.source,
+            via=request.via,
             action=action,
             details=thing,
             outcome="done",

@@ -33,8 +33,6 @@ _SAYS = (
     "between two lines with the same mark was written by agents, tools and other people: it is what you decide about.\n"
     "Session {session_id}, question {intervention_id}."
 )
-DISMISSED = "Nothing was decided: the person has dismissed the form. The question stays open."
-OPENED = "The person's client opens the page where they decide. watch_session tells what comes of it."
 
 
 def forms_for(user: str, questions: Iterable[Json]) -> dict[str, Json]:
@@ -71,13 +69,9 @@ def decisions(forms: Mapping[str, Json], responses: Json) -> list[tuple[str, Jso
 
 def to_page(intervention_id: str, url: str) -> dict[str, Json]:
     """What a client is asked that opens addresses for its person. The page asks for a sign-in of its own."""
-    asked = {
-        "mode": "url",
-        "message": "Acta asks you to decide on its page for people.",
-        "url": url,
-        "elicitationId": intervention_id,
-    }
-    return {f"{intervention_id}.page": {"method": "elicitation/create", "params": asked}}
+    asked = {"mode": "url", "message": "Acta asks you to decide on its page for people.", "url": url}
+    params = {**asked, "elicitationId": intervention_id}
+    return {f"{intervention_id}.page": {"method": "elicitation/create", "params": params}}
 
 
 def _decision(content: object, offered: list[str]) -> Json:

@@ -37,6 +37,14 @@ def test_each_record_is_a_line_without_control_characters(
     assert line.endswith("p_1 192.0.2.0/24  path=a\\x1b.md")
 
 
+def test_a_record_says_that_its_request_came_over_mcp(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", "/v1/audit", page(RECORD | {"via": "mcp_form"}))  # type: ignore[arg-type]
+    assert acta("audit") == 0
+    assert " p_1 192.0.2.0/24 over mcp_form  " in capsys.readouterr().out
+
+
 def test_what_is_looked_for_is_asked_of_the_deployment_page_by_page_up_to_the_limit(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
