@@ -230,6 +230,13 @@ class Environment:
     default_visibility: Literal["private", "tenant"] | None = None
     """Who may see a session whose start does not say so: its owner alone, or every member of its tenant. None: as the
     posture says."""
+    high_stakes_approver: str | None = None
+    """Who approves a call of high stakes whose tool names no role: "anyone" who may decide, "another" than those who
+    asked for it, or the name of a role, whose people approve what they have not asked for. None: as the posture
+    says."""
+    programs_decide: bool | None = None
+    """Whether programs (client credentials) may decide what sessions ask: with an option, a message, a resume or more
+    budget. None: as the posture says."""
     record_reads: bool | None = None
     """Whether the audit trail also records reads of what is somebody else's, once for each person, thing and hour (ADR
     142). None: as the posture says."""

@@ -77,6 +77,19 @@ POINTS = (
         instead=("watch.webhooks", "watch.slack"),
     ),
     Point(
+        "high_stakes_approver",
+        "Who approves a call of high stakes: anyone who may decide, another person than who asked for it, or a role.",
+        open="anyone",
+        strict="another",
+    ),
+    Point(
+        "programs_decide",
+        "Whether a program, which signs in with a client's credentials, may decide what sessions ask.",
+        open=True,
+        strict=False,
+        choices=(True, False),
+    ),
+    Point(
         "record_reads",
         "Whether the audit trail also says who read what is somebody else's.",
         open=False,

@@ -403,6 +403,7 @@ class App:
             self._agent,
             self.settings.outage_limits,
             self._mcp_servers,
+            self.settings.high_stakes_approver,
         )
 
     @cached_property
@@ -411,7 +412,14 @@ class App:
         from acta_engine.tools.runtime import ToolRuntime, Tools
 
         toolbox = Tools(self.builtin_reach)
-        return ToolRuntime(self.repository, self.registry, toolbox, self._agent, self.settings.outage_limits)
+        return ToolRuntime(
+            self.repository,
+            self.registry,
+            toolbox,
+            self._agent,
+            self.settings.outage_limits,
+            high_stakes_approver=self.settings.high_stakes_approver,
+        )
 
     @cached_property
     def builtin_reach(self) -> BuiltinReach:
@@ -480,6 +488,7 @@ class App:
             self.definitions,
             self.settings.max_message_chars,
             self.settings.caps,
+            self.settings.high_stakes_approver,
         )
 
     @cached_property

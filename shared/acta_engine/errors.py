@@ -380,6 +380,14 @@ class RoleMissing(NotYours):
         )
 
 
+class PersonMissing(NotYours):
+    """A program's token decides nothing where the environment leaves decisions to people."""
+
+    def __init__(self, session_id: str, intervention_id: str) -> None:
+        message = "A person has to decide this: here tokens of programs do not. Have somebody decide who has signed in."
+        super().__init__(message, None, session_id, intervention_id)
+
+
 class ApproverMustDiffer(NotYours):
     """You asked for this call, so somebody else has to approve it. You may reject it.
 

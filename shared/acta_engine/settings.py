@@ -198,6 +198,14 @@ def _approvers(value: Any, settings: Settings) -> Any:
     return value
 
 
+def _high_stakes_approver(value: str, settings: Settings) -> str:
+    from acta_engine.people.policies import ROLE_PATTERN
+
+    if not re.fullmatch(ROLE_PATTERN, value):
+        raise ValueError("anyone, another, or the name of a role")
+    return value
+
+
 def _limits(value: Any, names: tuple[str, ...], *, may_be_none: bool) -> Any:
     for name, most in ((name, most) for limits in value.values() for name, most in limits.items()):
         if name not in names:
@@ -400,6 +408,14 @@ class Settings:
         to=("start", "step", "tool", "intervene", "admin", "mcp"),
     )
     """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls. As JSON."""
+    high_stakes_approver: str = setting(
+        "anyone", check=_high_stakes_approver, to=("start", "step", "tool", "intervene", "admin", "mcp")
+    )
+    """Who approves a call of high stakes whose tool names no role: `anyone` who may decide, `another` than those who
+    asked for it, or the name of a role, which implies another person (ADR 147)."""
+    programs_decide: bool = setting(True, to=("start", "intervene", "status", "mcp"))
+    """Whether tokens of programs (client credentials) may decide what sessions ask: with an option, a message, a
+    `resume`, or more budget (ADR 147)."""
 
     tenant_limits: Mapping[str, Mapping[str, int | None]] = setting(
         NOTHING,

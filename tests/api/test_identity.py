@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event
+from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event, is_program
 from acta_engine.api.role_claims import RoleRules
 from acta_engine.errors import CallerError, Forbidden, Unauthorized
 from tests.api.gateway import Gateway, claims
@@ -79,6 +79,28 @@ def test_a_machine_without_a_usable_tenant_reaches_nothing(tenant: object) -> No
 def test_a_machine_has_no_role_of_a_claim_that_is_not_its_own() -> None:
     token = {name: value for name, value in MACHINE.items() if name != "acta_roles"}
     assert bearer({**token, "cognito:groups": "[admin]"}).roles == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("token", "is_one"),
+    [
+        (MACHINE, True),
+        (PERSON, False),
+        ({"sub": "svc", "azp": "svc"}, True),
+        ({"sub": "svc", "cid": "svc"}, True),
+        ({"sub": "a@clients", "azp": "a", "gty": "client-credentials"}, True),
+        ({"sub": "7f", "appid": "9c", "idtyp": "app"}, True),
+        ({"sub": "ann", "client_id": "page", "azp": "page", "cid": "page"}, False),
+    ],
+)
+def test_a_program_is_known_by_its_token_and_decides_only_where_programs_may(
+    token: dict[str, object], is_one: bool
+) -> None:
+    assert is_program(token) == is_one
+    event = with_claims({"tenant": "t", **token})
+    strict = NAMES._replace(programs_decide=False)
+    assert from_event(event, NAMES).decides
+    assert from_event(event, strict).decides is not is_one
 
 
 def caller(**named: object) -> Caller:

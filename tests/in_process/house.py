@@ -11,6 +11,7 @@ from acta_engine.limits.caps import LimitValues
 from acta_engine.log.commit import Decision, Position
 from acta_engine.log.head import Head
 from acta_engine.models.model import Model
+from acta_engine.people.requester import Requester
 from acta_engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
 from acta_engine.recovery.recovery import Recovery
 from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
@@ -30,8 +31,15 @@ RECOVER = Telemetry("recover")
 class House(InProcess):
     """Without Python tools of its own. `settings`: as `InProcess` takes them."""
 
+    decides = True
+    """False: whoever acts has the token of a program, and people alone decide."""
+
     def __init__(self, model: Model, **settings: Any) -> None:
         super().__init__(model, **settings)
+
+    @property
+    def requester(self) -> Requester:
+        return super().requester._replace(decides=self.decides)
 
     def recovery(self, **parts: Any) -> Recovery:
         """What the function `recover` does, one session after the other. `parts`: as `app` takes them."""

@@ -8,7 +8,7 @@ import pytest
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
-from acta_engine.people.intervention import Intervention
+from acta_engine.people.intervention import Intervention, is_for_others_only
 from acta_engine.people.policies import Policy
 from acta_engine.tools.tool import LambdaConfig, ToolDefinition
 from tests.in_process.house import TENANT, House
@@ -211,3 +211,74 @@ def test_an_operator_s_role_holds_whatever_a_tenant_s_admin_says_of_the_tool() -
     with pytest.raises(ApproverMustDiffer):
         house.resolve(session, asked(house, session), "approve")
     assert paid(house) == 0
+
+
+@pytest.mark.parametrize("agent", ["default", CAREFREE])
+@pytest.mark.parametrize("tool", [{}, {"approver_role": "member", "approver_must_differ": False}])
+def test_an_environment_wants_another_person_for_high_stakes_whatever_agent_and_tool_leave_open(
+    agent: str, tool: dict[str, Any]
+) -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool=tool, high_stakes_approver="another")
+    session = acting(house, "ann").start("Pay", agent_id=agent).session_id
+    house.run()
+    one = asked(house, session)
+    assert one.options == ("approve", "reject")
+    with pytest.raises(ApproverMustDiffer):
+        house.resolve(session, one, "approve")
+    acting(house, "bob").resolve(session, one, "approve")
+    house.run()
+    assert (house.head(session).state, paid(house)) == ("completed", 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "role"),
+    [({}, "second"), ({"approver_role": "member"}, "second"), ({"approver_role": "finance"}, "finance")],
+)
+def test_an_environment_s_role_for_high_stakes_comes_after_a_tool_s_own_and_before_the_agent_s(
+    tool: dict[str, Any], role: str
+) -> None:
+    house = paying_house(plans("pay"), PAYS, *ENDS, tool=tool, high_stakes_approver="second")
+    session = acting(house, "ann", role).start("Pay", agent_id=CAREFREE).session_id
+    house.run()
+    one = asked(house, session)
+    assert one.role == role
+    with pytest.raises(ApproverMustDiffer):
+        house.resolve(session, one, "approve")
+    acting(house, "bob", role).resolve(session, one, "approve")
+    house.run()
+    assert paid(house) == 1
+
+
+def test_a_tool_that_the_agent_adds_to_high_stakes_is_another_s_to_approve_and_to_run_again() -> None:
+    house = paying_house(
+        plans("pay"), PAYS, *ENDS, dies="before", tool={"high_stakes": False}, high_stakes_approver="another"
+    )
+    now = house.clock.now()
+    agent = AgentDefinition.model_validate(
+        {"agent_id": "strict", "name": "S", "version": 1, "high_stakes": ["send_payment"]}
+    )
+    house.definitions.create_agent(TENANT, agent.model_copy(update={"created_at": now, "updated_at": now}))
+    session = acting(house, "ann").start("Pay", agent_id="strict").session_id
+    house.run()
+    acting(house, "bob").resolve(session, asked(house, session), "approve")
+    run_with_a_crash(house)
+    doubt = asked(house, session)
+    assert doubt.type == "error_recovery"
+    with pytest.raises(ApproverMustDiffer):
+        acting(house, "ann").resolve(session, doubt, "retry")
+    acting(house, "bob").resolve(session, doubt, "retry")
+    house.run()
+    assert paid(house) == 1
+
+
+@pytest.mark.parametrize(("replace", "asks_another"), [(True, True), (False, False)])
+def test_replacing_a_file_is_of_high_stakes_and_what_a_plan_s_step_asks_for_is_not(
+    replace: bool, asks_another: bool
+) -> None:
+    writes = says("I write.", call("create_file", path="new.txt", content="x", replace=replace))
+    asking = {"description": "write", "tool": "create_file", "requires_permission": True}
+    steps = says("", call("update_plan", action="create", goal="it", steps=[asking]))
+    house = paying_house(steps, writes, *ENDS, tool={}, high_stakes_approver="another")
+    session = acting(house, "ann").start("Write it").session_id
+    house.run()
+    assert is_for_others_only(asked(house, session)) is asks_another

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.agents.agent import AgentDefinition
-from acta_engine.errors import ApproverMustDiffer, Conflict, RoleMissing, ValidationFailed
+from acta_engine.errors import ApproverMustDiffer, Conflict, PersonMissing, RoleMissing, ValidationFailed
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.policies import InterventionType, Policy
 from acta_engine.plans.edit import AddStep
@@ -217,3 +217,54 @@ def test_whoever_might_pause_ends_the_pause_whatever_the_policy_says() -> None:
     house.definitions.replace_agent(TENANT, agent, agent.model_copy(update=policy))
     house.resume(session)
     assert asked(house, session).type == "approval_required"
+
+
+@pytest.mark.parametrize(("type", "decide", "option"), WAYS_ROUND)
+def test_a_program_decides_in_no_way_where_people_alone_do(
+    type: InterventionType, decide: Callable[[House, str], None], option: str
+) -> None:
+    turns, limits = WAYS[type] if type != "clarification_needed" else (ASKS_WITH_A_PLAN, {})
+    house = house_with(*turns, *ENDS_OF_WAYS)
+    session = house.start("Go", **limits).session_id
+    house.run()
+    before = house.head(session)
+    house.decides = False
+    for each in before.interventions[0].options:
+        with pytest.raises(PersonMissing, match="A person has to decide this"):
+            house.resolve(session, before.interventions[0], each)
+    with pytest.raises(PersonMissing):
+        decide(house, session)
+    with pytest.raises(PersonMissing):
+        house.limit(session, token_budget=before.budget.token_budget + 1)
+    assert house.head(session) == before
+    house.limit(session, token_budget=before.budget.token_budget - 1)
+    house.pause(session)
+    with pytest.raises(PersonMissing):
+        house.resume(session)
+    house.cancel(session)
+
+
+def test_a_session_that_a_person_lets_go_on_is_a_program_s_to_start_and_to_write_to() -> None:
+    house = house_with(plans("look"), *ENDS_OF_WAYS)
+    house.decides = False
+    session = house.start("Go").session_id
+    house.say(session, "Look well")
+    house.run()
+    assert house.head(session).state == "completed"
+
+
+def strict(house: House, approver: str) -> None:
+    """The operator's environment is strict since."""
+    house.resolve_deps = house.resolve_deps._replace(high_stakes_approver=approver)
+
+
+def test_an_environment_that_wants_two_people_since_wants_them_for_what_is_open() -> None:
+    house, session, _ = asked_before({"interventions": {"approval_required": Policy(role="legal")}})
+    strict(house, "finance")
+    with pytest.raises(ApproverMustDiffer):
+        acting(house, "ann", "legal", "finance").resolve(session, asked(house, session), "approve")
+    with pytest.raises(RoleMissing, match="finance"):
+        acting(house, "bob", "legal").resolve(session, asked(house, session), "approve")
+    acting(house, "bob", "legal", "finance").resolve(session, asked(house, session), "approve")
+    house.run()
+    assert paid(house) == 1

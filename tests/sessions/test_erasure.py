@@ -284,7 +284,7 @@ TWO_STARTS = {"*": {"starts_per_minute": 2}}
 
 
 def forked(house: ErasedHouse, parent: str, key: IdempotencyKey | None = None) -> str:
-    requester = Requester(TENANT, USER, frozenset({"member"}), key)
+    requester = Requester(TENANT, USER, frozenset({"member"}), key=key)
     repository = house.fresh_repository()
     new = NewSession(
         agent_id=DEFAULT_AGENT,

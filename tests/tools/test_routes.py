@@ -76,6 +76,16 @@ def test_a_role_that_an_operator_has_named_is_shown_with_the_tool() -> None:
     assert shown["recall"]["approver_role"] is None
 
 
+def test_who_approves_by_the_environment_is_shown_with_the_tools_of_high_stakes() -> None:
+    api = AdminApi(SETTINGS.but(high_stakes_approver="second"))
+    made = create(api, approver_role=None, approver_must_differ=False)
+    assert (made["approver_role"], made["approver_must_differ"]) == ("second", True)
+    assert made["as_defined"]["approver_role"] is None
+    shown = {tool["name"]: tool for tool in api.member.request("GET", "/v1/tools").data["items"]}
+    roles = {name: tool["approver_role"] for name, tool in shown.items() if tool["approver_must_differ"]}
+    assert roles == dict.fromkeys(("create_file", "delete_file", "refund"), "second")
+
+
 @pytest.mark.parametrize(("longest", "seconds"), [(600, 600), (112, 112)])
 def test_a_call_may_have_what_the_deployment_can_give_it_and_not_a_second_more(
     longest: int, seconds: int

@@ -163,8 +163,8 @@ class Api:
         handle = self.load(request.route.name)
         if request.caller is None:
             return handle(self, **self.arguments(request.route).bind(request))
-        tenant, user, roles = request.caller
-        viewer = Viewer(user, roles, request.route.private)
+        tenant, user, roles, decides = request.caller
+        viewer = Viewer(user, roles, request.route.private, decides)
 
         with bound_to(tenant, viewer):
             if self.limiter is not None:

@@ -92,6 +92,8 @@ class MeView(TypedDict):
     """The subject."""
     roles: list[str]
     """As this deployment reads the claim. `admin` may do all that `member` may; any other role matters to policies."""
+    decides: bool
+    """false: this is a program's token, and here people alone decide what sessions ask."""
 
 
 class PageSignInView(TypedDict):

@@ -18,11 +18,14 @@ _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
 
 
 class Caller(NamedTuple):
-    """`roles` as granted; `admin` implies `member`."""
+    """`roles` as granted; `admin` implies `member`. `decides`: False for a program where the environment leaves
+    decisions to people (`Settings.programs_decide`).
+    """
 
     tenant: str
     user: str
     roles: frozenset[str]
+    decides: bool = True
 
     def require(self, role: Role) -> None:
         """Raises Forbidden where the role is missing."""
@@ -32,13 +35,14 @@ class Caller(NamedTuple):
 
 class ClaimNames(NamedTuple):
     """The claims that hold tenant and roles, from the settings `…_claim`. `machine_…`: those in the token of a program
-    that the deployment's own user pool lists; empty if it lists none.
+    that the deployment's own user pool lists; empty if it lists none. `programs_decide`: the setting of that name.
     """
 
     tenant: str
     roles: str
     machine_tenant: str = ""
     machine_roles: str = ""
+    programs_decide: bool = True
 
 
 def claim_names(settings: Settings) -> ClaimNames:
@@ -47,6 +51,7 @@ def claim_names(settings: Settings) -> ClaimNames:
         settings.roles_claim,
         settings.machine_tenant_claim,
         settings.machine_roles_claim,
+        settings.programs_decide,
     )
 
 
@@ -67,7 +72,8 @@ def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = A
         raise Forbidden("The token names no tenant.")
     if not _TENANT.fullmatch(tenant):
         raise Forbidden("The token's tenant has characters or a length that are not allowed.")
-    return Caller(tenant, user, roles_from(claims.get(roles_claim), rules))
+    decides = names.programs_decide or not is_program(claims)
+    return Caller(tenant, user, roles_from(claims.get(roles_claim), rules), decides)
 
 
 def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
@@ -77,6 +83,16 @@ def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
     found = (claims.get(name) for name in (tenant_claim, "sub"))
     tenant, user = (each if isinstance(each, str) else "" for each in found)
     return tenant, user
+
+
+def is_program(claims: Mapping[str, Any]) -> bool:
+    """Whether the token comes from client credentials: its subject is the client (RFC 9068 2.2), or the issuer says so
+    in its own way, as Auth0 (`gty`) and Entra (`idtyp`) do.
+    """
+    clients = (claims.get(name) for name in ("client_id", "azp", "cid", "appid"))
+    if any(isinstance(each, str) and each == claims.get("sub") for each in clients):
+        return True
+    return claims.get("gty") == "client-credentials" or claims.get("idtyp") == "app"
 
 
 def _where(claims: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:

@@ -28,8 +28,8 @@ Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 
 def read_me(api: Api) -> Response:
     """What a page needs to know to show what this person may do, and nothing else."""
-    tenant, user, roles = api.caller
-    return success({"tenant": tenant, "user": user, "roles": sorted(roles)})
+    tenant, user, roles, decides = api.caller
+    return success({"tenant": tenant, "user": user, "roles": sorted(roles), "decides": decides})
 
 
 def list_audit_records(

@@ -18,6 +18,8 @@ from acta_engine.people.intervention import (
     with_outage,
 )
 from acta_engine.people.policies import (
+    ANYONE,
+    HIGH_STAKES,
     HOURLY_OPTIONS,
     OPTIONS,
     STUCK_OPTIONS,
@@ -126,10 +128,13 @@ PAUSED = "paused"
 
 
 class AskingRules(NamedTuple):
-    """How people are asked: ids come from `clock`, timeouts, defaults and roles from the agent's `policies`."""
+    """How people are asked: ids come from `clock`, timeouts, defaults and roles from the agent's `policies`.
+    `high_stakes_approver`: the setting of that name.
+    """
 
     clock: Clock
     policies: Policies
+    high_stakes_approver: str = ANYONE
 
 
 def open_approval(
@@ -159,10 +164,14 @@ def open_approval(
     _open(change, "approval_required", context, rules, _shown(call), tool, timeout_seconds)
 
 
-def open_doubt(change: Change, call: ToolCall, tool: ToolSpec | None, rules: AskingRules) -> None:
-    """Asks whether the call happened: it started, and nobody knows how it ended. `tool` None: it was deleted since."""
+def open_doubt(
+    change: Change, call: ToolCall, tool: ToolSpec | None, rules: AskingRules, why: ApprovalReason | None
+) -> None:
+    """Asks whether the call happened: it started, and nobody knows how it ended. `tool` None: it was deleted since.
+    `why`: a person had to approve it; None: nobody had to.
+    """
     question = f"{call.name} was started and its end is unknown. Look whether it happened."
-    context = _asked("acta", question) | {"effect_id": call.effect_id}
+    context = _asked("acta", question) | {"effect_id": call.effect_id} | ({"reason": why} if why else {})
     _open(change, "error_recovery", context, rules, _shown(call), tool)
 
 
@@ -301,7 +310,8 @@ def _open(
         options = TOOL_QUESTION_OPTIONS
     role = policy.role
     if call is not None:
-        role, others_only = who_decides(tool, policy)
+        is_high = context.get("reason") in HIGH_STAKES
+        role, others_only = who_decides(tool, policy, rules.high_stakes_approver if is_high else ANYONE)
         if others_only:  # an input that the approver gives would be what the approver asks for
             context, options = with_others_only(context), tuple(one for one in options if one != "modify")
     seconds = policy.timeout_seconds or timeout

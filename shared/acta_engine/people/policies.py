@@ -127,20 +127,33 @@ class Deciders(NamedTuple):
     others_only: bool
 
 
-def who_decides(tool: "ToolSpec | None", policy: Policy) -> Deciders:
-    """The tool's role holds whichever agent makes the call; the policy's where the tool has none. Either may require
+ANYONE, ANOTHER = "anyone", "another"
+HIGH_STAKES: tuple[ApprovalReason, ...] = ("high_stakes", "replaces_file")
+"""Reasons for which the environment may say who approves. What a plan's step asks for is not among them."""
+
+
+def who_decides(tool: "ToolSpec | None", policy: Policy, approver: str = ANYONE) -> Deciders:
+    """The tool's role holds whichever agent makes the call, then the environment's, then the policy's. Each may require
     that others decide. `tool` None: it was deleted since. `policy`: the agent's, for the type of the question.
+    `approver`: `Settings.high_stakes_approver`, for a call of high stakes. It opens nothing: a tool of everybody's, or
+    of whoever asks, is another person's with it.
     """
     role = tool.approver_role if tool is not None else None
     others_only = tool is not None and tool.wants_another_approver
+    if approver != ANYONE:
+        others_only = True
+        if approver != ANOTHER and role in (None, "member"):
+            role = approver
     return Deciders(role or policy.role, others_only or policy.approver_must_differ is True)
 
 
-def decided_by_roles(tools: "Iterable[ToolSpec]") -> dict[str, list[str]]:
-    """The names of the tools whose calls a role decides on, by role, whichever agent makes them."""
+def decided_by_roles(tools: "Iterable[ToolSpec]", approver: str) -> dict[str, list[str]]:
+    """The names of the tools whose calls a role decides on, by role, whichever agent makes them. `approver`:
+    `Settings.high_stakes_approver`.
+    """
     found: dict[str, list[str]] = {}
     for tool in tools:
-        role = who_decides(tool, Policy()).role
+        role = who_decides(tool, Policy(), approver if tool.has_high_stakes else ANYONE).role
         if role is not None:
             found.setdefault(role, []).append(tool.name)
     return found

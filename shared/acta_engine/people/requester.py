@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from acta_engine.agents.agent import AgentDefinition, policies_of
 from acta_engine.agents.store import Definitions
 from acta_engine.audit.record import Via
-from acta_engine.errors import Conflict, NotYours, RoleMissing
+from acta_engine.errors import Conflict, NotYours, PersonMissing, RoleMissing
 from acta_engine.log.commit import IdempotencyKey
 from acta_engine.log.head import Head
 from acta_engine.people.intervention import (
@@ -26,7 +26,7 @@ from acta_engine.people.intervention import (
     require_person,
     require_role,
 )
-from acta_engine.people.policies import Deciders, InterventionType, Policy, has_one_of, who_decides
+from acta_engine.people.policies import ANYONE, Deciders, InterventionType, Policy, has_one_of, who_decides
 
 AGENT_DELETED = (
     "The session's agent has been deleted, and with it who may do this and up to which limits. Make the agent again "
@@ -35,15 +35,21 @@ AGENT_DELETED = (
 
 
 class Requester(NamedTuple):
-    """A person as their token names them. `key`: of the request, where it came with an `Idempotency-Key`. `via`: the
-    way by which the request came.
+    """A person as their token names them. `decides`: as in `Caller`. `key`: of the request, where it came with an
+    `Idempotency-Key`. `via`: the way by which the request came.
     """
 
     tenant: str
     user: str
     roles: Set[str] = NO_ROLES
+    decides: bool = True
     key: IdempotencyKey | None = None
     via: Via = "api"
+
+    def check_decides(self, session_id: str, intervention_id: str = "") -> None:
+        """Raises PersonMissing."""
+        if not self.decides:
+            raise PersonMissing(session_id, intervention_id)
 
 
 def agent_of(definitions: Definitions, head: Head) -> AgentDefinition:
@@ -72,18 +78,22 @@ def require_decider(
     requester: Requester,
     option: str,
     tool: ToolSpec | None = None,
+    approver: str = ANYONE,
 ) -> Intervention:
     """Returns the question as it would be asked now. A person may decide if the rules allowed it when the question was
     asked and allow it now: an agent, a tool or an operator may have become stricter since.
 
     `agent` None: it was deleted, and its rules with it, so the question is only refused any more. `tool`: of the call
-    that the question is about, as it is now. Raises RoleMissing, ApproverMustDiffer, Conflict, and NotYours where a
-    client's model asks for what a person has to decide.
+    that the question is about, as it is now. `approver`: as for `who_decides`. Raises PersonMissing, RoleMissing,
+    ApproverMustDiffer, Conflict, and NotYours where a client's model asks for what a person has to decide.
     """
+    requester.check_decides(head.session_id, one.intervention_id)
     if agent is None and option not in ENDS_WORK:
         raise Conflict(AGENT_DELETED)
     policy = policies_of(agent, head).get(one.type, Policy())
-    now = who_decides(tool, policy) if one.tool_call is not None else Deciders(policy.role, others_only=False)
+    now = Deciders(policy.role, others_only=False)
+    if one.tool_call is not None:
+        now = who_decides(tool, policy, approver)
     if is_pause(one):  # whoever may pause ends it
         now = Deciders(None, others_only=False)
     present = as_asked_now(one, now.role, others_only=now.others_only)
@@ -99,11 +109,12 @@ def require_decider(
 def require_decider_of(
     type: InterventionType, head: Head, agent: AgentDefinition, requester: Requester
 ) -> None:
-    """Checks who decides what a question of this type would ask, though none is open. Raises RoleMissing, and NotYours
-    where a client's model asks.
+    """Checks who decides what a question of this type would ask, though none is open. Raises PersonMissing,
+    RoleMissing, and NotYours where a client's model asks.
     """
     if requester.via == "mcp":
         raise NotYours(PERSON_DECIDES, None, head.session_id, "")
+    requester.check_decides(head.session_id)
     role = policies_of(agent, head).get(type, Policy()).role
     if role is not None and not has_one_of((role,), requester.roles):
         raise RoleMissing((role,), head.session_id, "")

@@ -28,6 +28,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention
+from acta_engine.people.policies import ANYONE, HIGH_STAKES
 from acta_engine.people.requester import Requester, require_decider
 from acta_engine.people.visibility import is_visible
 from acta_engine.people.wait import attempts_in_time
@@ -164,7 +165,7 @@ class Resolution(NamedTuple):
 
 class ResolveDeps(NamedTuple):
     """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message
-    (`Settings.max_message_chars`). `caps`: the deployment's.
+    (`Settings.max_message_chars`). `caps`: the deployment's. `high_stakes_approver`: the setting of that name.
     """
 
     repository: SessionRepository
@@ -174,6 +175,7 @@ class ResolveDeps(NamedTuple):
     definitions: Definitions
     max_answer_chars: int = MAX_ANSWER_CHARS
     caps: Caps = NO_CAPS
+    high_stakes_approver: str = ANYONE
 
 
 def resolve(
@@ -195,7 +197,10 @@ def resolve(
             one = next((it for it in head.interventions if it.intervention_id == intervention_id), None)
             if one is None or not is_visible(one):
                 raise _decided(deps, requester.tenant, session_id, intervention_id)
-            present = require_decider(head, one, agent, requester, chosen.option, _tool(deps, head, one))
+            is_high = one.context.get("reason") in HIGH_STAKES
+            approver = deps.high_stakes_approver if is_high else ANYONE
+            tool = _tool(deps, head, one)
+            present = require_decider(head, one, agent, requester, chosen.option, tool, approver)
             closed = settle(
                 change,
                 one,

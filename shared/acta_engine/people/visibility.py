@@ -29,14 +29,15 @@ of its open questions) or `admin`. `shared/acta_engine/api/operations.py` says i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Viewer:
-    """Who makes a request, and the reach of its route. `admitted`: ids of others' private sessions that a decider was
-    let into for a question of theirs; this request goes on with them, also once the question is decided. The audit
-    trail may record them (`Settings.record_reads`).
+    """Who makes a request, and the reach of its route. `decides`: as in `Caller`. `admitted`: ids of others' private
+    sessions that a decider was let into for a question of theirs; this request goes on with them, also once the
+    question is decided. The audit trail may record them (`Settings.record_reads`).
     """
 
     user: str
     roles: Set[str]
     reach: Reach = "owner"
+    decides: bool = True
     admitted: set[str] = field(default_factory=set)
 
     def reads(self, head: Head) -> bool:
@@ -61,7 +62,7 @@ class Viewer:
 
     def may_decide(self, one: Intervention) -> bool:
         """Whether they decide it by their role. A question without a role is for the session's owner to decide."""
-        return one.state == "pending" and one.role in self.roles
+        return self.decides and one.state == "pending" and one.role in self.roles
 
 
 def viewer() -> Viewer | None:

@@ -93,9 +93,11 @@ def resume(
     next try in an outage. `on_decided`: is told of the pause or the review that has ended.
 
     Raises Conflict where the session is neither paused nor running, where its pause was lifted before and a review is
-    still open, or where its agent was deleted; RoleMissing where that review needs a role that the requester lacks.
+    still open, or where its agent was deleted; RoleMissing where that review needs a role that the requester lacks;
+    PersonMissing for a program that decides nothing.
     """
     session = repository.newest(requester.tenant, session_id)
+    requester.check_decides(session_id)
     agent = agent_of(definitions, session.head)
     decided: Intervention | None = None
 

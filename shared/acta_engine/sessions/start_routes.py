@@ -70,7 +70,8 @@ def _seen_by(api: Api, agent_id: str) -> list[Json]:
 
     agent = api.app.definitions.snapshot(api.caller.tenant).agent(agent_id)
     specs = api.app.current_registry.specs(api.caller.tenant, agent_id)
-    roles = {} if agent is None else decided_by_roles(agent.toolset(specs).values())
+    tools = () if agent is None else agent.toolset(specs).values()
+    roles = decided_by_roles(tools, api.app.settings.high_stakes_approver)
     return [{"role": role, "tools": roles[role]} for role in sorted(roles)]
 
 

@@ -22,7 +22,7 @@ from acta_engine.clock import EFFECT
 from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.log.commit import IdempotencyRecord, milliseconds
-from acta_engine.people.policies import RoleName
+from acta_engine.people.policies import ANYONE, Policy, RoleName, who_decides
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin import builtins, offered
@@ -180,7 +180,11 @@ class CallTool(RequestBody):
 
 def _view(api: Api, tool: ToolSpec) -> Json:
     """The tool with the approver's role that holds, and with the definition's if an operator has named another."""
-    holds = with_approver(tool, api.app.settings.tool_approvers, api.caller.tenant)
+    chosen = api.app.settings
+    holds = with_approver(tool, chosen.tool_approvers, api.caller.tenant)
+    if holds.has_high_stakes and chosen.high_stakes_approver != ANYONE:
+        role, others_only = who_decides(holds, Policy(), chosen.high_stakes_approver)
+        holds = holds.model_copy(update={"approver_role": role, "approver_must_differ": others_only})
     if holds == tool or not isinstance(tool, ToolDefinition):
         return tool_view(holds)
     return {**tool_view(holds), "as_defined": who_approves_view(tool)}

@@ -24,7 +24,7 @@ from acta_engine.people.opening import (
     open_tool_question,
     wait_for_people,
 )
-from acta_engine.people.policies import Policies
+from acta_engine.people.policies import ANYONE, Policies, approval_reason
 from acta_engine.recovery.outage import OutageLimits
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
@@ -38,6 +38,7 @@ from acta_engine.untrusted.quoting import OutsideText
 class ToolRuntime(NamedTuple):
     """What tool calls need from the process. `agent`: the present definition, by tenant and agent id; None: it was
     deleted. `server_tasks`: what looks for the tasks of tools' servers; None: servers are to answer at once.
+    `high_stakes_approver`: the setting of that name.
     """
 
     repository: SessionRepository
@@ -46,6 +47,7 @@ class ToolRuntime(NamedTuple):
     agent: Callable[[str, str], AgentDefinition | None] = lambda tenant, agent_id: built_in()
     outage_limits: OutageLimits = OutageLimits()
     server_tasks: Callable[[], ServerTasks] | None = None
+    high_stakes_approver: str = ANYONE
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""
@@ -87,7 +89,9 @@ class HeldCall(NamedTuple):
 
     @property
     def asking_rules(self) -> AskingRules:
-        return AskingRules(self.runtime.repository.clock, self.runtime.policies(self.session.head))
+        runtime = self.runtime
+        policies = runtime.policies(self.session.head)
+        return AskingRules(runtime.repository.clock, policies, runtime.high_stakes_approver)
 
     def new_try(self) -> str:
         return self.runtime.repository.clock.new_id("try")
@@ -244,14 +248,18 @@ def ask_whether_it_happened(held: HeldCall) -> None:
     """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly. A
     task of its server is not looked for any more.
     """
-    rules, mine = held.asking_rules, held.open_call
+    rules, mine, head = held.asking_rules, held.open_call, held.session.head
+    agent, spec = held.runtime.agent(head.tenant, head.agent_id), held.spec
+    if spec is not None and agent is not None:  # the agent may have added the tool to those of high stakes
+        spec = agent.toolset({spec.name: spec}).get(spec.name, spec)
+    why = None if spec is None else approval_reason(None, spec, held.call.input or {})
     for change in held.attempts(f"doubt/{held.new_try()}"):
         check_run(change.head, held.at)
         open_call = change.head.open_call(held.call.call_id)
         if change.head.is_over or open_call is None or open_call != mine or open_call.state != "started":
             return
         change.set_call(open_call, state="withheld", asked=None, task=None)
-        open_doubt(change, held.call, held.spec, rules)
+        open_doubt(change, held.call, spec, rules, why)
         wait_for_people(change)
         change.commit()
 

@@ -109,6 +109,11 @@ class ToolSpec(FrozenModel):
         return self.risk != "read"
 
     @property
+    def has_high_stakes(self) -> bool:
+        """Whether each of its calls, or some of them, are of high stakes."""
+        return self.high_stakes
+
+    @property
     def written(self) -> str:
         """What a call of the tool is bound to: it names what an admin wrote. Empty: nobody wrote the tool."""
         return ""
@@ -199,6 +204,10 @@ class BuiltinTool(ToolSpec):
     """Every agent has it, whichever tools its definition names: it works on the session itself."""
     optional: bool = False
     """Only deployments that name it in the setting `optional_tools` offer it."""
+
+    @property
+    def has_high_stakes(self) -> bool:
+        return self.high_stakes or (self.file is not None and self.file.replace is not None)
 
     def note_of(self, arguments: Arguments) -> str | None:
         return self.note(arguments) if self.note is not None else None

@@ -109,7 +109,8 @@ class Turn:
     @property
     def rules(self) -> AskingRules:
         """How this agent asks the people of this session."""
-        return AskingRules(self.deps.clock, policies_of(self.agent, self.session.head))
+        policies, chosen = policies_of(self.agent, self.session.head), self.deps.settings
+        return AskingRules(self.deps.clock, policies, chosen.high_stakes_approver)
 
     @property
     def first_model(self) -> NamedModel:

@@ -3,6 +3,7 @@
 import jwt
 
 from tests.conftest import Deployed
+from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, refused
 
@@ -50,3 +51,34 @@ def test_with_a_map_the_group_is_the_role_that_the_operator_says(deployed: Deplo
         assert biller.get("/v1/agents").status_code == 200
         refused(with_roles(deployed, ["admin", "member"]).get("/v1/agents"), 403, "FORBIDDEN")
         assert with_roles(deployed, ["Acta admins", "Everyone"]).get("/v1/admin/prompts").status_code == 200
+
+
+def test_a_program_that_is_an_admin_decides_nothing_where_people_alone_decide(
+    deployed: Deployed, behind: Behind, admit: Admit
+) -> None:
+    ann = admit()
+    issued = deployed.issuer.issue_token(ann.tenant, "nightly", "admin")
+    claims = jwt.decode(issued, options={"verify_signature": False})
+    claims["client_id"] = claims["sub"]
+    key = {"kid": deployed.issuer.key_id}
+    program = Person(deployed.url, jwt.encode(claims, deployed.issuer.key, algorithm="RS256", headers=key))
+    with behind.configured("start", "status", "intervene", ACTA_PROGRAMS_DECIDE="false"):
+        assert (program.data("/v1/me")["decides"], ann.data("/v1/me")["decides"]) == (False, True)
+        session_id = program.start("Create the file made.txt")
+        path = f"/v1/sessions/{session_id}"
+        (one,) = ann.asked(session_id).session["interventions"]
+        answer = {"input": {"text": "mine"}}
+        for tried in (
+            program.resolve(session_id, one["intervention_id"], "answer", **answer),
+            program.resolve(session_id, one["intervention_id"], "cancel"),
+            program.post(f"{path}/messages", {"content": "mine"}),
+            program.post(f"{path}/resume"),
+            program.patch(path, {"token_budget": 900_000}),
+        ):
+            error = refused(tried, 403, "FORBIDDEN")
+            assert error["message"].startswith("A person has to decide this")
+        assert ann.snapshot(session_id)["interventions"] == [one]
+        assert ann.resolve(session_id, one["intervention_id"], "answer", **answer).status_code == 200
+        ann.finished(session_id)
+    assert ann.file("made.txt") == "mine"
+    program.http.close()
