@@ -12,6 +12,7 @@ from acta_engine.api.incoming import Request
 from acta_engine.api.operation import Operation
 from acta_engine.errors import ValidationFailed
 from acta_engine.sessions.bodies import PostMessage
+from tests.api.samples import SETTINGS
 
 ROUTE = Operation("doThing", "POST", "/v1/things/{name}/versions/{version}", "admin", "things:handle")
 
@@ -29,8 +30,8 @@ def handle(
 
 
 def bind(variables: dict[str, str], text: str, **query: list[str]) -> dict[str, Any]:
-    request = Request(ROUTE, "/v1/things/x/versions/2", variables, query, {}, b"", text, None)
-    return Arguments(ROUTE, handle).bind(request)
+    request = Request(ROUTE, "/v1/things/x/versions/2", variables, query, {}, None, text=text)
+    return Arguments(ROUTE, handle, SETTINGS).bind(request)
 
 
 def test_each_parameter_is_taken_from_path_query_or_body_and_typed() -> None:
@@ -79,8 +80,8 @@ def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_a
 
     def bound(**query: list[str]) -> dict[str, Any]:
         route = Operation("readThing", "GET", "/v1/things", "admin", "things:handle")
-        request = Request(route, "/v1/things", {}, query, {}, b"", "", None)
-        return Arguments(route, since).bind(request)
+        request = Request(route, "/v1/things", {}, query, {}, None)
+        return Arguments(route, since, SETTINGS).bind(request)
 
     assert bound(**{"from": ["2026"]}) == {"from_": "2026"}
     with pytest.raises(ValidationFailed):
@@ -92,15 +93,18 @@ def test_a_route_without_query_parameters_takes_none() -> None:
         return no_content()
 
     route = Operation("readThing", "GET", "/v1/things/{name}", "admin", "things:handle")
-    request = Request(route, "/v1/things/x", {"name": "x"}, {"n" * 500: ["1"]}, {}, b"", "", None)
+    request = Request(route, "/v1/things/x", {"name": "x"}, {"n" * 500: ["1"]}, {}, None)
     with pytest.raises(ValidationFailed) as refused:
-        Arguments(route, read).bind(request)
+        Arguments(route, read, SETTINGS).bind(request)
     assert refused.value.details == {"n" * 100: ["There is no such query parameter here. It takes none."]}
 
 
 def test_the_parameters_of_a_route_can_be_listed_without_a_request() -> None:
     """What a description of the API is made from."""
-    listed = {one.name: (one.where, one.adapter.json_schema()) for one in Arguments(ROUTE, handle).parameters}
+    listed = {
+        one.name: (one.where, one.adapter.json_schema())
+        for one in Arguments(ROUTE, handle, SETTINGS).parameters
+    }
     assert {name: where for name, (where, _) in listed.items()} == {
         "name": "path",
         "version": "path",

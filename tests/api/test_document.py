@@ -72,17 +72,17 @@ def test_what_needs_no_token_says_so_and_all_else_needs_one() -> None:
 
 
 def test_limits_of_tenants_are_told_where_they_hold() -> None:
-    """By the table of routes: on every answer of what a limit may refuse, and on no other."""
-    rated = {
-        str(route).replace("+}", "}"): route.role is not None and route.rated != "never"
-        for route in OPERATIONS
-    }
+    """By the table of routes: on every answer of what a limit may refuse, and on no other. A wrong request may be
+    refused on every route that has a caller.
+    """
+    named = {str(route).replace("+}", "}"): route for route in OPERATIONS}
+    rated = {key: route.role is not None and route.rated != "never" for key, route in named.items()}
     for key, operation in operations():
         answers = operation["responses"]
         for status, each in answers.items():
             told = {"RateLimit", "RateLimit-Policy"} & each.get("headers", {}).keys()
             assert "$ref" in each or len(told) == 2 * rated[key], f"{key}: {status}"
-        component = "TooManyRequests" if rated[key] else "TooManyRequestsToThisRoute"
+        component = "TooManyRequests" if named[key].role else "TooManyRequestsToThisRoute"
         assert answers["429"] == {"$ref": f"#/components/responses/{component}"}
     refused = document()["components"]["responses"]["TooManyRequests"]
     assert refused["headers"].keys() == {"Retry-After", "RateLimit", "RateLimit-Policy"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.store.table_layout import from_commit, to_commit
-from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep
+from acta_engine.untrusted.exact_json import MAX_DEPTH
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import RefundRegistry, Sink
@@ -40,10 +40,3 @@ def test_an_input_as_deep_as_may_be_can_be_read_again(people_decide: bool) -> No
     assert house.head(session).state == "completed"
     for commit in house.log.read(TENANT, session, 1).commits:
         assert to_commit(commit.version, from_commit(commit)) == commit
-
-
-def test_what_is_deeper_than_the_limit_is_recognised() -> None:
-    assert not is_too_deep(nested(MAX_DEPTH))
-    assert is_too_deep(nested(MAX_DEPTH + 1))
-    assert is_too_deep([[{"a": nested(MAX_DEPTH - 2)}]])
-    assert not is_too_deep("text")

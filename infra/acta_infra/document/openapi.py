@@ -24,6 +24,7 @@ from acta_engine.api.operation import AnswerSpec, Operation
 from acta_engine.api.operations import BY_TAG, OPERATIONS, MethodNotAllowed
 from acta_engine.errors import CallerError
 from acta_engine.prompts.prompt import SEEDS
+from acta_engine.settings import Settings
 from acta_infra.document import webhooks
 from acta_infra.document.schemas import REF, schemas_of, shapes_with_words
 from acta_infra.document.words import (
@@ -113,7 +114,8 @@ def document() -> Json:
 
 def parameters_of_handlers() -> dict[Operation, tuple[Parameter, ...]]:
     """What each operation takes."""
-    return {row: Arguments(row, row.load()).parameters for row in OPERATIONS}
+    settings = Settings(env="document", table="", bucket="")
+    return {row: Arguments(row, row.load(), settings).parameters for row in OPERATIONS}
 
 
 class _Schemas:
@@ -169,7 +171,7 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
             }
         made["requestBody"] = {"required": required, "content": content}
     made["responses"] = {
-        **_errors(row, codes, takes_json="application/json" in sends),
+        **_errors(row, codes),
         **{str(answer.status): _answer(row, answer) for answer in row.answers},
     }
     return made
@@ -258,16 +260,14 @@ def _object(properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _errors(row: Operation, own: tuple[str, ...], *, takes_json: bool) -> Json:
+def _errors(row: Operation, own: tuple[str, ...]) -> Json:
     """Status -> the shared error answer, with this route's codes."""
     codes = [*own, *EVERYWHERE]
-    if row.role is not None:
-        codes += WITH_TOKEN
+    if row.role is not None:  # a wrong request is refused for a rate whatever its route
+        codes += (*WITH_TOKEN, "RATE_LIMITED")
     if "{" in row.path:
         codes.append("NOT_FOUND")
-    if _is_rated(row):
-        codes.append("RATE_LIMITED")
-    if takes_json:
+    if row.method in ("POST", "PUT", "PATCH") and not row.takes_bytes:
         codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")
     names = {429: ROUTE_BUSY} | {
         entry.status: name_of(entry.status) for entry in answered() if entry.code in codes

@@ -17,8 +17,8 @@ A handler's module is imported at its first request, unless the function loads i
 routes.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
@@ -37,6 +37,7 @@ from acta_engine.audit.recorder import Recorder
 from acta_engine.bound_tenant import bound_to, tenant_hash
 from acta_engine.clock import SESSION, is_id
 from acta_engine.errors import (
+    CallerError,
     LimitReached,
     NotFound,
     NotYours,
@@ -169,23 +170,38 @@ class Api:
         with bound_to(tenant, viewer):
             if self.limiter is not None:
                 self.limiter.admit(tenant, request.route)
+            arguments = self.arguments(request.route)
+            with self._counted(request):
+                request = self._request = request.with_body(event, arguments.bounds)
+            if self.limiter is not None:
                 try:
                     self.limiter.admit_start(tenant, request.route)
                 except LimitReached:
                     # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
                     if not self._is_repeat(request):
                         raise
-            arguments = self.arguments(request.route).bind(request)
+            with self._counted(request):
+                bound = arguments.bind(request)
             if self._recorder is None or request.route.action is None:
-                return handle(self, **arguments)
+                return handle(self, **bound)
             if request.route.method == "GET":
-                response = handle(self, **arguments)
+                response = handle(self, **bound)
                 if self.settings.record_reads:
                     self._recorder.read(request, viewer.admitted, response.recorded)
                 return response
             return self._recorder.recorded(
-                request, arguments, lambda: self._answered(event, lambda: handle(self, **arguments))
+                request, bound, lambda: self._answered(event, lambda: handle(self, **bound))
             )
+
+    @contextmanager
+    def _counted(self, request: Request) -> Iterator[None]:
+        """A wrong request stops nothing, decides nothing and asks no other route, so it counts whatever its route."""
+        try:
+            yield
+        except CallerError:
+            if self.limiter is not None and request.route.rated in ("never", "within"):
+                self.limiter.spend(self.caller.tenant)
+            raise
 
     def load(self, name: str) -> RouteHandler:
         """The handler of the operation of this name. Its module is imported the first time."""
@@ -196,7 +212,7 @@ class Api:
     def arguments(self, row: Operation) -> Arguments:
         """What the operation's handler takes."""
         if row not in self._arguments:
-            self._arguments[row] = Arguments(row, self.load(row.name))
+            self._arguments[row] = Arguments(row, self.load(row.name), self.settings)
         return self._arguments[row]
 
     def _with_limits(self, response: Response) -> Response:

@@ -16,9 +16,10 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from acta_engine.api.incoming import Request
-from acta_engine.api.json_body import RequestBody, parse_json
+from acta_engine.api.json_body import SOME_WRONG, RequestBody, bounds_of, count_values, parse_json
 from acta_engine.api.operation import Operation
 from acta_engine.errors import FieldsInvalid, NotFound
+from acta_engine.settings import Settings
 from acta_engine.untrusted.validation_messages import error_sentence
 
 MAX_FIELDS = 20
@@ -46,7 +47,7 @@ _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it on
 class Arguments:
     """The arguments of one route's handler. Making this object takes time, so it is made at the first request."""
 
-    def __init__(self, route: Operation, handle: Callable[..., Any]) -> None:
+    def __init__(self, route: Operation, handle: Callable[..., Any], settings: Settings) -> None:
         hints = get_type_hints(handle, include_extras=True)
         self.parameters = tuple(
             Parameter(
@@ -58,6 +59,8 @@ class Arguments:
             )
             for name, parameter in list(inspect.signature(handle).parameters.items())[1:]
         )
+        body = next((one.type for one in self.parameters if one.where == "body"), None)
+        self.bounds = bounds_of(route, body, settings)
         self._takes_any_query = route.is_page
         self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
 
@@ -79,17 +82,37 @@ class Arguments:
             if where == "query" and isinstance(value, list):
                 errors.append((sent_as, _REPEATED))
                 continue
+            if where == "body" and (many := self._many(value)):
+                errors += many
+                continue
             try:
                 bound[name] = adapter.validate_python(value)
             except ValidationError as error:
                 names = () if where == "body" else (sent_as,)
                 errors += [
-                    (field_name((*names, *each["loc"])), each) for each in error.errors(include_url=False)
+                    (field_name((*names, *each["loc"])), each)
+                    for each in error.errors(include_url=False, include_input=False, include_context=False)
                 ]
         if errors:
             details = details_of(errors)
             raise FieldsInvalid(details)
         return bound
+
+    def _many(self, body: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+        """What is wrong with a body for which pydantic would make an error for each of many: for the values of a field,
+        or for fields that do not exist.
+        """
+        most = self.bounds.fields
+        unknown = [name for name in body if name not in most]
+        errors: list[tuple[str, Mapping[str, Any]]] = []
+        if len(unknown) > SOME_WRONG:
+            errors += [(field_name([name]), {"type": "extra_forbidden"}) for name in unknown]
+        for name in most.keys() & body.keys():
+            found = count_values(body[name])
+            if found > most[name]:
+                words = f"It has {found:,} keys and values, far more than this field takes."
+                errors.append((name, {"type": "too_many", "msg": words}))
+        return errors
 
     @property
     def _unknown(self) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlencode
 
 from acta_engine.api import identity
 from acta_engine.api.identity import Caller
-from acta_engine.api.json_body import body_bytes, json_text
+from acta_engine.api.json_body import Bounds, body_bytes, json_text
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import find
 from acta_engine.api.role_claims import RoleRules
@@ -26,8 +26,9 @@ from acta_engine.untrusted.path import PathRefused, check_path
 
 class Request(NamedTuple):
     """`variables`: of the path. `query`: the values of each name, decoded. `headers`: by lower-case name. `body`: the
-    bytes that were sent. `text`: a JSON body as text, not parsed yet. `caller`: None on routes that need no token.
-    `source`: the client's network (`acta_engine.audit.record.network_of`). `via`: the way by which it came.
+    bytes that were sent, once they were counted (`with_body`). `text`: a JSON body as text, not parsed yet. `caller`:
+    None on routes that need no token. `source`: the client's network (`acta_engine.audit.record.network_of`). `via`:
+    the way by which it came.
     """
 
     route: Operation
@@ -35,22 +36,32 @@ class Request(NamedTuple):
     variables: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     headers: Mapping[str, str]
-    body: bytes
-    text: str
     caller: Caller | None
     source: str = ""
     via: Via = "api"
+    body: bytes = b""
+    text: str = ""
 
     @property
     def file_path(self) -> str:
         """The file's path on a `{path+}` route. Raises ValidationFailed naming `path`."""
         return file_path(self.path.removeprefix(self.route.prefix))
 
+    def with_body(self, event: Mapping[str, Any], bounds: Bounds) -> "Request":
+        """Raises PayloadTooLarge, UnsupportedMediaType, ValidationFailed."""
+        if self.route.method not in ("POST", "PUT", "PATCH") or (
+            self.route.takes_bytes and not self.route.sends
+        ):
+            return self
+        body = body_bytes(event, bounds.bytes)
+        if self.route.takes_bytes:
+            return self._replace(body=body)
+        return self._replace(body=body, text=json_text(body, self.headers.get("content-type"), bounds.values))
+
 
 def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
-    """From API Gateway's event, payload format 2.0.
-
-    Raises NotFound, MethodNotAllowed, Unauthorized, Forbidden, UnsupportedMediaType, ValidationFailed.
+    """From API Gateway's event, payload format 2.0, without the body. Raises NotFound, MethodNotAllowed, Unauthorized,
+    Forbidden.
     """
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     check_origin(headers, settings)
@@ -61,16 +72,12 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
         rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
         caller = identity.from_event(event, identity.claim_names(settings), rules)
         caller.require(route.role)
-    body = body_bytes(event)
-    takes_json = route.method in ("POST", "PUT", "PATCH") and not route.takes_bytes
     return Request(
         route=route,
         path=path,
         variables=event.get("pathParameters") or {},
         query=parse_qs(event.get("rawQueryString") or "", keep_blank_values=True),
         headers=headers,
-        body=body,
-        text=json_text(body, headers.get("content-type")) if takes_json else "",
         caller=caller,
         source=network_of(source_address(event, headers, settings)),
     )

@@ -1,19 +1,24 @@
-"""A request's body: its bytes, and the JSON object they spell.
+"""A request's body: how large it may be, its bytes, and the JSON object they spell.
 
-Fields are limited in `bodies.py`, files by `Settings.max_file_bytes`. The gateway takes at most 10 MB.
+What a body may have follows from the types of its fields. So a large body costs little: its bytes are counted before
+they are decoded, its keys and values before any is built, and those of each field before pydantic makes an error for
+each wrong one.
 """
 
 import base64
 import binascii
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Collection, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from acta_engine.errors import CallerError, ValidationFailed
-from acta_engine.untrusted.exact_json import MAX_DEPTH, is_too_deep, read_exactly
-from acta_engine.untrusted.texts import InRequests
+from acta_engine.api.operation import Operation
+from acta_engine.errors import CallerError, PayloadTooLarge, ValidationFailed
+from acta_engine.settings import Settings
+from acta_engine.untrusted.exact_json import InvalidJson, read_exactly, refuse_oversize
+from acta_engine.untrusted.texts import AtMost, InRequests
 
 WORDS_OF = "words_of"
 """The attribute that names the class whose field docstrings count, if it is not the class itself."""
@@ -47,44 +52,151 @@ class UnsupportedMediaType(CallerError):
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 
-def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """What the caller sent. The gateway passes text as it is and everything else in base64."""
-    body = event.get("body") or ""
-    if not event.get("isBase64Encoded"):
-        return str(body).encode("utf-8", "surrogatepass")
+EMPTY_BYTES = 1_024
+"""Of a body where nothing is taken: clients send `{}` or a line of their own."""
+CHAR_BYTES = 12
+"""A character may be written as two escapes, `\\ud83c\\udf0d`."""
+MEMBER_BYTES = 100
+"""A number or the quotation marks of a text, its key, and the white space that lays them out for people."""
+USUAL_CHARS, USUAL_MEMBERS = 512, 100
+"""Of a text and of a list whose type names no maximum: a pattern or a rule of its own is narrower."""
+ANY_BYTES, ANY_VALUES = 1_048_576, 20_000
+"""What all fields of a body that take any JSON may have together: the input of a call, a schema."""
+SOME_WRONG = 20
+"""So many members too many, or fields that do not exist, are left for pydantic to report, one by one."""
+
+
+class Bounds(NamedTuple):
+    """The most that some JSON may have. `values`: keys, and members of objects and lists."""
+
+    bytes: int
+    values: int
+    takes_any: bool = False
+    """A part of it takes any JSON, which comes on top."""
+    fields: Mapping[str, int] = {}
+    """Of a whole body: the values of each field."""
+
+
+def bounds_of(route: Operation, body: type[RequestBody] | None, settings: Settings) -> Bounds:
+    """`body`: its model. Without one the route takes a file, any JSON and a text as long as a message, or nothing."""
+    if route.takes_bytes:
+        return Bounds(settings.max_file_bytes, 0)
+    if body is None:
+        text = ANY_BYTES + CHAR_BYTES * settings.max_message_chars
+        return Bounds(EMPTY_BYTES + text * bool(route.sends), ANY_VALUES)
+    each = {
+        name: _most(field.annotation, field.metadata, settings) for name, field in body.model_fields.items()
+    }
+    whole = _together([*each.values()], 1)
+    return Bounds(
+        EMPTY_BYTES + whole.bytes + ANY_BYTES * whole.takes_any,
+        SOME_WRONG * len(each) + whole.values + ANY_VALUES * whole.takes_any,
+        fields={name: SOME_WRONG + most.values + ANY_VALUES * most.takes_any for name, most in each.items()},
+    )
+
+
+def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Bounds:
+    """`rules`: the metadata of the type, which may name a maximum."""
+    origin, parts = get_origin(type_) or type_, get_args(type_)
+    if origin is Annotated:
+        return _most(parts[0], (*rules, *parts[1:]), settings)
+    if origin in (Union, UnionType):
+        options = [_most(part, rules, settings) for part in parts]
+        return Bounds(
+            max(one.bytes for one in options),
+            max(one.values for one in options),
+            any(one.takes_any for one in options),
+        )
+    if Any in (origin, *parts):
+        return Bounds(MEMBER_BYTES, 1, takes_any=True)
+    if isinstance(origin, type) and issubclass(origin, BaseModel):
+        fields = origin.model_fields.values()
+        return _together([_most(field.annotation, field.metadata, settings) for field in fields], 1)
+    if origin is str:
+        return Bounds(MEMBER_BYTES + CHAR_BYTES * _maximum(rules, settings, USUAL_CHARS), 1)
+    if isinstance(origin, type) and issubclass(origin, Collection):
+        members = [_most(part, (), settings) for part in parts if part is not Ellipsis]
+        return _together(members, _maximum(rules, settings, USUAL_MEMBERS))
+    return Bounds(MEMBER_BYTES, 1)
+
+
+def _together(parts: Sequence[Bounds], times: int) -> Bounds:
+    """Of an object or a list that has these parts so many times, each with its key."""
+    return Bounds(
+        times * sum(MEMBER_BYTES + part.bytes for part in parts),
+        times * sum(1 + part.values for part in parts),
+        any(part.takes_any for part in parts),
+    )
+
+
+def _maximum(rules: Sequence[Any], settings: Settings, usual: int) -> int:
+    """Of the characters of a text, or the members of a list."""
+    said = [
+        getattr(rule, "max_length", None) for each in rules for rule in (each, *getattr(each, "metadata", ()))
+    ]
+    said += [rule.of(settings) for rule in rules if isinstance(rule, AtMost)]
+    return min((most for most in said if most is not None), default=usual)
+
+
+def count_values(value: Any) -> int:
+    """Keys and members in the value, and in what is in it."""
+    if isinstance(value, dict):
+        return 2 * len(value) + sum(map(count_values, value.values()))
+    return len(value) + sum(map(count_values, value)) if isinstance(value, list) else 0
+
+
+def body_bytes(event: Mapping[str, Any], most: int) -> bytes:
+    """What the caller sent, at most so many bytes. The gateway passes text as it is and everything else in base64.
+
+    Raises PayloadTooLarge before anything is decoded, if that is already known then.
+    """
+    body = str(event.get("body") or "")
+    is_base64 = bool(event.get("isBase64Encoded"))
+    _check_bytes(len(body) // 4 * 3 - body[-2:].count("=") if is_base64 else len(body), most)
     try:
-        return base64.b64decode(body, validate=True)
+        data = base64.b64decode(body, validate=True) if is_base64 else body.encode("utf-8", "surrogatepass")
     except (binascii.Error, ValueError):
         raise ValidationFailed("The body did not arrive whole.") from None
+    _check_bytes(len(data), most)
+    return data
 
 
-def json_text(body: bytes, content_type: str | None) -> str:
-    """The text to parse; an empty body counts as `{}`, a missing Content-Type as JSON's."""
+def _check_bytes(size: int, most: int) -> None:
+    if size > most:
+        raise PayloadTooLarge(
+            f"The body has {size:,} bytes; at most {most:,} are taken here. Shorten it, or put parts of it into files."
+        )
+
+
+def json_text(body: bytes, content_type: str | None, most: int) -> str:
+    """The text to parse, with at most so many keys and values; an empty body counts as `{}`, a missing Content-Type as
+    JSON's.
+    """
     if not body:
         return "{}"
     kind = (content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type application/json.")
     try:
-        return body.decode()
+        text = body.decode()
+        refuse_oversize(text, most)
     except UnicodeDecodeError:
         raise ValidationFailed("The body is not UTF-8 text.", {"body": ["This is not UTF-8 text."]}) from None
+    except InvalidJson as error:
+        _malformed(f"The body is {error}.")
+    return text
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """One JSON object. Refused: what `read_exactly` does not keep, and nesting too deep to be stored."""
+    """One JSON object. Refused: what `read_exactly` does not keep. `text`: of `json_text`."""
     try:
         value = read_exactly(text)
     except json.JSONDecodeError as error:
         _malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
-    except RecursionError:
-        _malformed("The body is nested too deeply.")
     except ValueError as error:
         _malformed(f"The body is not usable JSON: {error}.")
     if not isinstance(value, dict):
         _malformed("The body must be a JSON object.")
-    if is_too_deep(value):
-        _malformed(f"The body is nested more than {MAX_DEPTH} deep.")
     return value
 
 

@@ -139,10 +139,6 @@ def restore_file(api: Api, restore: Annotated[str, Field(min_length=1, max_lengt
 
 def write_file(api: Api) -> Response:
     path, data = check_new_path(api.request.file_path), api.request.body
-    if len(data) > api.app.settings.max_file_bytes:
-        raise PayloadTooLarge(
-            f"A file may have {api.app.settings.max_file_bytes:,} bytes; this one has {len(data):,}."
-        )
     is_new = _put(api, path, data)
     return success(written(path, len(data)), 201 if is_new else 200)
 

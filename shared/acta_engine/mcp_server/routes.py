@@ -74,9 +74,13 @@ def ask_over_mcp(api: Api) -> Response:
     try:
         body, identity = envelope(api.request.text)
         message = message_of(body, api.request.headers)
-        return accepted() if message.id is None else _answer(api, message)
     except RpcError as error:
+        _spend(api)
         return refused(identity, error)
+    if message.id is None:
+        _spend(api)
+        return accepted()
+    return _answer(api, message)
 
 
 def _answer(api: Api, message: RpcMessage) -> Response:
@@ -97,6 +101,7 @@ def _result(api: Api, message: RpcMessage) -> Json:
     """Raises RpcError, and what a route of `/v1` would answer with an error."""
     method = METHODS[message.version].get(message.method)
     if method is None:
+        _spend(api)
         status = 404 if message.is_stateless else 200
         raise RpcError(METHOD_NOT_FOUND, "There is no such method.", status=status)
     return method(api, message)
@@ -163,15 +168,19 @@ def _may_start(api: Api, agent: AgentDefinition) -> bool:
 
 
 def _call_tool(api: Api, message: RpcMessage) -> Json:
-    name, arguments = message.text("name"), message.params.get("arguments", {})
-    if not isinstance(arguments, dict):
-        raise RpcError(INVALID_PARAMS, "params.arguments is an object.")
-    tool, key = tool_of(api, name) if _offers(api, name) else None, message.idempotency_key
-    if tool is None and not name.startswith(AGENT):
-        raise RpcError(INVALID_PARAMS, "There is no such tool.")
     try:
+        name, arguments = message.text("name"), message.params.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "params.arguments is an object.")
+        tool, key = tool_of(api, name) if _offers(api, name) else None, message.idempotency_key
+        if tool is None and not name.startswith(AGENT):
+            raise RpcError(INVALID_PARAMS, "There is no such tool.")
         inner = agent_request(name, arguments, key) if tool is None else tool.request(arguments, key)
+    except RpcError:
+        _spend(api)
+        raise
     except FieldsInvalid as wrong:
+        _spend(api)
         return of_response(errors.answer(wrong), name, api.request_id)
     if name == DECIDE and arguments.get("option") not in ENDS_WORK:
         asked = _ask_person(api, message, inner)

@@ -3,13 +3,13 @@
 A tool's arguments are what the operation's handler takes, with the words of the row and of the body's fields.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.api.answer_schemas import field_docs
 from acta_engine.api.app import Api
-from acta_engine.api.arguments import Parameter
+from acta_engine.api.arguments import Parameter, details_of, field_name
 from acta_engine.api.incoming import Inner
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.operation import McpOffer, Operation
@@ -83,7 +83,7 @@ class OperationTool(NamedTuple):
         }
         rest = {name: value for name, value in arguments.items() if name not in self.own}
         if self.body is None:
-            wrong |= {name: ["There is no such argument."] for name in rest}
+            wrong |= _strange(rest)
         if wrong:
             raise FieldsInvalid(wrong)
         said = {name: arguments[name] for name in self.own if name in arguments}
@@ -132,7 +132,7 @@ def agent_request(name: str, arguments: Json, key: str | None) -> Inner:
         raise FieldsInvalid({"goal": ["This is missing, or no text."]})
     strange = [name for name in arguments if name not in ("goal", *_LIMITS)]
     if strange:
-        raise FieldsInvalid({name: ["There is no such argument."] for name in strange})
+        raise FieldsInvalid(_strange(strange))
     said = {name: value for name, value in arguments.items() if name != "goal"}
     start = OFFERED["start_session"]
     body = {**said, "content": arguments["goal"], "agent_id": name.removeprefix(AGENT)}
@@ -179,6 +179,11 @@ def _not_null(schema: Json) -> Json:
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     one = options[0] if len(options) == 1 else schema
     return {name: value for name, value in one.items() if name not in ("title", "default")}
+
+
+def _strange(names: Iterable[str]) -> dict[str, list[str]]:
+    said = {"type": "unknown_argument", "msg": "There is no such argument."}
+    return details_of((field_name([name]), said) for name in names)
 
 
 def _is_text(arguments: Json, name: str) -> bool:

@@ -12,7 +12,7 @@ from acta_engine.errors import ValidationFailed
 from acta_engine.limits import caps
 from acta_engine.log.head import SessionSettings
 from acta_engine.notifications.receiver import MAX_URL_CHARS
-from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, AtMost, JsonObject, Name
 from acta_engine.untrusted.validation_messages import too_long
 
 
@@ -25,7 +25,7 @@ def refuse_longer(field: str, text: str | None, limit: int) -> None:
 LONGEST_MESSAGE = 500_000
 """Characters. What a deployment allows is `Settings.max_message_chars`, see `refuse_longer`."""
 
-Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), READABLE, NOT_BLANK]
+Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), AtMost("max_message_chars"), READABLE, NOT_BLANK]
 NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READABLE]
 
 

@@ -6,8 +6,10 @@ Whole numbers are exact however large they are. Other numbers are doubles. A num
 
 import json
 import math
+import re
 from collections import Counter
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any, NoReturn
 
 MAX_DIGITS = 300
@@ -49,8 +51,9 @@ def _exact_float(digits: str) -> float:
         raise ValueError(f"the number {digits[:_SHOWN_CHARS]} is too large")
     if len(digits) > MAX_DIGITS:
         raise ValueError("a number is too long")
+    written = Decimal(digits)
     # Programs write a double in its shortest form, with 17 digits, or with all of its digits.
-    if Decimal(digits) not in (Decimal(repr(number)), Decimal(f"{number:.17g}"), Decimal(number)):
+    if written != Decimal(repr(number)) and written not in (Decimal(f"{number:.17g}"), Decimal(number)):
         raise ValueError(f"the number {digits[:_SHOWN_CHARS]} would be kept as {number!r}; send it as text")
     return number
 
@@ -72,20 +75,28 @@ MAX_DEPTH = 100
 unreadable. Half of that leaves room for the document around the value."""
 
 
-def is_too_deep(value: Any) -> bool:
-    """Whether more than `MAX_DEPTH` objects and lists are inside each other."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(MAX_DEPTH):
-        level = [each for one in level for each in _members(one) if isinstance(each, dict | list)]
-    return bool(level)
-
-
-def _members(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value
-
-
 class InvalidJson(ValueError):
     """The message completes "the input is …". It says what is wrong and quotes no more than a key or a number."""
+
+
+_NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+def refuse_oversize(text: str, most: int | None = None) -> None:
+    """Raises InvalidJson for a text with more than `most` values, or with more than `MAX_DEPTH` objects and lists
+    inside each other. Values are keys and the members of objects and lists; an empty object or list counts once more.
+
+    The text is only scanned, in linear time, so a large number of values is refused before any of them is built.
+    """
+    # In a string a backslash escapes the next character. Without `\\` and `\"`, each `"` begins or ends a string.
+    outside = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
+    values = sum(map(outside.count, ",:[{"))
+    if most is not None and values > most:
+        raise InvalidJson(f"too large: it has {values:,} keys and values, and at most {most:,} are taken")
+    if outside.count("[") + outside.count("{") > MAX_DEPTH:
+        levels = accumulate(_NESTING[bracket] for bracket in re.findall(r"[\[\]{}]", outside))
+        if max(levels) > MAX_DEPTH:
+            raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
 
 
 _TYPE_NAMES = {
@@ -112,16 +123,13 @@ def parse_value(text: str) -> Any:
     It refuses what `read_exactly` does not keep, halves of surrogate pairs, which UTF-8 does not have, and nesting that
     is too deep to be stored.
     """
+    refuse_oversize(text)
     try:
         value: Any = read_exactly(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"not valid JSON ({error.msg} at character {error.pos})") from None
     except ValueError as error:
         raise InvalidJson(f"not valid JSON ({error})") from None
-    except RecursionError:
-        raise InvalidJson("not valid JSON") from None
-    if is_too_deep(value):
-        raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
     if not _is_valid_unicode(text, value):
         raise InvalidJson("not valid Unicode text")
     return value

@@ -10,8 +10,10 @@ from acta_engine.untrusted.visible import is_blank
 def readable(text: str) -> str:
     if "\0" in text:
         raise ValueError("The text has a NUL character.")
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("The text has half of a surrogate pair, which is not valid Unicode.") from None
     return text
 
 
@@ -50,3 +52,12 @@ class InRequests(NamedTuple):
     """
 
     type: Any
+
+
+class AtMost(NamedTuple):
+    """Marks a text that is bounded elsewhere than in its type. `chars`: the most, or the setting that says it."""
+
+    chars: int | str
+
+    def of(self, settings: object) -> int:
+        return self.chars if isinstance(self.chars, int) else int(getattr(settings, self.chars))

@@ -1,5 +1,7 @@
 """API4, unrestricted consumption: what strangers can use up, and what members can ask for."""
 
+import json
+
 import httpx
 import pytest
 
@@ -72,3 +74,45 @@ def test_no_agent_is_given_limits_or_caps_beyond_the_deployment_s(admit: Admit) 
             body = {"name": "Greedy", part: {field: value}}
             error = refused(boss.post("/v1/agents", body), 400, "VALIDATION_ERROR")
             assert list(error["details"]) == [f"{part}.{field}"]
+
+
+def pairs(many: int) -> str:
+    return "{" + ",".join(f'"{n:x}":0' for n in range(many)) + "}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("/v1/sessions", f'{{"content": "x", "metadata": {pairs(450_000)}}}', 413, "PAYLOAD_TOO_LARGE"),
+        ("/v1/sessions", f'{{"content": "x", "metadata": {pairs(90_000)}}}', 400, "VALIDATION_ERROR"),
+        ("/v1/sessions", pairs(9_000), 400, "VALIDATION_ERROR"),
+        ("/v1/sessions/ses_1/interventions/int_1/resolve", pairs(450_000), 413, "PAYLOAD_TOO_LARGE"),
+        ("/v1/agents", pairs(450_000), 413, "PAYLOAD_TOO_LARGE"),
+        (
+            "/mcp",
+            f'{{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {pairs(450_000)}}}',
+            413,
+            "PAYLOAD_TOO_LARGE",
+        ),
+    ],
+)
+def test_a_body_of_many_values_is_refused_unread_and_its_worker_lives_on(
+    behind: Behind, admit: Admit, path: str, body: str, status: int, code: str
+) -> None:
+    boss = admit(role="admin", user="boss")
+
+    def send(text: str) -> httpx.Response:
+        answer = boss.http.post(path, content=text, headers={"Content-Type": "application/json"})
+        return checked(answer)
+
+    send("{}")
+    before = _workers(behind)
+    assert "at most" in str(refused(send(body), status, code)) or status == 400
+    assert send("{}").status_code in (202, 400, 404)
+    assert _workers(behind) == before, "a worker has begun since: the one before was ended"
+
+
+def _workers(behind: Behind) -> int:
+    """How many workers have answered a first request over the API so far."""
+    lines = [json.loads(line) for line in behind.log_lines() if '"answered"' in line]
+    return sum(line["cold_start"] for line in lines)

@@ -1,0 +1,179 @@
+"""Answers each route's worst requests, each in a fork of its own, and prints what it cost, one JSON object a line."""
+
+import json
+import os
+import re
+import resource
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from acta_engine.api.json_body import ANY_VALUES
+from acta_engine.api.operation import Operation
+from acta_engine.api.operations import OPERATIONS
+from acta_engine.settings import Settings
+from acta_infra.sizing import SIZES
+from tests.api.deployment import AdminApi
+from tests.api.gateway import Gateway
+from tests.api.session_functions import functions_of
+from tests.api.test_body_bounds import EMOJI, LARGEST, arguments, pairs
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel, call, plans, says
+from tests.tools.test_effect_ledger import RefundRegistry
+
+WHOLE_VCPU_MB = 1_769
+LARGEST_EVENT = 5_500_000
+"""Bytes of a body that Lambda still takes."""
+HOST = "api.example.com"
+NUMBERS = [1.7976931348623157e308] * (ANY_VALUES - 100)
+"""Written without the `+` of their exponents they take the longest to be compared with what is kept of them."""
+SETTINGS = Settings(env="test", table="table", bucket="bucket", http_tool_hosts=HOST)
+READS = ("listTools", "listAgents", "readAgent")
+"""Reads whose answers an admin can make large."""
+ADMIN_TOOLS, ADMIN_AGENTS = 40, 30
+
+Request = tuple[str, str | bytes | None]
+"""What it is, and its body."""
+
+
+class Functions:
+    """The functions that take a body, over a session in which a call waits for a person, and what an admin defined."""
+
+    def __init__(self) -> None:
+        script = [plans("pay"), says("", call("refund", order=7))]
+        house, registry = House(ScriptedModel(script)), RefundRegistry("idempotent")
+        registry.refund = registry.refund.model_copy(update={"high_stakes": True})
+        house.registry = registry
+        house.runtime = house.runtime._replace(registry=registry)
+        session = house.start("Pay").session_id
+        house.run()
+        (asked,) = house.head(session).interventions
+        self._variables = {"session_id": session, "intervention_id": asked.intervention_id, "version": "1"}
+        made = functions_of(house, roles=["admin", "member"])._asdict()
+        self.gateways: Mapping[str, Gateway] = {**made, "admin": AdminApi(SETTINGS).admin}
+        for n in range(ADMIN_TOOLS):
+            self._define("createTool", name=f"tool{n}")
+        for n in range(ADMIN_AGENTS):
+            self._define(
+                "createAgent", agent_id=f"agent{n}", tools=[], high_stakes=[], models={}, fallbacks=[]
+            )
+
+    def _define(self, operation: str, **fields: Any) -> None:
+        row = next(each for each in OPERATIONS if each.name == operation)
+        body = {**LARGEST[operation], **FIT.get(operation, {}), **fields}
+        answer = self.gateways["admin"].request(row.method, row.path, json_body=body)
+        assert answer.status == 201, answer.body[:500]
+
+    def send(self, row: Operation, body: str | bytes | None) -> tuple[int, float]:
+        """The answer's status, and the CPU seconds from the event's text on."""
+        path = row.path.replace("{path+}", "largest.txt").replace(
+            "/v1/agents/{agent_id}", "/v1/agents/agent0"
+        )
+        path = path.replace("/v1/tools/{name}", "/v1/tools/tool0").replace(
+            "prompts/{name}", "prompts/agent_planning_system"
+        )
+        for name in re.findall(r"{(\w+)}", path):
+            path = path.replace(f"{{{name}}}", self._variables.get(name, "name1"))
+        gateway, spent = self.gateways[row.function], 0.0
+
+        def timed(event: dict[str, Any], context: Any) -> dict[str, Any]:
+            nonlocal spent
+            text = json.dumps(event)
+            began = time.process_time()
+            answer = gateway.handler(json.loads(text), context)
+            json.dumps(answer)
+            spent = time.process_time() - began
+            return answer
+
+        headers = {"If-Match": '"1"'} if row.needs else {}
+        answer = Gateway(timed, gateway.token).request(row.method, path, body=body, headers=headers)
+        return answer.status, spent
+
+
+FIT: Mapping[str, Mapping[str, Any]] = {
+    "createTool": {"config": {"url": f"https://{HOST}/" + "u" * 1_900, "method": "POST"}},
+}
+
+
+def accepted(row: Operation) -> Iterator[Request]:
+    """Bodies that the route's fields allow: the largest, and the ones with the most values."""
+    if row.name in READS:
+        yield "the largest answer", None
+    elif row.takes_bytes:
+        yield "a file of 4 MB", os.urandom(4_194_304) if row.sends else b""
+    elif row.name in LARGEST:
+        body = {**LARGEST[row.name], **FIT.get(row.name, {})}
+        yield "the largest body", json.dumps(body)
+        if row.name in ("resolveIntervention", "callTool"):
+            yield "the most values", json.dumps({**body, "input": {"rows": NUMBERS}}).replace("e+", "e")
+    elif row.name == "askOverMcp":
+        call = {"name": "start_session", "arguments": LARGEST["startSession"]}
+        yield (
+            "the largest start",
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
+        )
+    else:
+        yield "no body", "{}"
+
+
+def refused(row: Operation) -> Iterator[Request]:
+    if row.name in READS:
+        return
+    bounds = arguments(row.name).bounds
+    yield "the largest event", '{"content":"x","metadata":' + pairs(480_000) + "}"
+    yield "the largest event, of 4-byte characters", '{"content":"' + EMOJI * (LARGEST_EVENT // 4)
+    if row.takes_bytes:
+        return
+    yield "pairs, as many bytes as are read", pairs(bounds.bytes // 10)
+    yield "quotation marks, as many bytes as are read", '"a' * (bounds.bytes // 2)
+    yield "brackets, as many bytes as are read", "[" * bounds.bytes
+    yield "a text without an end", '{"content":"' + EMOJI * (bounds.bytes // 4 - 10)
+    yield "fields that do not exist", pairs(bounds.values // 2 - 20)
+    for name, most in bounds.fields.items():
+        values = min(most, bounds.values - 10)
+        yield f"{name} of wrong pairs", f'{{"{name}":{pairs(values // 2 - 1)}}}'
+        yield f"{name} of wrong items", json.dumps({name: [0] * (values - 1)})
+        if most > ANY_VALUES:
+            body = {**LARGEST.get(row.name, {}), name: {"rows": NUMBERS}}
+            yield f"{name} of long numbers", json.dumps(body).replace("e+", "e")
+            yield (
+                f"{name} of long numbers, the last of which is wrong",
+                json.dumps(body).replace("e+", "e")[:-3] + ",1e999]}}",
+            )
+
+
+def main() -> None:
+    functions = Functions()
+    for row in OPERATIONS:
+        takes_body = row.method in ("POST", "PUT", "PATCH") and row.function in functions.gateways
+        if not takes_body and row.name not in READS:
+            continue
+        functions.send(row, b"" if row.takes_bytes else "{}")
+        for requests in (accepted, refused):
+            measured = [_measured(functions, row, *each) for each in requests(row)]
+            if measured:
+                dearest = max(measured, key=lambda each: each["cpu_ms"])
+                print(
+                    json.dumps({**dearest, "peak_mb": max(each["peak_mb"] for each in measured)}), flush=True
+                )
+
+
+def _measured(functions: Functions, row: Operation, what: str, body: str | bytes | None) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status, spent = functions.send(row, body)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
+        os.write(writing, json.dumps({"status": status, "cpu_ms": spent * 1_000, "peak_mb": peak}).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        cost = json.load(told)
+    memory = SIZES[row.function].memory
+    seconds = cost["cpu_ms"] / 1_000 * WHOLE_VCPU_MB / memory
+    return {"route": str(row), "request": what, "memory": memory, "seconds": seconds, **cost}
+
+
+if __name__ == "__main__":
+    main()
