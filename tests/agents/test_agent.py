@@ -62,6 +62,12 @@ def test_each_unknown_tool_is_reported_once_with_what_is_near_or_what_there_is()
     assert far == "There is no tool 'xq'. There are: read_file, list_files."
 
 
+def test_of_many_unknown_tools_the_first_ones_are_named_and_the_others_counted() -> None:
+    told = unknown_tools([f"tool{n}" for n in range(100)], ["list_files"])
+    assert len(told) == 6
+    assert told[-1] == "There are no tools of 95 more of these names."
+
+
 @pytest.mark.parametrize(
     ("stored", "after", "complete", "shown"),
     [

@@ -30,7 +30,7 @@ NAMES = [f"{n:03}" + EMOJI * 61 for n in range(100)]
 MCP_TOOL = {"pin": "0" * 64, "confirmed_read": True, "high_stakes": True, "approver_role": "r" * 64}
 SCHEMA = {"type": "object", "properties": {f"p{n}": {"enum": [*range(20)]} for n in range(100)}}
 
-LARGEST: Mapping[str, Any] = {
+LARGEST: dict[str, Any] = {
     "startSession": {
         "content": EMOJI * 10_000, "agent_id": "a" * 64, "max_steps": 1_000, "token_budget": 10**12,
         "cost_budget_usd": 0.1, "review_every": 0, "visibility": "private", "notify_url": "https://" + "u" * 992,
@@ -72,6 +72,15 @@ LARGEST: Mapping[str, Any] = {
     "writePrompt": {"content": EMOJI * 20_000, "comment": EMOJI * 500, "expected_version": 1},
     "restorePrompt": {"comment": EMOJI * 500},
 }  # fmt: skip
+LARGEST |= {
+    f"replace{kind}": {
+        name: value for name, value in LARGEST[f"create{kind}"].items() if name not in ("agent_id", "name")
+    }
+    for kind in ("Tool", "Memory")
+}
+LARGEST["replaceAgent"] = {
+    name: value for name, value in LARGEST["createAgent"].items() if name != "agent_id"
+}
 
 
 @cache

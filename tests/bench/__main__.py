@@ -16,6 +16,7 @@ from tests.bench import growth, report
 from tests.bench.beside import comparison
 from tests.bench.beside.comparison import Runs
 from tests.bench.figures import (
+    bodies,
     cancels,
     cancels_of_writes,
     cold_workers,
@@ -46,7 +47,7 @@ AT_ONCE = 3
 LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
-IN_PROCESS = ("prefix", "scenarios", "tenants", "recovery")
+IN_PROCESS = ("prefix", "scenarios", "tenants", "recovery", "bodies")
 DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "latency", "zips", "imports")
 """`turns` with its CPU; `beside`: the others on the same work."""
 ASKED_FOR = ("load",)
@@ -110,6 +111,10 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
     if "recovery" in sections:
         with phase(f"{mass_recovery.LOST:,} lost executions"):
             results["recovery"] = mass_recovery.measure()
+    if "bodies" in sections:
+        with phase("each route's worst request"):
+            results["bodies"] = bodies.measure()
+            failures += [f"bodies: {one}" for one in bodies.over(results["bodies"])]
     if "load" in sections:
         results["load"] = load.measure(progress)
     if sections.isdisjoint(DEPLOYED):

@@ -6,6 +6,7 @@ from typing import Any
 from tests.bench import growth
 from tests.bench.beside import report as beside
 from tests.bench.figures import (
+    bodies,
     cancels,
     cancels_of_writes,
     fused,
@@ -101,6 +102,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         beside.report(results["beside"])
     if "prefix" in results:
         prefix.report(results["prefix"])
+    if "bodies" in results:
+        bodies.report(results["bodies"])
     if "tenants" in results:
         tenants.report(results["tenants"])
     if "load" in results:

@@ -42,6 +42,7 @@ MAX_APPROVAL_SECONDS = MAX_ANSWER_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
 MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
+SOME_UNKNOWN = 5
 
 Protocol = Literal["native", "react"]
 Purpose = Literal["plan", "think", "final", "summary"]
@@ -218,12 +219,15 @@ def built_in() -> AgentDefinition:
 
 
 def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:
-    """A sentence for each name that the registry does not have, with similar names that it has."""
-    return [
-        f"There is no tool {name[:64]!r}. {did_you_mean(name, registry)}"
-        for name in dict.fromkeys(names)
-        if name not in registry
+    """A sentence for each name that the registry does not have, with similar names that it has. Names are compared with
+    all that there are, so of many only the first ones get a sentence.
+    """
+    unknown = [name for name in dict.fromkeys(names) if name not in registry]
+    told = [
+        f"There is no tool {name[:64]!r}. {did_you_mean(name, registry)}" for name in unknown[:SOME_UNKNOWN]
     ]
+    more = len(unknown) - len(told)
+    return [*told, f"There are no tools of {more} more of these names."] if more else told
 
 
 def with_built_in(

@@ -139,6 +139,7 @@ def tool_view(spec: ToolSpec) -> ToolView:
     names of secrets are.
     """
     own: dict[str, Any] = {"approver_must_differ": spec.wants_another_approver}
+    own["input_schema"] = spec.input_schema  # JSON already, and a page may have hundreds of large ones
     if isinstance(spec, BuiltinTool) and spec.file is not None:
         own["file"] = spec.file.model_dump()
     if isinstance(spec, ToolDefinition):

@@ -6,17 +6,20 @@ import re
 import resource
 import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from acta_engine.api.json_body import ANY_VALUES
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import OPERATIONS
 from acta_engine.settings import Settings
+from acta_engine.tools.mcp.server import MAX_SERVER_TOOLS, MAX_SERVERS, ConfirmedTool, McpServer
+from acta_engine.tools.port import Trial
 from acta_infra.sizing import SIZES
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.api.session_functions import functions_of
-from tests.api.test_body_bounds import EMOJI, LARGEST, arguments, pairs
+from tests.api.test_body_bounds import EMOJI, LARGEST, SCHEMA, arguments, pairs
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.tools.test_effect_ledger import RefundRegistry
@@ -28,9 +31,9 @@ HOST = "api.example.com"
 NUMBERS = [1.7976931348623157e308] * (ANY_VALUES - 100)
 """Written without the `+` of their exponents they take the longest to be compared with what is kept of them."""
 SETTINGS = Settings(env="test", table="table", bucket="bucket", http_tool_hosts=HOST)
-READS = ("listTools", "listAgents", "readAgent")
+READS = ("listTools", "listMcpServers", "listAgents")
 """Reads whose answers an admin can make large."""
-ADMIN_TOOLS, ADMIN_AGENTS = 40, 30
+ADMIN_TOOLS, ADMIN_AGENTS = 39, 30
 
 Request = tuple[str, str | bytes | None]
 """What it is, and its body."""
@@ -50,7 +53,11 @@ class Functions:
         (asked,) = house.head(session).interventions
         self._variables = {"session_id": session, "intervention_id": asked.intervention_id, "version": "1"}
         made = functions_of(house, roles=["admin", "member"])._asdict()
-        self.gateways: Mapping[str, Gateway] = {**made, "admin": AdminApi(SETTINGS).admin}
+        deployment = AdminApi(SETTINGS)
+        deployment.tool_function.answers = {"try_tool": lambda given: Trial("succeeded", 1)._asdict()}
+        for n in range(MAX_SERVERS):
+            deployment.root.server_definitions.create("acme", _server(f"server{n}", house.clock.now()))
+        self.gateways: Mapping[str, Gateway] = {**made, "admin": deployment.admin}
         for n in range(ADMIN_TOOLS):
             self._define("createTool", name=f"tool{n}")
         for n in range(ADMIN_AGENTS):
@@ -60,7 +67,7 @@ class Functions:
 
     def _define(self, operation: str, **fields: Any) -> None:
         row = next(each for each in OPERATIONS if each.name == operation)
-        body = {**LARGEST[operation], **FIT.get(operation, {}), **fields}
+        body = {**LARGEST[operation], **FIT[operation], **fields}
         answer = self.gateways["admin"].request(row.method, row.path, json_body=body)
         assert answer.status == 201, answer.body[:500]
 
@@ -90,9 +97,40 @@ class Functions:
         return answer.status, spent
 
 
+def _server(name: str, now: datetime) -> McpServer:
+    """With as many tools as it may have, as large as one item of the table holds them."""
+    confirmed = {
+        "pin": "0" * 64,
+        "confirmed_read": True,
+        "high_stakes": False,
+        "confirmed_at": now,
+        "confirmed_by": "ann",
+    }
+    tools = [
+        ConfirmedTool(tool=f"tool{n}", description="d" * 2_000, input_schema=SCHEMA, **confirmed)
+        for n in range(MAX_SERVER_TOOLS)
+    ]
+    return McpServer(
+        name=name, url=URL, tools=tuple(tools), quotation_key="k", version=1, created_at=now, updated_at=now
+    )
+
+
+NO_TOOLS: Mapping[str, Any] = {"tools": [], "high_stakes": [], "models": {}, "fallbacks": []}
+URL = f"https://{HOST}/{'u' * 1_900}"
 FIT: Mapping[str, Mapping[str, Any]] = {
-    "createTool": {"config": {"url": f"https://{HOST}/" + "u" * 1_900, "method": "POST"}},
+    "startSession": {"agent_id": "default", "notify_url": None, "prompts": {}, "token_budget": 1_000_000},
+    "forkSession": {"at": None},
+    "editPlan": {"operations": [{"op": "add", "description": EMOJI * 500}] * 9},
+    "changeLimits": {"token_budget": 1_000_000, "cost_budget_usd": None},
+    "resolveIntervention": {"input": {"content": EMOJI * 16_000}},
+    "createAgent": NO_TOOLS,
+    "replaceAgent": NO_TOOLS,
+    "createTool": {"config": {"url": URL, "method": "POST"}},
+    "replaceTool": {"config": {"url": URL, "method": "POST"}},
+    "writeMcpServer": {"url": URL, "tools": None},
+    "setNotifications": {"url": None},
 }
+"""What the largest bodies need to fit what there is."""
 
 
 def accepted(row: Operation) -> Iterator[Request]:
@@ -104,7 +142,7 @@ def accepted(row: Operation) -> Iterator[Request]:
     elif row.name in LARGEST:
         body = {**LARGEST[row.name], **FIT.get(row.name, {})}
         yield "the largest body", json.dumps(body)
-        if row.name in ("resolveIntervention", "callTool"):
+        if row.name == "callTool":
             yield "the most values", json.dumps({**body, "input": {"rows": NUMBERS}}).replace("e+", "e")
     elif row.name == "askOverMcp":
         call = {"name": "start_session", "arguments": LARGEST["startSession"]}
@@ -120,6 +158,8 @@ def refused(row: Operation) -> Iterator[Request]:
     if row.name in READS:
         return
     bounds = arguments(row.name).bounds
+    if row.name in FIT:
+        yield "the largest body, of names that do not exist", json.dumps(LARGEST[row.name])
     yield "the largest event", '{"content":"x","metadata":' + pairs(480_000) + "}"
     yield "the largest event, of 4-byte characters", '{"content":"' + EMOJI * (LARGEST_EVENT // 4)
     if row.takes_bytes:
@@ -148,7 +188,6 @@ def main() -> None:
         takes_body = row.method in ("POST", "PUT", "PATCH") and row.function in functions.gateways
         if not takes_body and row.name not in READS:
             continue
-        functions.send(row, b"" if row.takes_bytes else "{}")
         for requests in (accepted, refused):
             measured = [_measured(functions, row, *each) for each in requests(row)]
             if measured:
@@ -162,6 +201,7 @@ def _measured(functions: Functions, row: Operation, what: str, body: str | bytes
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        functions.send(row, b"" if row.takes_bytes else "{}")
         status, spent = functions.send(row, body)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
         os.write(writing, json.dumps({"status": status, "cpu_ms": spent * 1_000, "peak_mb": peak}).encode())

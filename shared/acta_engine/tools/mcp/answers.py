@@ -106,7 +106,9 @@ def _auth_view(auth: McpServerAuth | None) -> SecretReferenceView | McpCredentia
 
 
 def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpToolView:
-    return copied(ConfirmedMcpToolView, one, name=offered_name(server, one.tool))
+    return copied(
+        ConfirmedMcpToolView, one, name=offered_name(server, one.tool), input_schema=one.input_schema
+    )
 
 
 def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpToolView]:
