@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ValidationFailed
-from acta_engine.sessions.bodies import refuse_longer
 from tests.api.gateway import Answer, Gateway
 from tests.api.samples import intervene_api, start_api
 
@@ -171,10 +169,9 @@ def test_the_message_field_of_a_conversation_is_required() -> None:
 
 
 def test_the_configured_length_is_counted_in_characters() -> None:
-    refuse_longer("content", "ü" * 10, 10)
-    with pytest.raises(ValidationFailed) as refused:
-        refuse_longer("content", "u" * 11, 10)
-    assert refused.value.details == {"content": ["The text has 11 characters; at most 10 are allowed."]}
+    assert start({"content": "ü" * 10_000}).status == 202
+    said = details(start({"content": "u" * 10_001}))
+    assert said == {"content": ["The text has 10,001 characters; at most 10,000 are allowed."]}
 
 
 def test_a_decision_carries_any_json_object_as_input() -> None:

@@ -17,8 +17,8 @@ A handler's module is imported at its first request, unless the function loads i
 routes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
@@ -168,20 +168,26 @@ class Api:
         viewer = Viewer(user, roles, request.route.private, decides)
 
         with bound_to(tenant, viewer):
+            arguments = self.arguments(request.route)
+            try:
+                request = self._request = request.with_body(event, arguments.bounds)
+            except CallerError:
+                self._spend()
+                raise
             if self.limiter is not None:
                 self.limiter.admit(tenant, request.route)
-            arguments = self.arguments(request.route)
-            with self._counted(request):
-                request = self._request = request.with_body(event, arguments.bounds)
-            if self.limiter is not None:
                 try:
                     self.limiter.admit_start(tenant, request.route)
                 except LimitReached:
                     # A repeat of a start that succeeded starts nothing, whatever the tenant has begun since.
                     if not self._is_repeat(request):
                         raise
-            with self._counted(request):
+            try:
                 bound = arguments.bind(request)
+            except CallerError:
+                if request.route.rated in ("never", "within"):  # it stops nothing, and asks no other route
+                    self._spend()
+                raise
             if self._recorder is None or request.route.action is None:
                 return handle(self, **bound)
             if request.route.method == "GET":
@@ -193,15 +199,10 @@ class Api:
                 request, bound, lambda: self._answered(event, lambda: handle(self, **bound))
             )
 
-    @contextmanager
-    def _counted(self, request: Request) -> Iterator[None]:
-        """A wrong request stops nothing, decides nothing and asks no other route, so it counts whatever its route."""
-        try:
-            yield
-        except CallerError:
-            if self.limiter is not None and request.route.rated in ("never", "within"):
-                self.limiter.spend(self.caller.tenant)
-            raise
+    def _spend(self) -> None:
+        """Takes a request from the tenant's rate, for one that is wrong. Raises LimitReached."""
+        if self.limiter is not None:
+            self.limiter.spend(self.caller.tenant)
 
     def load(self, name: str) -> RouteHandler:
         """The handler of the operation of this name. Its module is imported the first time."""

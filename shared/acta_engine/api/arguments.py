@@ -16,11 +16,11 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from acta_engine.api.incoming import Request
-from acta_engine.api.json_body import SOME_WRONG, RequestBody, bounds_of, count_values, parse_json
+from acta_engine.api.json_body import Bounds, RequestBody, bounds_of, parse_json
 from acta_engine.api.operation import Operation
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.settings import Settings
-from acta_engine.untrusted.validation_messages import error_sentence
+from acta_engine.untrusted.validation_messages import error_sentence, too_long
 
 MAX_FIELDS = 20
 """A request with more wrong fields is answered with the first ones."""
@@ -73,7 +73,7 @@ class Arguments:
         errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
         for name, where, _, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
-            value = _value(request, where, sent_as)
+            value = _value(request, where, sent_as, self.bounds)
             if value is None:
                 if default is inspect.Parameter.empty:
                     errors.append((sent_as, {"type": "missing"}))
@@ -81,9 +81,6 @@ class Arguments:
                 continue
             if where == "query" and isinstance(value, list):
                 errors.append((sent_as, _REPEATED))
-                continue
-            if where == "body" and (many := self._many(value)):
-                errors += many
                 continue
             try:
                 bound[name] = adapter.validate_python(value)
@@ -93,26 +90,15 @@ class Arguments:
                     (field_name((*names, *each["loc"])), each)
                     for each in error.errors(include_url=False, include_input=False, include_context=False)
                 ]
+                continue
+            for field, most in self.bounds.texts.items() if where == "body" else ():
+                text = getattr(bound[name], field) or ""
+                if len(text) > most:
+                    errors.append((field, {"type": "too_long", "msg": too_long(text, most)}))
         if errors:
             details = details_of(errors)
             raise FieldsInvalid(details)
         return bound
-
-    def _many(self, body: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-        """What is wrong with a body for which pydantic would make an error for each of many: for the values of a field,
-        or for fields that do not exist.
-        """
-        most = self.bounds.fields
-        unknown = [name for name in body if name not in most]
-        errors: list[tuple[str, Mapping[str, Any]]] = []
-        if len(unknown) > SOME_WRONG:
-            errors += [(field_name([name]), {"type": "extra_forbidden"}) for name in unknown]
-        for name in most.keys() & body.keys():
-            found = count_values(body[name])
-            if found > most[name]:
-                words = f"It has {found:,} keys and values, far more than this field takes."
-                errors.append((name, {"type": "too_many", "msg": words}))
-        return errors
 
     @property
     def _unknown(self) -> Mapping[str, Any]:
@@ -127,7 +113,7 @@ def _where(route: Operation, name: str, type_: Any) -> Where:
     return "body" if isinstance(type_, type) and issubclass(type_, RequestBody) else "query"
 
 
-def _value(request: Request, where: Where, name: str) -> Any:
+def _value(request: Request, where: Where, name: str, bounds: Bounds) -> Any:
     """None: it was not sent. A query parameter that was sent twice is a list. Raises
     NotFound.
     """
@@ -137,7 +123,7 @@ def _value(request: Request, where: Where, name: str) -> Any:
                 raise NotFound("There is nothing at this path.")
             return request.variables[name]
         case "body":
-            return parse_json(request.text)
+            return parse_json(request.text, bounds)
         case "query":
             values = request.query.get(name, [])
             return values[0] if len(values) == 1 else values or None

@@ -56,7 +56,7 @@ class Request(NamedTuple):
         body = body_bytes(event, bounds.bytes)
         if self.route.takes_bytes:
             return self._replace(body=body)
-        return self._replace(body=body, text=json_text(body, self.headers.get("content-type"), bounds.values))
+        return self._replace(body=body, text=json_text(body, self.headers.get("content-type")))
 
 
 def read_request(event: Mapping[str, Any], settings: Settings) -> Request:

@@ -15,10 +15,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Union, get_ar
 from pydantic import BaseModel, ConfigDict, create_model
 
 from acta_engine.api.operation import Operation
-from acta_engine.errors import CallerError, PayloadTooLarge, ValidationFailed
+from acta_engine.errors import CallerError, FieldsInvalid, PayloadTooLarge, ValidationFailed
 from acta_engine.settings import Settings
-from acta_engine.untrusted.exact_json import InvalidJson, read_exactly, refuse_oversize
-from acta_engine.untrusted.texts import AtMost, InRequests
+from acta_engine.untrusted.exact_json import (
+    SOME_WRONG,
+    InvalidJson,
+    read_exactly,
+    refuse_oversize,
+    wrong_fields,
+)
+from acta_engine.untrusted.texts import BoundedBy, InRequests
 
 WORDS_OF = "words_of"
 """The attribute that names the class whose field docstrings count, if it is not the class itself."""
@@ -62,19 +68,31 @@ USUAL_CHARS, USUAL_MEMBERS = 512, 100
 """Of a text and of a list whose type names no maximum: a pattern or a rule of its own is narrower."""
 ANY_BYTES, ANY_VALUES = 1_048_576, 20_000
 """What all fields of a body that take any JSON may have together: the input of a call, a schema."""
-SOME_WRONG = 20
-"""So many members too many, or fields that do not exist, are left for pydantic to report, one by one."""
 
 
 class Bounds(NamedTuple):
-    """The most that some JSON may have. `values`: keys, and members of objects and lists."""
+    """The most that a request's body may have. `values`: keys, and members of objects and lists."""
+
+    bytes: int
+    values: int
+    fields: Mapping[str, int] | None = None
+    """The values of each field; None: the body has no model."""
+    texts: Mapping[str, int] = {}
+    """The characters of texts that the deployment bounds further than their types."""
+
+
+ANY = Bounds(ANY_BYTES, ANY_VALUES)
+
+
+class Most(NamedTuple):
+    """The same of a type. `takes_any`: a part of it takes any JSON, which comes on top. `chars`: of a text that the
+    deployment bounds; 0: it is none.
+    """
 
     bytes: int
     values: int
     takes_any: bool = False
-    """A part of it takes any JSON, which comes on top."""
-    fields: Mapping[str, int] = {}
-    """Of a whole body: the values of each field."""
+    chars: int = 0
 
 
 def bounds_of(route: Operation, body: type[RequestBody] | None, settings: Settings) -> Bounds:
@@ -91,58 +109,53 @@ def bounds_of(route: Operation, body: type[RequestBody] | None, settings: Settin
     return Bounds(
         EMPTY_BYTES + whole.bytes + ANY_BYTES * whole.takes_any,
         SOME_WRONG * len(each) + whole.values + ANY_VALUES * whole.takes_any,
-        fields={name: SOME_WRONG + most.values + ANY_VALUES * most.takes_any for name, most in each.items()},
+        {name: most.values + ANY_VALUES * most.takes_any for name, most in each.items()},
+        {name: most.chars for name, most in each.items() if most.chars},
     )
 
 
-def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Bounds:
+def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Most:
     """`rules`: the metadata of the type, which may name a maximum."""
     origin, parts = get_origin(type_) or type_, get_args(type_)
     if origin is Annotated:
         return _most(parts[0], (*rules, *parts[1:]), settings)
     if origin in (Union, UnionType):
         options = [_most(part, rules, settings) for part in parts]
-        return Bounds(
+        return Most(
             max(one.bytes for one in options),
             max(one.values for one in options),
             any(one.takes_any for one in options),
+            max(one.chars for one in options),
         )
     if Any in (origin, *parts):
-        return Bounds(MEMBER_BYTES, 1, takes_any=True)
+        return Most(MEMBER_BYTES, 1, takes_any=True)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
         fields = origin.model_fields.values()
         return _together([_most(field.annotation, field.metadata, settings) for field in fields], 1)
     if origin is str:
-        return Bounds(MEMBER_BYTES + CHAR_BYTES * _maximum(rules, settings, USUAL_CHARS), 1)
+        bounded = [getattr(settings, rule.setting) for rule in rules if isinstance(rule, BoundedBy)]
+        most = min([_maximum(rules, USUAL_CHARS), *bounded])
+        return Most(MEMBER_BYTES + CHAR_BYTES * most, 1, chars=most if bounded else 0)
     if isinstance(origin, type) and issubclass(origin, Collection):
         members = [_most(part, (), settings) for part in parts if part is not Ellipsis]
-        return _together(members, _maximum(rules, settings, USUAL_MEMBERS))
-    return Bounds(MEMBER_BYTES, 1)
+        return _together(members, _maximum(rules, USUAL_MEMBERS))
+    return Most(MEMBER_BYTES, 1)
 
 
-def _together(parts: Sequence[Bounds], times: int) -> Bounds:
+def _together(parts: Sequence[Most], times: int) -> Most:
     """Of an object or a list that has these parts so many times, each with its key."""
-    return Bounds(
+    return Most(
         times * sum(MEMBER_BYTES + part.bytes for part in parts),
         times * sum(1 + part.values for part in parts),
         any(part.takes_any for part in parts),
     )
 
 
-def _maximum(rules: Sequence[Any], settings: Settings, usual: int) -> int:
+def _maximum(rules: Sequence[Any], usual: int) -> int:
     """Of the characters of a text, or the members of a list."""
-    said = [
-        getattr(rule, "max_length", None) for each in rules for rule in (each, *getattr(each, "metadata", ()))
-    ]
-    said += [rule.of(settings) for rule in rules if isinstance(rule, AtMost)]
-    return min((most for most in said if most is not None), default=usual)
-
-
-def count_values(value: Any) -> int:
-    """Keys and members in the value, and in what is in it."""
-    if isinstance(value, dict):
-        return 2 * len(value) + sum(map(count_values, value.values()))
-    return len(value) + sum(map(count_values, value)) if isinstance(value, list) else 0
+    each = (rule for rules_of in rules for rule in (rules_of, *getattr(rules_of, "metadata", ())))
+    said = (getattr(rule, "max_length", None) for rule in each)
+    return min((most for most in said if isinstance(most, int)), default=usual)
 
 
 def body_bytes(event: Mapping[str, Any], most: int) -> bytes:
@@ -168,35 +181,34 @@ def _check_bytes(size: int, most: int) -> None:
         )
 
 
-def json_text(body: bytes, content_type: str | None, most: int) -> str:
-    """The text to parse, with at most so many keys and values; an empty body counts as `{}`, a missing Content-Type as
-    JSON's.
-    """
+def json_text(body: bytes, content_type: str | None) -> str:
+    """The text to parse; an empty body counts as `{}`, a missing Content-Type as JSON's."""
     if not body:
         return "{}"
     kind = (content_type or "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type application/json.")
     try:
-        text = body.decode()
-        refuse_oversize(text, most)
+        return body.decode()
     except UnicodeDecodeError:
         raise ValidationFailed("The body is not UTF-8 text.", {"body": ["This is not UTF-8 text."]}) from None
-    except InvalidJson as error:
-        _malformed(f"The body is {error}.")
-    return text
 
 
-def parse_json(text: str) -> dict[str, Any]:
-    """One JSON object. Refused: what `read_exactly` does not keep. `text`: of `json_text`."""
+def parse_json(text: str, bounds: Bounds = ANY) -> dict[str, Any]:
+    """One JSON object within the bounds. Refused: what `read_exactly` does not keep, and deep nesting."""
     try:
+        refuse_oversize(text, bounds.values)
         value = read_exactly(text)
     except json.JSONDecodeError as error:
         _malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
+    except InvalidJson as error:
+        _malformed(f"The body is {error}.")
     except ValueError as error:
         _malformed(f"The body is not usable JSON: {error}.")
     if not isinstance(value, dict):
         _malformed("The body must be a JSON object.")
+    if bounds.fields is not None and (wrong := wrong_fields(value, bounds.fields)):
+        raise FieldsInvalid(wrong)
     return value
 
 

@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field
 
 from acta_engine.api.json_body import RequestBody, optional
-from acta_engine.errors import ValidationFailed
 from acta_engine.limits import caps
 from acta_engine.log.head import SessionSettings
 from acta_engine.notifications.receiver import MAX_URL_CHARS
-from acta_engine.untrusted.texts import NOT_BLANK, READABLE, AtMost, JsonObject, Name
-from acta_engine.untrusted.validation_messages import too_long
-
-
-def refuse_longer(field: str, text: str | None, limit: int) -> None:
-    """Checks the configured limit, in characters. The models below have a fixed one."""
-    if text is not None and len(text) > limit:
-        raise ValidationFailed(f"{field} is too long.", {field: [too_long(text, limit)]})
-
+from acta_engine.untrusted.texts import NOT_BLANK, READABLE, BoundedBy, JsonObject, Name
 
 LONGEST_MESSAGE = 500_000
-"""Characters. What a deployment allows is `Settings.max_message_chars`, see `refuse_longer`."""
+"""Characters."""
 
-Message = Annotated[str, Field(max_length=LONGEST_MESSAGE), AtMost("max_message_chars"), READABLE, NOT_BLANK]
+Message = Annotated[
+    str, Field(max_length=LONGEST_MESSAGE), BoundedBy("max_message_chars"), READABLE, NOT_BLANK
+]
 NotifyUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), READABLE]
 
 

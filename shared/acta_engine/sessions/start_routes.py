@@ -22,7 +22,6 @@ from acta_engine.sessions.bodies import (
     PostMessage,
     SessionFields,
     StartSession,
-    refuse_longer,
 )
 from acta_engine.sessions.start import NewSession, start
 from acta_engine.sessions.start import post_message as say
@@ -34,7 +33,6 @@ Json = Mapping[str, Any]
 
 
 def start_session(api: Api, body: StartSession) -> Response:
-    refuse_longer("content", body.content, api.app.settings.max_message_chars)
     requester, new = requester_of(api.request), _asked_session(api, body, body.content, DEFAULT_AGENT)
 
     def act() -> Json:
@@ -50,7 +48,6 @@ def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
     # Few start a session so, and a cold start does not import it.
     from acta_engine.sessions.fork import fork, parent_at
 
-    refuse_longer("content", body.content, api.app.settings.max_message_chars)
     requester = requester_of(api.request)
 
     def act() -> Json:
@@ -76,7 +73,6 @@ def _seen_by(api: Api, agent_id: str) -> list[Json]:
 
 
 def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
-    refuse_longer("content", body.content, api.app.settings.max_message_chars)
     requester, decided = requester_of(api.request), DecisionDetails()
 
     def act() -> Json:

@@ -18,7 +18,6 @@ from acta_engine.tools.tool import (
     HOW_TO_HOST,
     MAX_HOSTS,
     MAX_TOOL_SECRETS,
-    MAX_VALUE_CHARS,
     NAME_PATTERN,
     NAME_RULE,
     VALUE_RULE,
@@ -28,7 +27,6 @@ from acta_engine.tools.tool import (
     is_secret_name,
     is_usable_value,
 )
-from acta_engine.untrusted.texts import AtMost
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
@@ -45,7 +43,7 @@ class PutToolSecret(RequestBody):
 
     EXAMPLES: ClassVar = {"token": {"value": "example-value-0123456789", "hosts": ["api.example.com"]}}
 
-    value: Annotated[str, AtMost(MAX_VALUE_CHARS), AfterValidator(usable_value)] = Field(repr=False)
+    value: Annotated[str, AfterValidator(usable_value)] = Field(repr=False)
     """No answer ever shows it. 8 to 4,096 printable ASCII characters, no space at either end."""
     hosts: Annotated[list[SecretHost], Field(min_length=1, max_length=MAX_HOSTS)] | None = None
     """The only hosts that get it, `host` or `host:port`. Absent: those that it has; a new secret has to name them."""

@@ -54,10 +54,7 @@ class InRequests(NamedTuple):
     type: Any
 
 
-class AtMost(NamedTuple):
-    """Marks a text that is bounded elsewhere than in its type. `chars`: the most, or the setting that says it."""
+class BoundedBy(NamedTuple):
+    """Marks a text that the deployment bounds below the maximum of its type. `setting`: the most characters."""
 
-    chars: int | str
-
-    def of(self, settings: object) -> int:
-        return self.chars if isinstance(self.chars, int) else int(getattr(settings, self.chars))
+    setting: str

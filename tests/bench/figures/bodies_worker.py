@@ -169,7 +169,7 @@ def refused(row: Operation) -> Iterator[Request]:
     yield "brackets, as many bytes as are read", "[" * bounds.bytes
     yield "a text without an end", '{"content":"' + EMOJI * (bounds.bytes // 4 - 10)
     yield "fields that do not exist", pairs(bounds.values // 2 - 20)
-    for name, most in bounds.fields.items():
+    for name, most in (bounds.fields or {}).items():
         values = min(most, bounds.values - 10)
         yield f"{name} of wrong pairs", f'{{"{name}":{pairs(values // 2 - 1)}}}'
         yield f"{name} of wrong items", json.dumps({name: [0] * (values - 1)})
