@@ -70,7 +70,6 @@ TABLE = {
     "shared/acta_engine/tools/mcp/oauth.py _SHOWN_URL": Met("the answer of an authorization server"),
     "shared/acta_engine/tools/mcp/schema_words.py _FORMAT": Met("a format in an MCP server's schema"),
     "shared/acta_engine/tools/mcp/exchange.py _TOKEN": Met("a mark in an MCP server's schema"),
-    "shared/acta_engine/tools/mcp/schema_words.py _FORMAT": Met("a word in an MCP server's schema"),
     "shared/acta_engine/tools/schema.py _ESCAPES": Met("a pattern in a tenant's schema"),
     "shared/acta_engine/tools/tenant/credentials.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/acta_engine/tools/tenant/credentials.py _parts": Met("a secret of a tenant's tools"),
