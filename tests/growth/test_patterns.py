@@ -67,7 +67,6 @@ TABLE = {
     "shared/acta_engine/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
     "shared/acta_engine/tools/mcp/oauth.py _SHOWN_URL": Met("the metadata of an authorization server"),
     "shared/acta_engine/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
-    "shared/acta_engine/tools/mcp/oauth.py _SHOWN_URL": Met("the answer of an authorization server"),
     "shared/acta_engine/tools/mcp/schema_words.py _FORMAT": Met("a format in an MCP server's schema"),
     "shared/acta_engine/tools/mcp/exchange.py _TOKEN": Met("a mark in an MCP server's schema"),
     "shared/acta_engine/tools/schema.py _ESCAPES": Met("a pattern in a tenant's schema"),
