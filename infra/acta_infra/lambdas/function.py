@@ -54,7 +54,7 @@ from acta_infra.packaging.tool_catalogue import CATALOGUE, HANDLER, BuiltFolder
 from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName, recovery_workers
 
-KNOW_TOOLS: frozenset[FunctionName] = frozenset(("step", "tool", "intervene", "admin", "mcp"))
+KNOW_TOOLS: frozenset[FunctionName] = frozenset(("start", "step", "tool", "intervene", "admin", "mcp"))
 """Functions that have a registry of tools; a test compares this with what their code reaches."""
 EMPTY: tuple[object, ...] = ("", None, {})
 """Values that mean the same as a variable that is not set."""
