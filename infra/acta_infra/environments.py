@@ -123,8 +123,9 @@ part `tool` is refused: this environment's functions could have the names of ano
 
 @dataclass(frozen=True)
 class SessionCaps:
-    """The most that anybody, an admin too, may give one session. None: the default in `shared/acta_engine/settings.py`.
-    An agent may have lower caps of its own, which its tenant's admins set and may exceed.
+    """The most that anybody, an admin too, may give one session. None: the default in `shared/acta_engine/settings.py`,
+    and for dollars as the posture says. An agent may have lower caps of its own, which its tenant's admins set and may
+    exceed.
     """
 
     max_steps: int | None = None
@@ -240,9 +241,13 @@ class Environment:
     record_reads: bool | None = None
     """Whether the audit trail also records reads of what is somebody else's, once for each person, thing and hour (ADR
     142). None: as the posture says."""
-    mcp_decisions: Literal["form", "link", "off"] = "form"
+    mcp_decisions: Literal["form", "link", "off"] | None = None
     """How people decide questions at `/mcp`: in a form of their client, or else on the page for people (`form`), on the
-    page alone (`link`), or not from there at all (`off`). A client's model decides in none of them."""
+    page alone (`link`), or not from there at all (`off`). A client's model decides in none of them.
+    None: as the posture says."""
+    usd_per_day: Mapping[str, float] | None = None
+    """Tenant, or `*` for every other tenant -> the US dollars that its sessions may cost in a day: `{"*": 100, "acme":
+    1_000}`. Sessions beyond it wait for the next day. None: as the posture says."""
     caps: SessionCaps = SessionCaps()
     limits: TenantLimits = USUAL_LIMITS
     """The limits of each tenant that `tenant_limits` does not name. A limit that is None does not exist."""

@@ -97,6 +97,13 @@ POINTS = (
         choices=(True, False),
     ),
     Point(
+        "mcp_decisions",
+        "How people decide questions over MCP: in a form of their client, on the page for people alone, or not at all.",
+        open="form",
+        strict="link",
+        choices=("form", "link", "off"),
+    ),
+    Point(
         "auth.mfa",
         "Whether people who sign in with Acta's own user pool need a second factor.",
         open="optional",
@@ -124,6 +131,19 @@ POINTS = (
         open=1.0,
         strict=0.5,
         seen_in="the limits of tenants",
+    ),
+    Point(
+        "usd_per_day",
+        "How many dollars the sessions of a tenant may cost in a day before they wait; `*`: every tenant.",
+        open={},
+        strict={"*": 100},
+    ),
+    Point(
+        "caps.cost_budget_usd",
+        "The most dollars that anybody may give one session.",
+        open=1_000.0,
+        strict=100.0,
+        seen_in="the caps of sessions",
     ),
 )
 

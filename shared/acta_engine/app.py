@@ -279,7 +279,9 @@ class App:
             memories_of_run=self.memories_of_run,
             registry=self.registry,
             timeouts=self.timeouts,
-            tenant_hour=TenantHour(self.repository, self.session_index, self.timeouts, hourly),
+            tenant_hour=TenantHour(
+                self.repository, self.session_index, self.timeouts, hourly, chosen.usd_per_day
+            ),
             attempts=self.attempts,
             context_window=lambda model: chosen.context_window_tokens or models.context_window(model),
             check_answer=self._check_answer,

@@ -222,6 +222,14 @@ def _tenant_limits(value: Any, settings: Settings) -> Any:
     return _limits(_by_name(value, Mapping), TenantLimits._fields, may_be_none=True)
 
 
+def _usd_per_day(value: Any, settings: Settings) -> Any:
+    if not isinstance(value, Mapping) or not all(
+        isinstance(usd, int | float) and 0 < usd <= MAX_COST_BUDGET_USD for usd in value.values()
+    ):
+        raise ValueError(f"an object by tenant, with dollars above 0 and at most {MAX_COST_BUDGET_USD:,}")
+    return value
+
+
 def _provider_limits(value: Any, settings: Settings) -> Any:
     from acta_engine.queue.places import ProviderLimits
 
@@ -485,6 +493,11 @@ class Settings:
     """The US dollars that a session may cost, unless somebody names a limit. 0: only its tokens are limited."""
     tenant_tokens_per_hour: int = setting(5_000_000, least=0)
     """The tokens that all sessions of a tenant together may use in an hour. 0: no such limit."""
+    usd_per_day: Mapping[str, float] = setting(
+        NOTHING, check=_usd_per_day, json='{"*": 100, "acme": 1000}', chars=400, to=("step",)
+    )
+    """Tenant, or `*` for every other tenant -> the US dollars that its sessions may cost in a day, UTC. A tenant that
+    is not named has no such limit. As JSON."""
     default_visibility: Literal["private", "tenant"] = setting(
         "tenant", one_of=("private", "tenant"), to=("start", "mcp")
     )

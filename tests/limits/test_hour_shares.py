@@ -14,7 +14,7 @@ from acta_engine.limits.shares import (
     LeaseChange,
     shares_of,
 )
-from acta_engine.limits.tenant_hour import next_grant
+from acta_engine.limits.tenant_hour import Pool, next_grant
 from acta_engine.log.commit import Position
 from acta_engine.log.store import GrantChanged, TransactionItems
 from tests.stores.backends import Aws, Stores, aws_stores, memory_stores
@@ -39,7 +39,7 @@ class Sessions:
         self._numbers = Counter[str]()
 
     def plan(self, session_id: str, wanted: int = CHUNK_TOKENS) -> LeaseChange | None:
-        return next_grant(self.stores.index, self.limit, at(self.tenant, session_id), HOUR, wanted)
+        return next_grant(self.stores.index, Pool(self.limit, 0), at(self.tenant, session_id), HOUR, wanted)
 
     def commit(self, session_id: str, lease: LeaseChange) -> None:
         number = self._numbers[session_id] + 1

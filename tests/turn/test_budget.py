@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from acta_engine.limits.shares import (
     CHUNK_TOKENS,
     Lease,
-    end_of_hour,
+    LeaseChange,
+    day_of,
+    end_of,
     grant_size,
     hour_of,
     tokens_missing,
@@ -149,7 +151,8 @@ def test_a_lease_covers_its_hour_and_no_other() -> None:
     assert tokens_missing(lease, hour, 7_000) == 2_000
     assert tokens_missing(lease, hour + 1, 7_000) == 7_000
     assert tokens_missing(None, hour, 7_000) == 7_000
-    assert end_of_hour(hour) == datetime(2026, 5, 1, 13, tzinfo=UTC)
+    assert end_of(hour) == datetime(2026, 5, 1, 13, tzinfo=UTC)
+    assert end_of(day_of(NOW), of_day=True) == datetime(2026, 5, 2, tzinfo=UTC)
 
 
 def test_a_chunk_is_granted_then_what_is_needed_then_nothing() -> None:
@@ -161,9 +164,10 @@ def test_a_chunk_is_granted_then_what_is_needed_then_nothing() -> None:
 
 def test_a_lease_is_extended_within_its_hour_and_begun_anew_in_the_next() -> None:
     lease = Lease(hour=5, granted=10, used=7)
-    assert with_grant(lease, 5, 20) == Lease(hour=5, granted=30, used=7)
-    assert with_grant(lease, 6, 20) == Lease(hour=6, granted=20)
-    assert with_grant(lease, 5, 20, share=3) == Lease(hour=5, granted=30, used=7, share=3)
+    assert with_grant(lease, LeaseChange("t", 5, 20)) == Lease(hour=5, granted=30, used=7)
+    assert with_grant(lease, LeaseChange("t", 6, 20)) == Lease(hour=6, granted=20)
+    assert with_grant(lease, LeaseChange("t", 5, 20, share=3)) == Lease(hour=5, granted=30, used=7, share=3)
+    assert with_grant(lease, None) == lease
 
 
 @given(limit=st.integers(1, 200_000), needs=st.lists(st.integers(1, 60_000), max_size=40))

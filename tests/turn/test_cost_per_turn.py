@@ -10,7 +10,7 @@ import pytest
 
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.limits.shares import CHUNK_TOKENS
+from acta_engine.limits.shares import CHUNK_TOKENS, day_of
 from acta_engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
@@ -101,13 +101,19 @@ class CountedHouse(House):
 
 
 def turns(
-    replies: Sequence[ModelReply], files: int, size: int, tokens_per_hour: int = 0
+    replies: Sequence[ModelReply],
+    files: int,
+    size: int,
+    tokens_per_hour: int = 0,
+    usd_per_day: dict[str, float] | None = None,
 ) -> tuple[list[Counter[str]], CountedHouse, str]:
     """What each turn asked, from one Think to the next; the house after it, and the session. `tokens_per_hour`: of its
-    tenant; 0: no such limit.
+    tenant; 0: no such limit. `usd_per_day`: of tenants.
     """
     script = [plans(*STEPS), *replies, says("", call("update_plan", action="fail", reason="over"))]
-    house = CountedHouse(ScriptedModel(script), tenant_tokens_per_hour=tokens_per_hour)
+    house = CountedHouse(
+        ScriptedModel(script), tenant_tokens_per_hour=tokens_per_hour, usd_per_day=usd_per_day or {}
+    )
     for number in range(files):
         house.files.write(TENANT, f"{number}.txt", f"note {number} ".encode() * (size // 8))
     session = house.start(
@@ -137,6 +143,19 @@ def test_every_turn_of_a_read_is_two_puts_a_marker_and_one_look_at_the_log_per_l
     )
     written = sum((turn & SEGMENT for turn in asked), Counter[str]())
     assert written["segment put"] == house.repository.newest(TENANT, session).number // SEGMENT_COMMITS
+
+
+def test_dollars_of_the_tenant_s_day_are_leased_with_its_tokens_and_add_hardly_a_request() -> None:
+    """A chunk of dollars may be needed where one of tokens is not; then it is a transaction of its own."""
+    hour, *_ = turns(reading(40), 40, SMALL, tokens_per_hour=5_000_000)
+    both, house, _ = turns(reading(40), 40, SMALL, 5_000_000, {"*": 5_000.0})
+    of_hour, of_both = sum(hour, Counter[str]()), sum(both, Counter[str]())
+    day = day_of(house.clock.now())
+    chunks = house.index.granted_tokens(TENANT, day, of_day=True) // CHUNK_TOKENS + 1
+    assert 0 < of_both["transaction"] <= of_hour["transaction"] + chunks
+    assert of_both - Counter(transaction=of_both["transaction"]) == of_hour - Counter(
+        transaction=of_hour["transaction"]
+    )
 
 
 def test_a_limit_of_the_tenant_s_hour_adds_a_transaction_for_each_chunk_and_none_to_the_other_turns() -> None:

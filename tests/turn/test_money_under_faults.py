@@ -23,6 +23,7 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
+from acta_engine.limits.shares import PER_DOLLAR
 from acta_engine.log.beside import Attempt, Marker
 from acta_engine.log.commit import Commit, Decision, StepRecord
 from acta_engine.log.conversation import AssistantEntry
@@ -207,7 +208,9 @@ class Play:
         self.ledger = Ledger(goes, lambda: self.attempts.newest)
         others = [(Provider(one.provider or "", self.ledger), one.model) for one in fallbacks]
         model, _ = with_fallbacks((Provider("anthropic", self.ledger), MODEL), others)
-        self.house = House(model, tenant_tokens_per_hour=an_hour, token_window_seconds=0)
+        self.house = House(
+            model, tenant_tokens_per_hour=an_hour, usd_per_day={"*": 1_000}, token_window_seconds=0
+        )
         named = AgentDefinition(agent_id=DEFAULT_AGENT, name="A", version=1, model=MODEL, fallbacks=fallbacks)
         self.house.definitions.replace_agent(TENANT, built_in(), named)
         self.session = self.house.start("Look", **limits).session_id
@@ -298,6 +301,10 @@ class Play:
         assert head.budget.charged_usd == pytest.approx(exact + estimated, abs=1e-5)
         assert head.lease is None or head.lease.used == usage.total_tokens + charged
         assert head.lease is None or head.lease.left >= 0
+        day = head.day_lease
+        # Each charge is rounded up to a part of a dollar.
+        assert day is None or abs(day.used - head.budget.charged_usd * PER_DOLLAR) <= 2 * len(rows)
+        assert day is None or day.left >= 0
 
 
 GOES = st.lists(st.sampled_from(ANSWERS), max_size=14)

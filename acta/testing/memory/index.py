@@ -164,11 +164,11 @@ class MemoryIndex:
         one = None if stored is None else _intervention(stored)
         return one if one is not None and is_visible(one) else None
 
-    def granted_tokens(self, tenant: str, hour: int) -> int:
-        return self._table.granted.get((tenant, hour), 0)
+    def granted_tokens(self, tenant: str, hour: int, *, of_day: bool = False) -> int:
+        return self._table.granted.get((tenant, hour, of_day), 0)
 
-    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
-        return self._table.shares.get((tenant, hour, number), 0)
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int, *, of_day: bool = False) -> int:
+        return self._table.shares.get((tenant, hour, of_day, number), 0)
 
     def counts(self, tenant: str) -> TenantCounts:
         return self._table.counts.get(tenant, TenantCounts())

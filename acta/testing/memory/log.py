@@ -67,10 +67,11 @@ class MemoryLog:
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
-        listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
+        listing, record = extra_items.listing, extra_items.idempotency
+        leases = [each for each in (extra_items.lease, extra_items.day_lease) if each is not None]
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
         lifted = extra_items.lifted
-        beside = (listing, record, lease, erasure, places, receiver, lifted)
+        beside = (listing, record, *leases, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         body = from_commit(commit)
@@ -82,10 +83,10 @@ class MemoryLog:
                 there = self._table.records.get((record.tenant, record.route, record.key))
                 if there is not None and there.expires_at > self._clock.now():
                     raise KeyTaken
-            if lease is not None:
+            for lease in leases:
                 self._table.check_lease(lease)
             self._table.count(places, self._clock.now())
-            if lease is not None:
+            for lease in leases:
                 self._table.change_lease(lease)
             ids = tuple(each.intervention_id for each in extra_items.interventions)
             commits[commit.number] = StoredCommit(commit.version, body, ids)

@@ -48,8 +48,8 @@ class MemoryTable:
         """By kind and shard, the entries of the listing that are in it."""
         self.interventions: dict[tuple[str, str], StoredIntervention] = {}
         self.counts: dict[str, TenantCounts] = {}
-        self.granted: dict[tuple[str, int], int] = {}
-        self.shares: dict[tuple[str, int, int], int] = {}
+        self.granted: dict[tuple[str, int, bool], int] = {}
+        self.shares: dict[tuple[str, int, bool, int], int] = {}
         """How many tokens of an hour are free in one share of that hour."""
         self.records: dict[tuple[str, str, str], IdempotencyRecord] = {}
         self.agents: dict[tuple[str, str], StoredDocument] = {}
@@ -83,16 +83,17 @@ class MemoryTable:
 
     def check_lease(self, lease: LeaseChange) -> None:
         """Call it with the lock held. Raises GrantChanged, before anything is written."""
-        granted = self.granted.get((lease.tenant, lease.hour), 0)
+        granted = self.granted.get((lease.tenant, lease.hour, lease.of_day), 0)
         if lease.of_hour > 0 and granted + lease.of_hour > lease.limit:
             raise GrantChanged
-        free = 0 if lease.share is None else self.shares.get((lease.tenant, lease.hour, lease.share), 0)
+        share = lease.tenant, lease.hour, lease.of_day, lease.share or 0
+        free = 0 if lease.share is None else self.shares.get(share, 0)
         if lease.of_share < 0 and free + lease.of_share < 0:
             raise GrantChanged
 
     def change_lease(self, lease: LeaseChange) -> None:
         """Call it with the lock held."""
-        hour = lease.tenant, lease.hour
+        hour = lease.tenant, lease.hour, lease.of_day
         self.granted[hour] = self.granted.get(hour, 0) + lease.of_hour
         if lease.share is not None:
             share = *hour, lease.share

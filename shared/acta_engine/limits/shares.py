@@ -1,9 +1,10 @@
-"""What a tenant may use is given out in parts: tokens of an hour to sessions, and places and starts to shares.
+"""What a tenant may use is given out in parts: tokens of an hour and dollars of a day to sessions, and places and
+starts to shares.
 
 A tenant's hourly tokens are leased to its sessions in chunks (docs/design/budgets.md 20). The tokens granted in an hour
 never exceed the tenant's limit, and a session spends only what it was granted. So the tenant never exceeds its limit.
 The commit that ends or parks a run gives back what its session has not used, so at most one chunk per running session
-stays unused. A lease ends with its hour.
+stays unused. A lease ends with its hour. Dollars of a day are leased in the same way, in parts of `PER_DOLLAR`.
 
 A tenant with large limits is counted in shares, because one item takes only some tens of changes a second (ADR 107).
 The tenant's own item says how much was given out to its shares: places of open sessions, and starts of a minute. A
@@ -14,6 +15,7 @@ tenant's item, in blocks.
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from math import ceil
 from types import MappingProxyType
 from typing import NamedTuple
 from zlib import crc32
@@ -30,11 +32,16 @@ DRAWS = 8
 """The number of parts in which a share draws what belongs to it, if all shares are used alike."""
 
 
+PER_DOLLAR = 100_000
+"""In so many parts of a dollar a tenant's day is leased. With the sizes above, a chunk has 20 cents, and a day has a
+share for each 100 dollars."""
+
+
 class Lease(StoredModel):
-    """The tokens that a session was granted in an hour."""
+    """The tokens that a session was granted in an hour, or the dollars of a day."""
 
     hour: int
-    """Hours since 1970, UTC."""
+    """Hours since 1970, UTC; of a day its first one."""
     granted: int
     used: int = 0
     share: int | None = None
@@ -50,8 +57,9 @@ class Lease(StoredModel):
 
 
 class LeaseChange(NamedTuple):
-    """The tokens of its tenant's hour that a commit takes for its session or gives back. They are changed with the
-    commit or not at all. A grant is refused where too little is left; what is given back is always taken.
+    """The tokens of its tenant's hour, or the dollars of its day, that a commit takes for its session or gives back.
+    They are changed with the commit or not at all. A grant is refused where too little is left; what is given back is
+    always taken.
     """
 
     tenant: str
@@ -65,6 +73,8 @@ class LeaseChange(NamedTuple):
     """The share of a large hour that the tokens come from or go back to. None: the hour itself."""
     drawn: int = 0
     """Tokens that the share takes from the hour for this grant."""
+    of_day: bool = False
+    """They are parts of a dollar, of the day that begins with the hour."""
 
     @property
     def of_hour(self) -> int:
@@ -82,8 +92,19 @@ def hour_of(now: datetime) -> int:
     return int(now.timestamp() // 3600)
 
 
-def end_of_hour(hour: int) -> datetime:
-    return datetime.fromtimestamp((hour + 1) * 3600, UTC)
+def day_of(now: datetime) -> int:
+    """The first hour of the day, UTC."""
+    return hour_of(now) // 24 * 24
+
+
+def end_of(hour: int, *, of_day: bool = False) -> datetime:
+    """When the hour ends, or the day that it begins."""
+    return datetime.fromtimestamp((hour + (24 if of_day else 1)) * 3600, UTC)
+
+
+def parts_of(usd: float) -> int:
+    """The dollars in the parts in which a day is leased, rounded up."""
+    return ceil(round(usd * PER_DOLLAR, 3))
 
 
 def tokens_missing(lease: Lease | None, hour: int, needed: int) -> int:
@@ -122,10 +143,12 @@ def draw_size(left: int, lacking: int, limit: int) -> int:
     return max(0, min(max(limit // (shares_of(limit) * DRAWS), lacking), left))
 
 
-def with_grant(lease: Lease | None, hour: int, tokens: int, share: int | None = None) -> Lease:
-    """The lease with `tokens` more. A lease of another hour is replaced."""
-    before = lease if lease is not None and lease.hour == hour else Lease(hour=hour, granted=0)
-    return before.model_copy(update={"granted": before.granted + tokens, "share": share})
+def with_grant(lease: Lease | None, grant: LeaseChange | None) -> Lease | None:
+    """The lease with what was granted. A lease of another hour is replaced."""
+    if grant is None:
+        return lease
+    before = lease if lease is not None and lease.hour == grant.hour else Lease(hour=grant.hour, granted=0)
+    return before.model_copy(update={"granted": before.granted + grant.tokens, "share": grant.share})
 
 
 OF_A_SHARE = 750

@@ -194,6 +194,7 @@ class Change:
         self.delivered: tuple[str, ...] = ()
         self.idempotency: IdempotencyKey | None = None
         self.lease: LeaseChange | None = None
+        self.day_lease: LeaseChange | None = None
         self.starts = False
         self._before = head
         self._events: list[tuple[EventData, int | None]] = []
@@ -357,20 +358,21 @@ class Change:
         delivered: tuple[str, ...] = (),
         idempotency: IdempotencyKey | None = None,
         lease: LeaseChange | None = None,
+        day_lease: LeaseChange | None = None,
         starts: bool = False,
     ) -> None:
         """Asks for this change to be stored, and says what goes with it. Nothing may be added afterwards.
 
         `decision`: what the engine does next. `delivered`: ids of the users' messages that join the conversation.
         `idempotency`: the key of the request that is carried out; its record is written in the same transaction.
-        `lease`: tokens of the tenant's hour, granted in the same transaction. `starts`: the change begins a run or
-        makes a session, which the tenant's limits may forbid.
+        `lease`, `day_lease`: of the tenant's hour and day, granted in the same transaction. `starts`: the change begins
+        a run or makes a session, which the tenant's limits may forbid.
         """
         self.is_wanted = True
         self.decision = decision
         self.delivered = delivered
         self.idempotency = idempotency
-        self.lease = lease
+        self.lease, self.day_lease = lease, day_lease
         self.starts = starts
 
     def as_commit(self, key: str) -> Commit:

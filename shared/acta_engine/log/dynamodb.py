@@ -143,17 +143,18 @@ class DynamoLog(ClockedTable):
     def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
         """Raises ValueError for extra items of another tenant."""
         tenant = commit.head.tenant
-        listing, record, lease = extra_items.listing, extra_items.idempotency, extra_items.lease
+        listing, record = extra_items.listing, extra_items.idempotency
+        leases = [each for each in (extra_items.lease, extra_items.day_lease) if each is not None]
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
         lifted = extra_items.lifted
-        beside = (listing, record, lease, erasure, places, receiver, lifted)
+        beside = (listing, record, *leases, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         # The first failed condition decides. The number comes first: a worker that lost it must read again anyway.
         parts: list[_Part] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
             parts.append((put_record(self._table, record, self._clock), KeyTaken))
-        if lease is not None:
+        for lease in leases:
             parts += [(action, GrantChanged) for action in _lease_changes(self._table, lease)]
         if listing is not None:
             parts.append((put(self._table, items.listing_item(listing)), None))
@@ -196,11 +197,12 @@ class DynamoLog(ClockedTable):
 def _lease_changes(table: str, lease: LeaseChange) -> Iterator[Action]:
     """A grant needs enough tokens left. Giving back has no condition, so a run's end is never refused."""
     if lease.of_hour:
-        key, room = items.lease_key(lease.tenant, lease.hour), lease.limit - lease.of_hour
+        key = items.lease_key(lease.tenant, lease.hour, of_day=lease.of_day)
+        room = lease.limit - lease.of_hour
         condition = "attribute_not_exists(g) OR g <= :bound" if lease.of_hour > 0 else ""
         yield _added(table, key, "g", lease, lease.of_hour, condition, room)
     if lease.share is not None:
-        key = items.share_key(lease.tenant, lease.hour, lease.share)
+        key = items.share_key(lease.tenant, lease.hour, lease.share, of_day=lease.of_day)
         condition = "f >= :bound" if lease.of_share < 0 else ""
         yield _added(table, key, "f", lease, lease.of_share, condition, -lease.of_share)
 

@@ -202,12 +202,12 @@ class DynamoIndex(ClockedTable):
         one = None if item is None else items.item_intervention(item)
         return one if one is not None and is_visible(one) else None
 
-    def granted_tokens(self, tenant: str, hour: int) -> int:
-        item = self._get(items.lease_key(tenant, hour))
+    def granted_tokens(self, tenant: str, hour: int, *, of_day: bool = False) -> int:
+        item = self._get(items.lease_key(tenant, hour, of_day=of_day))
         return 0 if item is None else int(item["g"]["N"])
 
-    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
-        item = self._get(items.share_key(tenant, hour, number))
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int, *, of_day: bool = False) -> int:
+        item = self._get(items.share_key(tenant, hour, number, of_day=of_day))
         return 0 if item is None else int(item["f"]["N"])
 
     def counts(self, tenant: str) -> TenantCounts:

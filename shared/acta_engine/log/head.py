@@ -431,6 +431,8 @@ class Head(SessionSettings, VersionedModel):
     """Set while the engine waits for people."""
     lease: Lease | None = None
     """The tokens of its tenant's hour that the session holds."""
+    day_lease: Lease | None = None
+    """The dollars of its tenant's day that the session holds, in parts of `PER_DOLLAR`."""
     compacted_at: int = 0
     """The number of the commit with the last compaction: the conversation is read from there. 0 means that there was no
     compaction.

@@ -5,12 +5,11 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
-from acta_engine.limits.shares import Lease, LeaseChange, count_shares_of, hour_of, shares_in_turn
+from acta_engine.limits.shares import Lease, LeaseChange, count_shares_of, day_of, hour_of, shares_in_turn
 from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from acta_engine.log.beside import (
     SEGMENT_COMMITS,
@@ -370,9 +369,13 @@ class SessionRepository:
 
     def _stored(self, session: Session, key: str, change: Change) -> bool:
         """Stores the change, and moves the session to it. False: another worker has taken its number."""
-        lease, given_back = _settled_lease(session.head, change.head, change.now)
-        if lease != change.head.lease:
-            change.set(lease=lease)
+        given_back: LeaseChange | None = None
+        dollars_back: LeaseChange | None = None
+        if _gives_back(session.head, change.head):
+            given_back = _unused(change.head, change.head.lease, hour_of(change.now))
+            dollars_back = _unused(change.head, change.head.day_lease, day_of(change.now), of_day=True)
+            if change.head.lease is not None or change.head.day_lease is not None:
+                change.set(lease=None, day_lease=None)
         commit = self._as_stored(change.as_commit(key))
         head = commit.head
         extra_items = TransactionItems(
@@ -380,6 +383,7 @@ class SessionRepository:
             interventions=change.interventions,
             idempotency=_record(change.idempotency, commit),
             lease=change.lease or given_back,
+            day_lease=change.day_lease or dollars_back,
             erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
             places=self._places(session.head, head, change.starts),
         )
@@ -570,24 +574,25 @@ class SessionRepository:
             raise PoisonedSession("a text of the conversation is missing") from None
 
 
-def _settled_lease(before: Head, head: Head, now: datetime) -> tuple[Lease | None, LeaseChange | None]:
-    """The lease of the tenant's hour that a session keeps in its new head, and what it gives back with the commit.
+def _gives_back(before: Head, head: Head) -> bool:
+    """Whether the session gives back what is left of its leases of the tenant's hour and day with this commit.
 
-    A commit that ends a run or parks it gives back what is left, unless calls may still have to be charged to the
-    lease: those of an outage, which the reply that ends the outage charges, and a call whose answer is made in the
-    background.
+    A commit that ends a run or parks it does, unless calls may still have to be charged to the leases: those of an
+    outage, which the reply that ends the outage charges, and a call whose answer is made in the background.
     """
-    lease, run = head.lease, head.run
+    run = head.run
     # `parked` stays after the execution has begun, until its first turn
     is_parked_now = (
         run is not None and run.parked and run.generation != (before.run and before.run.generation)
     )
     may_be_charged = head.outage is not None or head.background is not None
-    if lease is None or not (head.is_over or is_parked_now) or may_be_charged:
-        return lease, None
-    if lease.left <= 0 or lease.hour != hour_of(now):
-        return None, None
-    return None, LeaseChange(head.tenant, lease.hour, -lease.left, share=lease.share)
+    return (head.is_over or is_parked_now) and not may_be_charged
+
+
+def _unused(head: Head, lease: Lease | None, hour: int, *, of_day: bool = False) -> LeaseChange | None:
+    if lease is None or lease.left <= 0 or lease.hour != hour:
+        return None
+    return LeaseChange(head.tenant, hour, -lease.left, share=lease.share, of_day=of_day)
 
 
 def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | None:

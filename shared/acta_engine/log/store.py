@@ -210,6 +210,7 @@ class TransactionItems(NamedTuple):
     interventions: Sequence[Intervention] = ()
     idempotency: IdempotencyRecord | None = None
     lease: LeaseChange | None = None
+    day_lease: LeaseChange | None = None
     erasure: Erasure | None = None
     places: Places | None = None
     receiver: SessionReceiver | None = None
@@ -390,12 +391,12 @@ class SessionIndex(Protocol):
     def intervention(self, tenant: str, intervention_id: str) -> Intervention | None:
         """None: there is no such intervention, or the caller may not see it."""
 
-    def granted_tokens(self, tenant: str, hour: int) -> int:
+    def granted_tokens(self, tenant: str, hour: int, *, of_day: bool = False) -> int:
         """The tokens of this hour that the tenant's sessions hold or have used, and that its shares were given.
-        Strongly consistent.
+        `of_day`: the parts of a dollar of the day that begins with the hour. Strongly consistent.
         """
 
-    def free_tokens_of_share(self, tenant: str, hour: int, number: int) -> int:
+    def free_tokens_of_share(self, tenant: str, hour: int, number: int, *, of_day: bool = False) -> int:
         """The tokens of this hour that the share has and no session holds. Strongly consistent."""
 
     def counts(self, tenant: str) -> TenantCounts:

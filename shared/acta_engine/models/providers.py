@@ -358,6 +358,13 @@ def most_usd(models: Sequence[NamedModel], input_tokens: int, output_tokens: int
     return -(-max(costs) // _BILLIONTHS) / 1_000_000 if costs else None
 
 
+def dearest_usd(input_tokens: int, output_tokens: int) -> float:
+    """What a call may cost at most if the dearest of all known models answers: an estimate for a model without a known
+    price."""
+    every = [NamedModel(each.name, model) for each in PROVIDERS.values() for model in each.prices]
+    return most_usd(every, input_tokens, output_tokens) or 0.0
+
+
 def most_output(models: Sequence[NamedModel], input_tokens: int, usd: float, at_most: int) -> int:
     """The tokens of output, `at_most` or fewer, that `usd` US dollars carry after the input, whichever model answers.
     Below 0: not even the input. A model without a known price is not looked at.

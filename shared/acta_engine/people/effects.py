@@ -94,7 +94,9 @@ def settle(
     _end_if_held(change)
     if change.head.is_over:
         if was_in_outage:
-            change.set(lease=None)  # its lost calls may not be charged yet, so no tokens are given back
+            change.set(
+                lease=None, day_lease=None
+            )  # its lost calls may not be charged yet, so no tokens are given back
     else:
         if change.head.interventions:
             wait_for_people(change)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -238,13 +238,16 @@ def open_budget_question(change: Change, rules: AskingRules, needed: NeededLimit
     wait_for_people(change)
 
 
-def open_hourly_limit(change: Change, until: datetime, limit: int, rules: AskingRules) -> None:
-    """The tenant's tokens of this hour are used up. The session goes on by itself when the next hour begins.
+def open_tenant_limit(
+    change: Change, until: datetime, limit: Mapping[str, float], rules: AskingRules
+) -> None:
+    """The tenant's tokens of this hour, or its dollars of this day, are used up. The session goes on by itself when the
+    next one begins.
 
-    `limit`: `Settings.tenant_tokens_per_hour`.
+    `limit`: `tokens_per_hour` or `usd_per_day`.
     """
-    said = "The tenant's tokens of this hour are used up."
-    context = _asked("acta", said) | {"scope": "tenant", "tokens_per_hour": limit}
+    what = "dollars of this day" if "usd_per_day" in limit else "tokens of this hour"
+    context = _asked("acta", f"The tenant's {what} are used up.") | {"scope": "tenant", **limit}
     change.open_intervention(
         Intervention(
             intervention_id=rules.clock.new_id(INTERVENTION),

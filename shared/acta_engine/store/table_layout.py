@@ -25,6 +25,8 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         ttl whole seconds since 1970
     T#{tenant}                L#{hour}                  g tokens granted of that hour, ttl
     T#{tenant}#=L{share}      L#{hour}                  f tokens of that hour that are free in the share, ttl
+                              D#{hour}                  both also of the day that begins with the hour, in parts of a
+                                                        dollar
     T#{tenant}#=N             O                         o open sessions, m minute since 1970, n starts in it
     T#{tenant}#=N             O#{share:02d}             f places free in it, m minute since 1970, n starts of
                                                         that minute that are left in it
@@ -167,18 +169,18 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def lease_key(tenant: str, hour: int) -> Item:
-    return item_key(tenant_pk(tenant), f"L#{hour}")
+def lease_key(tenant: str, hour: int, *, of_day: bool = False) -> Item:
+    return item_key(tenant_pk(tenant), f"{'D' if of_day else 'L'}#{hour}")
 
 
 def hour_ttl(hour: int) -> int:
-    """When the items of that hour are removed: a day after it."""
+    """When the items of that hour, or of the day that it begins, are removed: a day after the hour."""
     return (hour + 25) * 3_600
 
 
-def share_key(tenant: str, hour: int, number: int) -> Item:
-    """The key of a share of an hour. Each share has a partition of its own."""
-    return item_key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"L#{hour}")
+def share_key(tenant: str, hour: int, number: int, *, of_day: bool = False) -> Item:
+    """The key of a share of an hour or day. Each share has a partition of its own."""
+    return item_key(f"{tenant_pk(tenant)}#{SHARE}{number:02d}", f"{'D' if of_day else 'L'}#{hour}")
 
 
 def counts_key(tenant: str) -> Item:

@@ -17,11 +17,19 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
+from acta_engine.limits.shares import parts_of
 from acta_engine.log.beside import ANSWERED, Attempt, AttemptStore, open_attempts
 from acta_engine.log.commit import Change, StepRecord, milliseconds
 from acta_engine.log.events import BudgetWarning, ModelRetried
 from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head
-from acta_engine.models.providers import NamedModel, charged_tokens, cost_usd, most_output, most_usd
+from acta_engine.models.providers import (
+    NamedModel,
+    charged_tokens,
+    cost_usd,
+    dearest_usd,
+    most_output,
+    most_usd,
+)
 from acta_engine.usage.tally import ModelUse
 
 if TYPE_CHECKING:  # most functions show budgets and ask no model
@@ -53,6 +61,11 @@ class CallReservation(NamedTuple):
     @property
     def tokens(self) -> int:
         return self.input + self.output
+
+    @property
+    def day_usd(self) -> float:
+        """What it takes of the tenant's day, in which a model without a known price counts as the dearest one."""
+        return self.usd if self.usd is not None else dearest_usd(self.input, self.output)
 
 
 def all_tokens(budget: Budget) -> int:
@@ -93,11 +106,20 @@ class PendingCharges(NamedTuple):
 
     tokens: int = 0
     usd: float = 0.0
+    day_usd: float = 0.0
+    """US dollars of the tenant's day."""
 
     @classmethod
     def of(cls, attempts: Iterable[Attempt]) -> "PendingCharges":
         known = tuple(attempts)
-        return cls(sum(one.estimated_tokens for one in known), sum(one.estimated_usd for one in known))
+        reserved = (
+            (one, CallReservation(one.input_tokens, one.output_tokens, one.cost_usd)) for one in known
+        )
+        return cls(
+            sum(one.estimated_tokens for one in known),
+            sum(one.estimated_usd for one in known),
+            sum(one.billed * each.day_usd for one, each in reserved),
+        )
 
 
 NOTHING_PENDING = PendingCharges()
@@ -247,7 +269,7 @@ def charge_attempts(
         if one.outcome != ANSWERED:
             change.failed_attempt(_row(one, change))
         budget = _with_estimate(budget, one.estimated_tokens, one.estimated_usd)
-        charge_lease(change, one.estimated_tokens)
+        charge_leases(change, one.estimated_tokens, PendingCharges.of((one,)).day_usd)
     settled = tuple(one.attempt_id for one in known)
     change.set(budget=budget.model_copy(update={"settled": settled}))
 
@@ -282,15 +304,17 @@ def _with_estimate(budget: Budget, tokens: int, usd: float) -> Budget:
 
 def keep_what_is_uncharged(change: Change) -> None:
     """For a commit that may end a run without knowing what the run's lost calls have used. The rest of its lease of the
-    tenant's hour is not given back: others would spend tokens that those calls may have used."""
-    change.set(lease=None)
+    tenant's hour and day is not given back: others would spend what those calls may have used."""
+    change.set(lease=None, day_lease=None)
 
 
-def charge_lease(change: Change, tokens: int) -> None:
-    """Charges the session's lease of the tenant's hour. If the hour is over, this does no harm."""
-    lease = change.head.lease
+def charge_leases(change: Change, tokens: int, usd: float) -> None:
+    """Charges the session's leases of the tenant's hour and day. If these are over, this does no harm."""
+    lease, day_lease = change.head.lease, change.head.day_lease
     if lease is not None and tokens:
         change.set(lease=lease.charged(tokens))
+    if day_lease is not None and usd:
+        change.set(day_lease=day_lease.charged(parts_of(usd)))
 
 
 def settle_call(
@@ -334,9 +358,7 @@ def record_call(
     model, used, cost = answered.model, reply.usage, cost_usd(*answered, reply.usage)
     tokens, head = charged_tokens(answered, used), change.head
     started, ended = attempt.started, attempt.ended or change.now
-    estimated = (
-        (taken_back.estimated_tokens, taken_back.estimated_usd) if taken_back is not None else (0, 0.0)
-    )
+    estimated = PendingCharges.of((taken_back,)) if taken_back is not None else NOTHING_PENDING
     change.step(
         StepRecord(
             step_number=change.next_step,
@@ -350,8 +372,8 @@ def record_call(
             output_tokens=used.output,
             cached_input_tokens=used.cached_input,
             cost_usd=cost,
-            estimated_tokens=estimated[0],
-            estimated_cost_usd=estimated[1],
+            estimated_tokens=estimated.tokens,
+            estimated_cost_usd=estimated.usd,
         )
     )
     for one in reply.failed_models:
@@ -367,8 +389,8 @@ def record_call(
     }
     charged = cost if cost is not None else cost_usd(*asked, used)
     charges = {
-        "vanished_tokens": head.budget.vanished_tokens + estimated[0],
-        "charged_usd": round(head.budget.charged_usd + estimated[1] + (charged or 0.0), 6),
+        "vanished_tokens": head.budget.vanished_tokens + estimated.tokens,
+        "charged_usd": round(head.budget.charged_usd + estimated.usd + (charged or 0.0), 6),
         "charged_tokens": head.budget.charged_tokens + tokens,
     }
     use = ModelUse(
@@ -384,7 +406,8 @@ def record_call(
         budget=head.budget.model_copy(update=charges),
         tally=head.tally.with_call(model, use),
     )
-    charge_lease(change, estimated[0] + tokens)
+    of_day = charged if charged is not None else dearest_usd(used.input, used.output)
+    charge_leases(change, estimated.tokens + tokens, estimated.day_usd + of_day)
 
 
 def figures(head: Head) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def restored(change: Change, run_id: str) -> None:
         outage=None,
         delay=None,
         lease=None,
+        day_lease=None,
         background=None,
         plan=None if head.plan is None else without_permissions(head.plan),
         run=None if head.run is None else head.run.model_copy(update={"run_id": run_id}),

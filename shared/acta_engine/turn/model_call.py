@@ -190,7 +190,10 @@ def mark_call(turn: Turn, call: ModelCall, key: str) -> ModelCall | BudgetTooLow
                 return wait_in_line(turn, admission, provider, reservation.tokens, before)
             admission = None  # the call needs to be admitted once, however many races are lost
         # This comes after the provider's line, in which a session holds no tokens of its tenant's hour.
-        wanted = reservation.tokens + PendingCharges.of(before).tokens
+        pending = PendingCharges.of(before)
+        wanted = PendingCharges(
+            reservation.tokens + pending.tokens, day_usd=reservation.day_usd + pending.day_usd
+        )
         decision = deps.tenant_hour.ensure(session, turn.at, wanted, lambda: turn.rules, before, window)
         if decision is not None:
             return decision
@@ -310,7 +313,7 @@ class _ModelsOfCall:
         if not carries(_in_window(turn), pending):
             return False
         try:
-            if not deps.tenant_hour.carries(turn.session, turn.at, pending.tokens):
+            if not deps.tenant_hour.carries(turn.session, turn.at, pending):
                 return False
             if deps.admission is not None and not deps.admission.admits(provider, own.reserved_tokens):
                 return False

@@ -156,7 +156,9 @@ def lines_of(name: str, data: bytes) -> Iterator[Line]:
 
 def without_rights(commit: Commit) -> Commit:
     """The commit without what gives rights or belongs to work under way, which no backup has."""
-    head = commit.head.model_copy(update={"wait": None, "lease": None, "background": None, "counted": False})
+    head = commit.head.model_copy(
+        update={"wait": None, "lease": None, "day_lease": None, "background": None, "counted": False}
+    )
     return commit.model_copy(update={"head": head, "decision": None})
 
 
