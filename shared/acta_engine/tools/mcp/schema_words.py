@@ -9,6 +9,7 @@ are accepted is decided by the server's own schema all the same.
 import json
 import re
 from collections.abc import Iterator, Mapping, Set
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from acta_engine.untrusted.visible import visible
@@ -58,6 +59,13 @@ def offered_schema(schema: Mapping[str, Any]) -> OfferedSchema | None:
     """None: models cannot be given the tool (`NOT_OFFERED`). `schema`: valid by the rules of JSON Schema. Raises
     RecursionError.
     """
+    return _offered(json.dumps(schema))
+
+
+@lru_cache(maxsize=500)
+def _offered(text: str) -> OfferedSchema | None:
+    """Kept by the schema's whole text: a tenant may have 400 tools, which are read for each turn and each listing."""
+    schema = json.loads(text)
     walk = _Walk()
     try:
         kept = walk.values(schema, "")
