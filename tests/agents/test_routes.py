@@ -506,3 +506,27 @@ def test_a_schema_for_answers_that_cannot_be_used_is_refused(api: AdminApi, sche
     answer = api.admin.request("POST", "/v1/agents", json_body={"name": "Adder", "output_schema": schema})
     assert answer.status == 400
     assert list(answer.error["details"]) == ["output_schema"]
+
+
+def test_pages_of_large_definitions_are_bounded_in_bytes_and_leave_nothing_out(api: AdminApi) -> None:
+    for n in range(15):
+        body = {"agent_id": f"a{n:02}", "name": "A", "system_prompt": "\U0001f30d" * 20_000}
+        assert api.admin.request("POST", "/v1/agents", json_body=body).status == 201
+        prompt = {"content": "plan a step and go on " + f"{n:02}" + "\U0001f30d" * 19_900}
+        assert (
+            api.admin.request("PUT", "/v1/admin/prompts/agent_planning_system", json_body=prompt).status
+            == 200
+        )
+    for path, key, most in (
+        ("/v1/agents", "agent_id", 16),
+        ("/v1/admin/prompts/agent_planning_system/versions", "version", 15),
+    ):
+        found: list[object] = []
+        query = {"limit": "100"}
+        while query:
+            answer = api.admin.request("GET", path, query=query)
+            assert len(answer.body) < 1_000_000
+            found += [item[key] for item in answer.data["items"]]
+            cursor = answer.data["next_cursor"]
+            query = {} if cursor is None else {"limit": "100", "cursor": cursor}
+        assert len(found) == len(set(found)) >= most

@@ -9,9 +9,9 @@ from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSet
 from acta_engine.agents.answers import agent_view
 from acta_engine.agents.store import DefinitionExists
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, page, success
+from acta_engine.api.envelope import Response, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
-from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, bounded_page, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.app import App
 from acta_engine.clock import AGENT
@@ -89,10 +89,13 @@ def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
 def list_agents(
     api: Api, limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50, cursor: ListingCursor = None
 ) -> Response:
-    with listing_cursor():
-        found = api.app.definitions.agents(api.caller.tenant, limit=limit, cursor=cursor)
-    told = zip(found.agents, _warnings_of(api, *found.agents), strict=True)
-    return page([{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor)
+    def read(most: int) -> tuple[list[Json], str | None]:
+        with listing_cursor():
+            found = api.app.definitions.agents(api.caller.tenant, limit=most, cursor=cursor)
+        told = zip(found.agents, _warnings_of(api, *found.agents), strict=True)
+        return [{**agent_view(agent), "warnings": warnings} for agent, warnings in told], found.cursor
+
+    return bounded_page(read, limit)
 
 
 def create_agent(api: Api, body: CreateAgent) -> Response:

@@ -2,12 +2,14 @@
 checks them; callers cannot read them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from itertools import accumulate
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BeforeValidator, Field
 
+from acta_engine.api.envelope import Response, page, to_json
 from acta_engine.errors import CursorInvalid
 
 MAX_PAGE = 100
@@ -16,6 +18,8 @@ MAX_LONG_PAGE = 200
 """The same for short entries: messages, events, steps, memories, usage."""
 MAX_FILES = 1_000
 """The same for files, because S3 lists as many at once."""
+PAGE_BYTES = 900_000
+"""The most bytes of JSON in a page. The whole answer stays under 1 MB, far from what Lambda and gateway pass on."""
 ListingCursor = Annotated[str | None, Field(max_length=2_048)]
 
 
@@ -26,6 +30,16 @@ def listing_cursor() -> Iterator[None]:
         yield
     except ValueError:
         raise CursorInvalid from None
+
+
+def bounded_page(read: Callable[[int], tuple[Sequence[Any], str | None]], limit: int) -> Response:
+    """A page of at most `limit` entries with large texts: as many as `PAGE_BYTES` allow, one at least. `read`: the
+    first so many entries, and the cursor after them.
+    """
+    entries, cursor = read(limit)
+    sizes = accumulate(len(to_json(entry).encode()) for entry in entries)
+    fit = max(1, sum(size <= PAGE_BYTES for size in sizes))
+    return page(entries, cursor) if fit >= len(entries) else page(*read(fit))
 
 
 def _as_written(text: object) -> object:

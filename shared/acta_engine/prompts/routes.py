@@ -1,6 +1,6 @@
 """Managed prompts and their versions: `/v1/admin/prompts` (docs/design/api.md)."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
-from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_cursor
+from acta_engine.api.listing_cursor import MAX_PAGE, ListingCursor, bounded_page, listing_cursor
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.prompts.answers import prompt_view
@@ -139,10 +139,14 @@ def list_prompt_versions(
 ) -> Response:
     if name not in SEEDS:
         raise _prompts(api).not_found()
-    with listing_cursor():
-        found = api.app.definitions.prompt_versions(api.caller.tenant, name, limit=limit, cursor=cursor)
     in_force = api.app.definitions.prompt(api.caller.tenant, name).version
-    return page([prompt_view(each, in_force) for each in found.versions], found.cursor)
+
+    def read(most: int) -> tuple[list[Any], str | None]:
+        with listing_cursor():
+            found = api.app.definitions.prompt_versions(api.caller.tenant, name, limit=most, cursor=cursor)
+        return [prompt_view(each, in_force) for each in found.versions], found.cursor
+
+    return bounded_page(read, limit)
 
 
 def restore_prompt(api: Api, name: str, version: int, body: RestorePrompt) -> Response:

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from acta_engine.api.answers import instant_or_none
 from acta_engine.api.envelope import Response, success, to_json
+from acta_engine.api.listing_cursor import PAGE_BYTES
 from acta_engine.log.store import SessionIndex
 from acta_engine.sessions.history import HistoryCursor, Row
 from acta_engine.sessions.poll import SessionSnapshot
 
-PAGE_BYTES = 900_000
-"""The most bytes of JSON in a page. The whole answer stays under 1 MB, far from what Lambda and gateway pass on."""
 EVENT_BYTES = 600_000
 """The most bytes in a page of events, which comes with the snapshot."""
 
