@@ -21,7 +21,7 @@ _asked_for _descriptions_of_aws _tools _is_shared _loop _http
 ATTRIBUTES LimitsByTenant._limits
 """
 """Computed from code, catalogue and settings, which are the same for every tenant."""
-OF_A_VALUE = "key_part validator_of"
+OF_A_VALUE = "key_part validator_of _offered"
 """From a text to what was made of it: who finds something there has brought all of it along."""
 CLIENTS = """
 aws_client credentials_for_data credentials_for_secrets function_client _client client_that_repeats_nothing _open_meteo
