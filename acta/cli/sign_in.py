@@ -28,6 +28,8 @@ from acta.client.sign_in.store import SignIn, Store, folder
 from acta_infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
+    from acta_engine.audit.record import OperatorAction
+    from acta_infra.deployed.operator_trail import OperatorTrail
     from acta_infra.deployed.users import Users
 
 LOCAL = "local"
@@ -236,14 +238,16 @@ def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
 
 EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
 
-Pool = tuple["Users", Outputs]
-"""The users of an environment, and what its stack says about itself."""
+Pool = tuple["Users", Outputs, "OperatorTrail"]
+"""The users of an environment, what its stack says about itself, and its audit trail."""
 OpensPool = Callable[[str], Pool]
 """Opens the users of an environment, given its name. Raises CliError."""
 
 
 def pool_of(environment: str) -> Pool:
     """Opens the pool with the caller's AWS credentials. Raises CliError."""
+    from acta_infra.deployed.account import Account
+    from acta_infra.deployed.operator_trail import trail_of
     from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
     from acta_infra.deployed.users import Users
 
@@ -266,7 +270,8 @@ def pool_of(environment: str) -> Pool:
             )
         )
     with aws_errors(SIGN_IN):
-        return Users(outputs["UserPoolId"], pool), outputs
+        account = Account(environment, {"region_name": pool.meta.region_name})
+        return Users(outputs["UserPoolId"], pool), outputs, trail_of(account, outputs["AuditTableName"])
 
 
 def add_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
@@ -275,17 +280,18 @@ def add_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
 
     roles = arguments.role or ("member",)
     check_member(arguments.email, arguments.tenant, roles)
-    users, outputs = open_pool(arguments.env)
-    with aws_errors(SIGN_IN):
+    users, outputs, trail = open_pool(arguments.env)
+    with aws_errors(SIGN_IN), trail.recorded("user.add", arguments.tenant, roles=" ".join(roles)) as told:
         try:
             is_new = users.add(arguments.email, arguments.tenant, roles, invite=not arguments.no_email)
+            told |= trail.person(arguments.tenant, users.find(arguments.email).get("sub", ""))
         except OtherTenant as other:
             raise CliError(
                 f"{arguments.email} belongs to the tenant {one_line(str(other))}, which never changes: "
                 f"remove them first, `acta users remove {arguments.email} --env {arguments.env}`"
             ) from None
-    told = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
-    return show(told, _added_lines(arguments, roles, outputs, is_new=is_new), as_json=arguments.json)
+    shown = {"email": arguments.email, "tenant": arguments.tenant, "roles": list(roles), "is_new": is_new}
+    return show(shown, _added_lines(arguments, roles, outputs, is_new=is_new), as_json=arguments.json)
 
 
 def _added_lines(
@@ -303,7 +309,7 @@ def _added_lines(
 
 def list_users(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
     """Raises CliError."""
-    users, _ = open_pool(arguments.env)
+    users, _, _ = open_pool(arguments.env)
     with aws_errors(SIGN_IN):
         found = [each for each in users.list() if arguments.tenant in (None, each.tenant)]
     found.sort(key=lambda each: (each.tenant, each.email))
@@ -321,11 +327,15 @@ def end_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
     """Signs a person out everywhere, or removes them as well. Raises CliError."""
     from acta_infra.deployed.users import NoSuchUser
 
-    users, _ = open_pool(arguments.env)
+    users, _, trail = open_pool(arguments.env)
     removes: bool = arguments.removes
     with aws_errors(SIGN_IN):
         try:
-            (users.remove if removes else users.sign_out)(arguments.email)
+            found = users.find(arguments.email)
+            tenant = found.get("custom:tenant")
+            action: OperatorAction = "user.remove" if removes else "user.sign_out"
+            with trail.recorded(action, tenant, **trail.person(tenant or "", found.get("sub", ""))):
+                (users.remove if removes else users.sign_out)(arguments.email)
         except NoSuchUser:
             raise CliError(f"{arguments.env} has no user {one_line(arguments.email)}") from None
     done = "removed" if removes else "signed out everywhere"

@@ -218,8 +218,10 @@ class ApiCalls(Calls[C]):
         "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh", "mcp_server.confirm",
         "tool_secret.write", "tool_secret.delete", "notifications.write", "notifications.delete", "memory.create",
         "memory.replace", "memory.delete", "prompt.list", "prompt.write", "prompt.restore", "models.check",
-        "audit.read", "usage.read"] | None = None, user: str | None = None, who: str | None = None,
-        session_id: str | None = None, limit: int | None = None
+        "audit.read", "usage.read", "tenant.backup", "tenant.restore", "tenant.erase", "user.erase", "user.add",
+        "user.remove", "user.sign_out", "session.repair", "deployment.repair", "deployment.quarantine",
+        "deployment.lift", "deployment.restored", "deployment.rollback"] | None = None, user: str | None = None,
+        who: str | None = None, session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Read who did what, newest first. It is for admins."""
         return pages(

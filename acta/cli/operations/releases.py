@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
@@ -10,6 +11,8 @@ from acta.cli.operations.repair import World
 from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, minute, note, one_line, show
+from acta_infra.deployed.account import Account
+from acta_infra.deployed.operator_trail import OperatorTrail, trail_of
 from acta_infra.deployed.releases import (
     MovedByAnother,
     NotPossible,
@@ -44,9 +47,12 @@ def releases(arguments: Namespace) -> int:
 
 def rollback(arguments: Namespace) -> int:
     """Returns exit code `WAITING` if nobody said yes. Raises CliError."""
-    world = World(asks_at_terminal())
+    account, world = account_of(arguments), World(asks_at_terminal())
+    with aws_errors():
+        trail = trail_of(account)
+    clients = clients_in(account)
     return roll_back(
-        clients_of(arguments), arguments.to, yes=arguments.yes, as_json=arguments.json, world=world
+        clients, arguments.to, yes=arguments.yes, as_json=arguments.json, world=world, trail=trail
     )
 
 
@@ -60,8 +66,16 @@ def list_releases(clients: Clients, *, as_json: bool) -> int:
     return show([in_json(deployed, each) for each in deployed.releases], lines, as_json=as_json)
 
 
-def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, world: World) -> int:
-    """`to`: the release's name; None: the release before the live one. Raises CliError."""
+def roll_back(
+    clients: Clients,
+    to: str | None,
+    *,
+    yes: bool,
+    as_json: bool,
+    world: World,
+    trail: OperatorTrail | None = None,
+) -> int:
+    """`to`: the release's name; None: the release before the live one. `trail`: records the move. Raises CliError."""
     deployed = looked_at(clients)
     with aws_errors(), cli_error(NotPossible, cut=400):
         require_rest(clients.environment, clients.cloudformation)
@@ -87,7 +101,8 @@ def roll_back(clients: Clients, to: str | None, *, yes: bool, as_json: bool, wor
             if as_json:
                 show(done, (), as_json=True)
             return exit_codes.WAITING
-    with aws_errors():
+    recorded = nullcontext() if trail is None else trail.recorded("deployment.rollback", release=target.name)
+    with aws_errors(), recorded:
         try:
             for name in move(deployed, target, clients.lambdas):
                 moved.append(name)
@@ -126,5 +141,8 @@ def in_json(deployed: ReleaseHistory, release: Release) -> dict[str, Any]:
 
 def clients_of(arguments: Namespace) -> Clients:
     """The clients for --env, or for the local stack. Raises CliError."""
-    account = account_of(arguments)
+    return clients_in(account_of(arguments))
+
+
+def clients_in(account: Account) -> Clients:
     return Clients(account.environment, account.client("lambda"), account.client("cloudformation"))

@@ -11,13 +11,14 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, TextIO
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.local_stack import LOCAL_TENANT
-from acta.cli.operations.target import account_of
+from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import CLEAR_LINE, asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, one_line
 from acta_infra.deployed.invoke_recovery import (
@@ -26,6 +27,7 @@ from acta_infra.deployed.invoke_recovery import (
     lambda_client,
     run_recovery,
 )
+from acta_infra.deployed.operator_trail import OperatorTrail, trail_of
 from acta_infra.names import function_name
 
 OUTCOMES = {  # of one session
@@ -91,12 +93,26 @@ def recovery_of(arguments: Namespace) -> Recovery:
     """A function that calls the recovery function of the deployment. Both raise CliError."""
     account = account_of(arguments)
     client = lambda_client(account)
+    with aws_errors():
+        trail = trail_of(account)
 
     def ask(request: Mapping[str, Any]) -> Mapping[str, Any]:
-        with cli_error(RecoveryFailed, cut=300):
+        with cli_error(RecoveryFailed, cut=300), aws_errors(), recorded_repair(trail, request):
             return run_recovery(client, account.environment, request)
 
     return ask
+
+
+def recorded_repair(trail: OperatorTrail, request: Mapping[str, Any]) -> AbstractContextManager[object]:
+    """Records a request that repairs: one session in its tenant's trail, many in the environment's."""
+    repair = request["repair"]
+    if repair is True:
+        return trail.recorded("deployment.repair", sessions="all")
+    if "session_id" in repair:
+        return trail.recorded("session.repair", repair["tenant"], session_id=repair["session_id"])
+    if "sessions" in repair:
+        return trail.recorded("deployment.repair", sessions=str(len(repair["sessions"])))
+    return nullcontext()  # it lists what has failed
 
 
 def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import Account
+from acta_infra.deployed.operator_trail import trail_of
 from acta_infra.deployed.quarantine import Quarantine
 from acta_infra.deployed.tenants.backup import (
     LIST,
@@ -53,7 +54,9 @@ def backup(arguments: Namespace) -> int:
         if place.has(LIST):
             raise CliError(f"{arguments.to} has a backup already: name another place")
         try:
-            counts = back_up(stores, arguments.tenant, place, _complain)
+            with stores.trail.recorded("tenant.backup", arguments.tenant, to=arguments.to) as recorded:
+                counts = back_up(stores, arguments.tenant, place, _complain)
+                recorded |= {name: str(number) for name, number in counts.items()}
         except NothingThere:
             raise CliError(
                 f"nothing is stored of {one_line(arguments.tenant)}, so no backup was taken: is that its name?"
@@ -75,7 +78,8 @@ def restore(arguments: Namespace) -> int:
     place = _place(arguments.source, stores)
     with aws_errors():
         try:
-            done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
+            with stores.trail.recorded("tenant.restore", arguments.tenant, source=arguments.source):
+                done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
         except BackupUnusable as error:
             raise CliError(f"{arguments.source}: {one_line(str(error), 300)}") from None
         except OSError as error:
@@ -182,13 +186,16 @@ def quarantine(arguments: Namespace) -> int:
     """Returns exit code 1 if something is still at work. Raises CliError."""
     name = arguments.env or "local"
     with aws_errors():
-        stop = _quarantine(arguments, account_of(arguments))
+        account = account_of(arguments)
+        stop, trail = _quarantine(arguments, account), trail_of(account)
         if arguments.lift:
-            was_quarantined = stop.lift()
+            with trail.recorded("deployment.lift"):
+                was_quarantined = stop.lift()
             told: dict[str, Any] = {"works": True, "was_quarantined": was_quarantined}
             return show(told, [LIFTED[was_quarantined].format(one_line(name))], as_json=arguments.json)
         confirm(f"Stop all work in {one_line(name)}?", name, arguments.confirm)
-        stopped = stop.begin()
+        with trail.recorded("deployment.quarantine"):
+            stopped = stop.begin()
         quiet = stop.nobody_writes_from()
     told = {
         "works": False,
@@ -234,7 +241,11 @@ def restored(arguments: Namespace) -> int:
                 echo(line)
         said = f"The table of {one_line(name)} becomes what it was at {at:%Y-%m-%d %H:%M:%S} UTC."
         confirm(f"{said} What came after is lost.", name, arguments.confirm)
-        done = use_restored(eraser, arguments.source, at)
+        with eraser.stores.trail.recorded(
+            "deployment.restored", source=arguments.source, at=at.isoformat()
+        ) as recorded:
+            done = use_restored(eraser, arguments.source, at)
+            recorded |= {name: str(number) for name, number in done.counts.items()}
     lost = [*later, *(each for each in done.texts_alone if each not in later)]
     show({**done.counts, "lost": lost}, done_lines(done, arguments), as_json=arguments.json)
     return exit_codes.SESSION_FAILED if done.counts["unreadable"] or done.counts["unnamed"] else exit_codes.OK

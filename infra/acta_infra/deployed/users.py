@@ -63,7 +63,7 @@ class Users:
             "UsernameExistsException", "admin_create_user", Username=email, UserAttributes=given, **how
         )
         if made is None:
-            its_tenant = self._find(email).get("custom:tenant", "")
+            its_tenant = self.find(email).get("custom:tenant", "")
             if its_tenant != tenant:
                 raise OtherTenant(its_tenant)
         for role in roles:
@@ -91,7 +91,7 @@ class Users:
         """Ends the user's sign-ins everywhere: no refresh token of theirs works any more. Their other tokens stay valid
         until they expire. Raises NoSuchUser.
         """
-        self._find(email)
+        self.find(email)
         self._call("admin_user_global_sign_out", Username=email)
 
     def remove(self, email: str) -> None:
@@ -115,7 +115,7 @@ class Users:
         deleted = [self._call_unless(NO_USER, "admin_delete_user", Username=name) for name in names]
         return sum(each is not None for each in deleted)
 
-    def _find(self, email: str) -> Mapping[str, str]:
+    def find(self, email: str) -> Mapping[str, str]:
         """The user's attributes. Raises NoSuchUser."""
         found = self._call_unless(NO_USER, "admin_get_user", Username=email)
         if found is None:

@@ -1,7 +1,7 @@
 """Who asks, `/v1/me`; who did what, `/v1/audit`; what this deployment is and allows, `/v1/admin/health`
 (docs/design/api.md)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.listing_cursor import MAX_PAGE, Instant, ListingCursor, listing_cursor
 from acta_engine.api.operations import OPERATIONS
-from acta_engine.audit.record import AuditFilter, AuditRecord
+from acta_engine.audit.record import AuditFilter, AuditRecord, OperatorAction
 from acta_engine.recovery.store import is_late, together
 from acta_engine.untrusted.visible import visible
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
     Action = str
 else:
-    Action = Literal[tuple(row.action for row in OPERATIONS if row.action is not None)]
+    Action = Literal[
+        (*(row.action for row in OPERATIONS if row.action is not None), *get_args(OperatorAction))
+    ]
 
 
 Name = Annotated[str | None, Field(min_length=1, max_length=200)]

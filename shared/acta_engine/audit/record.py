@@ -18,6 +18,14 @@ Via = Literal["api", "mcp", "mcp_form"]
 of whatever program, or an operator's command. `mcp`: a tool that a client's model called at `/mcp`. `mcp_form`: the
 answer to a form that a client of `/mcp` was given for its person.
 """
+OperatorAction = Literal[
+    "tenant.backup", "tenant.restore", "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out",
+    "session.repair", "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored",
+    "deployment.rollback",
+]  # fmt: skip
+"""What operators do with AWS credentials (`infra/acta_infra/deployed/operator_trail.py`). The names are stored, so they
+stay as they are.
+"""
 Outcome = Literal["begun", "done", "refused", "failed"]
 """`begun`: the outcome is not known, because the worker died or the store was unavailable afterwards. `refused`: the
 caller was told why (4xx). `failed`: the mistake was on our side (5xx), and the action may have happened.

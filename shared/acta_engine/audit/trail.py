@@ -4,6 +4,7 @@
     T#{tenant}    U#{record}#0          a action, w pseudonym, s session id, v version, j the record as JSON, ttl:
                                         before the action
     T#{tenant}    U#{record}#1          the same, after it: the same record with how it ended
+    D             U#{record}#0, #1      the same, of what operators do to the whole environment
 
 Records are not encoded, so that an auditor can read them without Acta. Their ids order by time. People stand in them,
 and in logs of refusals, as a keyed hash of tenant and subject: whoever has the key and knows a person's subject finds
@@ -54,7 +55,7 @@ class DynamoTrail:
         self._kept = timedelta(days=retention_days)
         self._dynamodb = Service("dynamodb", client)
 
-    def put(self, tenant: str, record: AuditRecord) -> None:
+    def put(self, tenant: str | None, record: AuditRecord) -> None:
         item = record_item(tenant, record, self._kept)
         try:
             self._check_table()
@@ -122,11 +123,12 @@ class DynamoTrail:
             raise StoreUnavailable("the audit table is not known yet")
 
 
-def record_item(tenant: str, record: AuditRecord, kept: timedelta) -> Item:
+def record_item(tenant: str | None, record: AuditRecord, kept: timedelta) -> Item:
+    """`tenant` None: an operator's work on the whole environment, which no function records."""
     session_id = record.details.get("session_id")
     end = 0 if record.outcome == "begun" else 1
     return {
-        "pk": {"S": tenant_pk(tenant)},
+        "pk": {"S": "D" if tenant is None else tenant_pk(tenant)},
         "sk": {"S": f"{RECORD}{record.audit_id}#{end}"},
         "a": {"S": record.action},
         "w": {"S": record.who},

@@ -13,11 +13,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import Service
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
-from acta_engine.clock import AUDIT
 from acta_engine.errors import PoisonedSession, SessionNotFound
 from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
 from acta_engine.people.requester import Requester
@@ -36,7 +33,8 @@ from acta_engine.store.objects import erase_prefix
 from acta_engine.turn.engine import Workflow
 from acta_engine.untrusted.path import private_folder
 from acta_infra.deployed.account import Account, pages
-from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, in_pages, key_of, stores_in
+from acta_infra.deployed.operator_trail import OPERATOR
+from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of, stores_in
 from acta_infra.deployed.users import Users, pool_of
 
 ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
@@ -73,6 +71,12 @@ class ErasureReceipt(NamedTuple):
     wrote_to: tuple[str, ...] = ()
     looked_at: Mapping[str, int] = {}
 
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What the audit trail has of it: numbers, and whether the command has to be run again."""
+        counts = {kind: str(number) for kind, number in self.removed.items() if number}
+        return counts if self.until is None else {**counts, "again_after": self.until.isoformat()}
+
 
 def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
     """Raises NotDeployed, and what AWS says."""
@@ -90,19 +94,21 @@ def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
 def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
     """Raises what AWS raises; then it may be repeated."""
     stores, removed = eraser.stores, Counter[str]()
-    _record(stores, tenant, ERASE_TENANT, {})
-    if eraser.users is not None:  # first, so that nobody gets another token
-        people = eraser.users.names(tenant)
-        if people:
-            _note_tokens(eraser, tenant)
-        removed["users"] = eraser.users.delete_all(people)
-    for entry in list(stores.all_sessions(tenant)):
-        removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
-    for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
-        removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
-    removed["secrets"] = _delete_secrets(eraser, tenant)
-    removed["items"], until = delete_items(stores, tenant)
-    return ErasureReceipt(removed, until)
+    with stores.trail.recorded("tenant.erase", tenant) as told:
+        if eraser.users is not None:  # first, so that nobody gets another token
+            people = eraser.users.names(tenant)
+            if people:
+                _note_tokens(eraser, tenant)
+            removed["users"] = eraser.users.delete_all(people)
+        for entry in list(stores.all_sessions(tenant)):
+            removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+        for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
+            removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
+        removed["secrets"] = _delete_secrets(eraser, tenant)
+        removed["items"], until = delete_items(stores, tenant)
+        receipt = ErasureReceipt(removed, until)
+        told |= receipt.told
+    return receipt
 
 
 def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
@@ -110,29 +116,33 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
     files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
     """
     stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
-    if eraser.users is not None:
-        looked_at["users"] = len(eraser.users.names(tenant))
-        people = eraser.users.names(tenant, user)
-        if people:
-            _note_tokens(eraser, tenant, user)
-        removed["users"] = eraser.users.delete_all(people)
-    wrote_to: list[str] = []
-    for entry in list(stores.all_sessions(tenant)):
-        looked_at["sessions"] += 1
-        people = _askers(stores, entry)
-        if people[:1] == (user,):
-            removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
-        elif user in people:
-            wrote_to.append(entry.session_id)
-    folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
-    removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
-    for memory in list(stores.all_memories(tenant)):
-        looked_at["memories"] += 1
-        if user in (memory.only_for, memory.source.user):
-            _record(stores, tenant, "memory.delete", {"memory_id": memory.memory_id})
-            stores.memories.delete(tenant, memory)
-            removed["memories"] += 1
-    return ErasureReceipt(removed, _tokens_until(stores, tenant, user), tuple(wrote_to), looked_at)
+    with stores.trail.recorded("user.erase", tenant, **stores.trail.person(tenant, user)) as told:
+        if eraser.users is not None:
+            looked_at["users"] = len(eraser.users.names(tenant))
+            people = eraser.users.names(tenant, user)
+            if people:
+                _note_tokens(eraser, tenant, user)
+            removed["users"] = eraser.users.delete_all(people)
+        wrote_to: list[str] = []
+        for entry in list(stores.all_sessions(tenant)):
+            looked_at["sessions"] += 1
+            people = _askers(stores, entry)
+            if people[:1] == (user,):
+                removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+            elif user in people:
+                wrote_to.append(entry.session_id)
+        folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
+        removed["objects"] = erase_prefix(stores.objects, stores.names.bucket, folder)
+        for memory in list(stores.all_memories(tenant)):
+            looked_at["memories"] += 1
+            if user in (memory.only_for, memory.source.user):
+                stores.trail.note("memory.delete", tenant, memory_id=memory.memory_id)
+                stores.memories.delete(tenant, memory)
+                removed["memories"] += 1
+        until = _tokens_until(stores, tenant, user)
+        receipt = ErasureReceipt(removed, until, tuple(wrote_to), looked_at)
+        told |= receipt.told
+    return receipt
 
 
 def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
@@ -163,7 +173,7 @@ def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
 
 
 def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
-    _record(eraser.stores, tenant, SESSION_DELETE, {"session_id": session_id})
+    eraser.stores.trail.note(SESSION_DELETE, tenant, session_id=session_id)
     return delete_session(eraser, tenant, session_id)
 
 
@@ -238,18 +248,3 @@ def _needed_until(item: items.Item) -> datetime | None:
     if is_emptied and "ttl" in item:
         return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) - TOMBSTONE_LIFE + WORKERS_LIVE
     return None
-
-
-def _record(stores: TenantStores, tenant: str, action: str, details: Mapping[str, str]) -> None:
-    """Records an erasure before it begins, so that after a restore of the table it is known what to erase again."""
-    now = stores.clock.now()
-    record = AuditRecord(
-        audit_id=stores.clock.new_id(AUDIT),
-        at=now,
-        ended_at=now,
-        who=OPERATOR,
-        action=action,
-        details=details,
-        outcome="done",
-    )
-    DynamoTrail(stores.names.audit_table, client=stores.dynamodb).put(tenant, record)

@@ -41,6 +41,7 @@ from acta_engine.turn.endings import restored
 from acta_engine.usage.dynamodb import counted_item
 from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage import counted
+from acta_infra.deployed.operator_trail import OPERATOR
 from acta_infra.deployed.tenants.backup import (
     CONTENT,
     DEFINITIONS,
@@ -51,7 +52,7 @@ from acta_infra.deployed.tenants.backup import (
     Line,
     without_rights,
 )
-from acta_infra.deployed.tenants.stores import OPERATOR, TenantStores, key_of
+from acta_infra.deployed.tenants.stores import TenantStores, key_of
 
 SessionOutcome = Literal["restored", "there already", "left as it is", "deleted lately"]
 """`there already`: this backup was restored before, or the session is as it was backed up. `left as it is`: another

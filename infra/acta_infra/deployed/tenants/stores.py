@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock, SystemClock
 from acta_engine.log.dynamodb import DynamoLog, write_in_batches
@@ -25,11 +26,10 @@ from acta_engine.store.schema import CURRENT
 from acta_engine.store.table_layout import Item, receiver_key, session_pk
 from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from acta_infra.deployed.account import Account, pages
+from acta_infra.deployed.operator_trail import OperatorTrail, trail_of
 from acta_infra.deployed.stacks import OutputsUnknown, stack_outputs
 from acta_infra.names import READS_VERSION
 
-OPERATOR = "operator"
-"""Who an operator is in records; CloudTrail has which one it was."""
 PAGE = 100
 T = TypeVar("T")
 
@@ -55,12 +55,21 @@ class Names(NamedTuple):
 class TenantStores:
     """The stores of all tenants' data, and what no store of the engine lists: all that there is, page after page.
 
-    `dynamodb`, `s3`: botocore clients with an operator's credentials.
+    `dynamodb`, `s3`: botocore clients with an operator's credentials. `trail`: None: one that does not tell operators
+    apart.
     """
 
-    def __init__(self, names: Names, dynamodb: Any, s3: Any, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        names: Names,
+        dynamodb: Any,
+        s3: Any,
+        clock: Clock | None = None,
+        trail: OperatorTrail | None = None,
+    ) -> None:
         self.names, self.dynamodb, self.s3 = names, dynamodb, s3
         self.clock = clock or SystemClock()
+        self.trail = trail or OperatorTrail(DynamoTrail(names.audit_table, client=dynamodb), self.clock)
         self.table, self.objects = Service("dynamodb", dynamodb), Service("s3", s3)
         self.log = DynamoLog(names.table, self.clock, dynamodb)
         self.index = DynamoIndex(names.table, self.clock, dynamodb)
@@ -143,7 +152,8 @@ def key_of(item: Item) -> Item:
 def stores_in(account: Account) -> TenantStores:
     """Raises NotDeployed, and what AWS says."""
     names = deployed_names(account.environment, account.client("cloudformation"))
-    return TenantStores(names, account.client("dynamodb"), account.client("s3"))
+    trail = trail_of(account, names.audit_table)
+    return TenantStores(names, account.client("dynamodb"), account.client("s3"), trail=trail)
 
 
 def deployed_names(environment: str, cloudformation: Any) -> Names:

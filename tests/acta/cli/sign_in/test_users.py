@@ -12,9 +12,12 @@ from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
 from acta.cli.sign_in import add_user, end_user, list_users
+from acta.testing.memory.clock import FakeClock
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.errors import AwsDenied, StoreUnavailable
+from acta_infra.deployed.operator_trail import OperatorTrail
 from acta_infra.deployed.users import NoSuchUser, OtherTenant, User
+from tests.doubles.audit import MemoryTrail
 
 OUTPUTS = {
     "ApiUrl": "https://api.example",
@@ -32,6 +35,12 @@ class FakeUsers:
         self.invited: list[str] = []
         self.signed_out: list[str] = []
         self.fails: Exception | None = None
+        self.trail, self.clock = MemoryTrail(), FakeClock()
+
+    def find(self, email: str) -> Mapping[str, str]:
+        if email not in self.kept:
+            raise NoSuchUser(email)
+        return {"custom:tenant": self.kept[email].tenant, "sub": self.kept[email].subject}
 
     def add(self, email: str, tenant: str, roles: Sequence[str], *, invite: bool = True) -> bool:
         if self.fails is not None:
@@ -69,9 +78,14 @@ def parsed(*words: str) -> Namespace:
 
 
 def run(function: Any, users: FakeUsers, *words: str) -> int:
-    def opens(environment: str) -> tuple[FakeUsers, Mapping[str, str]]:
+    def opens(environment: str) -> tuple[FakeUsers, Mapping[str, str], OperatorTrail]:
         assert environment == "prod"
-        return users, OUTPUTS
+        trail: Any = users.trail
+        return (
+            users,
+            OUTPUTS,
+            OperatorTrail(trail, users.clock, lambda tenant, user: f"p_{tenant}_{user}", lambda: "me"),
+        )
 
     return int(function(parsed(*words), opens))
 
@@ -85,6 +99,25 @@ def test_a_person_is_added_as_a_member_and_told_how_to_sign_in(
     shown = capsys.readouterr().out
     assert "gets a first password by email" in shown
     assert "login --env prod --url https://api.example --issuer" in shown
+
+
+def test_who_was_added_signed_out_or_removed_is_in_the_trail_of_their_tenant_by_pseudonym(
+    users: FakeUsers,
+) -> None:
+    for function, words in (
+        (add_user, ("add", "ann@example.com", "--tenant", "acme", "--role", "admin")),
+        (end_user, ("sign-out", "ann@example.com")),
+        (end_user, ("remove", "ann@example.com")),
+    ):
+        assert run(function, users, *words) == 0
+    ended = [each for each in users.trail.records["acme"] if each.outcome == "done"]
+    person = "p_acme_sub-ann@example.com"
+    assert [(each.action, dict(each.details)) for each in ended] == [
+        ("user.add", {"roles": "admin", "person": person}),
+        ("user.sign_out", {"person": person}),
+        ("user.remove", {"person": person}),
+    ]
+    assert {(each.who, each.roles) for each in ended} == {("p_acme_me", ("operator",))}
 
 
 def test_roles_add_up_and_the_tenant_never_changes(
