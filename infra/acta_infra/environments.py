@@ -238,6 +238,9 @@ class Environment:
     programs_decide: bool | None = None
     """Whether programs (client credentials) may decide what sessions ask: with an option, a message, a resume or more
     budget. None: as the posture says."""
+    file_change_role: str | None = None
+    """The role that replaces, restores and deletes shared files over the API; "": every member does (ADR 152). None: as
+    the posture says."""
     record_reads: bool | None = None
     """Whether the audit trail also records reads of what is somebody else's, once for each person, thing and hour (ADR
     142). None: as the posture says."""

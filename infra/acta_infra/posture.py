@@ -90,6 +90,12 @@ POINTS = (
         choices=(True, False),
     ),
     Point(
+        "file_change_role",
+        "Which role replaces, restores and deletes shared files over the API; none: every member.",
+        open="",
+        strict="admin",
+    ),
+    Point(
         "record_reads",
         "Whether the audit trail also says who read what is somebody else's.",
         open=False,

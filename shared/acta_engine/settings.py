@@ -40,7 +40,10 @@ MAX_MAX_STEPS = 1_000
 MAX_TOKEN_BUDGET = 100_000_000
 MAX_COST_BUDGET_USD = 1_000_000
 
-PATTERNS = {"origin_hashes": r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$"}
+PATTERNS = {
+    "origin_hashes": r"^([0-9a-f]{64}(,[0-9a-f]{64})*)?$",
+    "file_change_role": r"^([A-Za-z0-9][A-Za-z0-9._:-]{0,63})?$",
+}
 """Setting -> the pattern that its text has to match."""
 REQUIRED: Final = object()
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -305,6 +308,8 @@ class Settings:
     """The name of the secret with the key from which people's pseudonyms are made. A local stack has none."""
     audit_retention_days: int = setting(0, least=0)
     """The number of days after which an audit record is deleted. 0: never."""
+    file_change_role: str = setting("", pattern=PATTERNS["file_change_role"], to=("status", "admin", "mcp"))
+    """The role that replaces, restores and deletes shared files over the API (ADR 152). Empty: every member."""
     record_reads: bool = setting(False, to=("status", "admin", "mcp"))
     """Whether the audit trail also records reads of what is somebody else's: private questions, shared files, usage of
     single people, all prompts, and the trail itself (ADR 142)."""

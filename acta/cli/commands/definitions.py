@@ -60,9 +60,14 @@ FILES = Group(
             "write only over the version with this etag, as `acta files versions PATH --json` shows it; one file",
         ),
         epilog="PATH: the path in the storage, or for a directory the beginning of its files' paths. Without --new and "
-        "--if-etag existing files are replaced.",
+        "--if-etag existing files are replaced; a deployment may want a role for that with shared files.",
     ),
-    removed("files", "rm", "Delete a file.", argument("PATH", "name")),
+    removed(
+        "files",
+        "rm",
+        "Delete a file; a deployment may want a role for it.",
+        argument("PATH", "name"),
+    ),
     api_command(
         "versions PATH", "files:versions", "List the versions of a file, also of a deleted one, newest first."
     ),

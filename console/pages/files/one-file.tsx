@@ -14,7 +14,7 @@ import { Freshness } from "../../parts/fresh";
 import { Ago } from "../../parts/time";
 import { say, sayError } from "../../parts/toasts";
 import { Text, visible } from "../../parts/words";
-import { me } from "../../sign-in/tokens";
+import { may, me } from "../../sign-in/tokens";
 import { Content } from "./content";
 import { Way } from "./folder";
 import { download } from "./saving";
@@ -30,6 +30,8 @@ export function OneFile({ path }: { path: string }) {
   const versions = live.value.value;
   const current = versions?.find((each) => each.current && !each.deletion);
   const [, name] = split(path);
+  const role = me.value?.file_change_role;
+  const mayChange = path.startsWith("~/") || !role || may(role);
 
   function begin(next: Act): void {
     setMeant(current);
@@ -92,9 +94,11 @@ export function OneFile({ path }: { path: string }) {
               <button type="button" onClick={() => download(path).catch(sayError)}>
                 Download
               </button>
-              <button type="button" class="danger" onClick={() => begin({ kind: "delete" })}>
-                Delete
-              </button>
+              {mayChange && (
+                <button type="button" class="danger" onClick={() => begin({ kind: "delete" })}>
+                  Delete
+                </button>
+              )}
             </span>
           </div>
           <Content key={current.version_id} path={path} />
@@ -107,12 +111,20 @@ export function OneFile({ path }: { path: string }) {
       )}
       {versions && (
         <>
-          <Dropzone
-            label={current ? "Replace it: drop the new one here, or choose it" : "Store a new one: drop or choose it"}
-            isMany={false}
-            onFiles={([by]) => by && begin({ kind: "replace", by })}
-          />
-          <Versions path={path} versions={versions} onRestored={live.refresh} />
+          {!mayChange && (
+            <p class="hint">
+              People with the role <Text>{role}</Text> replace, restore and delete shared files. A new version of yours can
+              go under another name.
+            </p>
+          )}
+          {(mayChange || !current) && (
+            <Dropzone
+              label={current ? "Replace it: drop the new one here, or choose it" : "Store a new one: drop or choose it"}
+              isMany={false}
+              onFiles={([by]) => by && begin({ kind: "replace", by })}
+            />
+          )}
+          <Versions path={path} versions={versions} mayRestore={mayChange} onRestored={live.refresh} />
         </>
       )}
       {act?.kind === "delete" && (

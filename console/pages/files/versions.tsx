@@ -20,10 +20,11 @@ const CAME_BETWEEN =
 interface Shown {
   path: string;
   versions: readonly FileVersion[];
+  mayRestore: boolean;
   onRestored: () => void;
 }
 
-export function Versions({ path, versions, onRestored }: Shown) {
+export function Versions({ path, versions, mayRestore, onRestored }: Shown) {
   const [restored, setRestored] = useState<FileVersion>();
   /** What is there when the restore is asked for. */
   const [over, setOver] = useState<FileVersion>();
@@ -43,15 +44,17 @@ export function Versions({ path, versions, onRestored }: Shown) {
           <button type="button" onClick={() => download(path, each.version_id).catch(sayError)}>
             Download
           </button>
-          <button
-            type="button"
-            onClick={() => {
-              setOver(current);
-              setRestored(each);
-            }}
-          >
-            Restore
-          </button>
+          {mayRestore && (
+            <button
+              type="button"
+              onClick={() => {
+                setOver(current);
+                setRestored(each);
+              }}
+            >
+              Restore
+            </button>
+          )}
         </span>
       ),
   };

@@ -94,6 +94,8 @@ class MeView(TypedDict):
     """As this deployment reads the claim. `admin` may do all that `member` may; any other role matters to policies."""
     decides: bool
     """false: this is a program's token, and here people alone decide what sessions ask."""
+    file_change_role: str | None
+    """The role that replaces, restores and deletes shared files over the API. null: every member does."""
 
 
 class PageSignInView(TypedDict):

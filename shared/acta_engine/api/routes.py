@@ -31,7 +31,16 @@ Name = Annotated[str | None, Field(min_length=1, max_length=200)]
 def read_me(api: Api) -> Response:
     """What a page needs to know to show what this person may do, and nothing else."""
     tenant, user, roles, decides = api.caller
-    return success({"tenant": tenant, "user": user, "roles": sorted(roles), "decides": decides})
+    changes = api.settings.file_change_role or None
+    return success(
+        {
+            "tenant": tenant,
+            "user": user,
+            "roles": sorted(roles),
+            "decides": decides,
+            "file_change_role": changes,
+        }
+    )
 
 
 def list_audit_records(

@@ -9,7 +9,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.etag import of_new_or_known
 from acta_engine.api.listing_cursor import MAX_FILES, ListingCursor, listing_cursor
-from acta_engine.errors import NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
+from acta_engine.errors import Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
 from acta_engine.untrusted.path import PathRefused, check_new_path, check_path, is_private
 
@@ -37,11 +37,40 @@ def _own(api: Api) -> FileStore:
     return api.app.files.seen_by(api.caller.user)
 
 
+def _may_change(api: Api, path: str) -> bool:
+    """Whether the caller may replace or delete what is at the path: one's own private files, and shared ones with the
+    role that the environment names.
+    """
+    role = api.settings.file_change_role
+    return not role or is_private(path) or role in api.caller.roles
+
+
+def _check_may_change(api: Api, path: str) -> None:
+    """Raises Forbidden."""
+    if not _may_change(api, path):
+        role = api.settings.file_change_role
+        raise Forbidden(
+            f"Shared files are replaced, restored and deleted by people with the role {role}. Store it under another "
+            "path, or under ~/, which is yours alone; an agent may do it with an approval.",
+            {"role": [role]},
+        )
+
+
 def _put(api: Api, path: str, data: bytes) -> bool:
-    """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name."""
+    """Whether the file is new. Raises PreconditionFailed where it is not what the request's headers name, and Forbidden
+    for who may not replace what is there.
+    """
     tenant, headers = api.caller.tenant, api.request.headers
     wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
+    if wanted not in (None, "*"):
+        _check_may_change(api, path)
     try:
+        if wanted is None and not _may_change(api, path):
+            try:
+                _own(api).create(tenant, path, data)
+            except FileExists:
+                _check_may_change(api, path)
+            return True
         if wanted is None:
             return _own(api).write(tenant, path, data)
         if wanted == "*":
@@ -129,6 +158,7 @@ def _versions(api: Api) -> Response:
 def restore_file(api: Api, restore: Annotated[str, Field(min_length=1, max_length=1_024)]) -> Response:
     """Writes an earlier version again. `restore`: its id. Done twice it does the same."""
     path = api.request.file_path
+    _check_may_change(api, path)
     try:
         data = _own(api).read_version(api.caller.tenant, path, restore)
     except FileMissing:
@@ -144,6 +174,7 @@ def write_file(api: Api) -> Response:
 
 
 def delete_file(api: Api) -> Response:
+    _check_may_change(api, api.request.file_path)
     try:
         _own(api).delete(api.caller.tenant, api.request.file_path)
     except FileMissing:

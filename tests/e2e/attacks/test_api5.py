@@ -1,6 +1,7 @@
 """API5, function level: what a role does not allow is refused on every way to it, not on the usual one alone."""
 
 from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, refused
 from tests.e2e.support.samples import GOAL
 
@@ -93,3 +94,27 @@ def test_a_review_and_a_budget_that_are_finance_s_are_reached_by_neither_resume_
         }
         == written["details"]
     )
+
+
+def test_a_shared_file_is_changed_by_the_role_for_it_and_on_no_way_by_others(
+    admit: Admit, behind: Behind
+) -> None:
+    ann = admit(user="ann")
+    mallory, boss = admit(ann.tenant, "mallory"), admit(ann.tenant, "boss", "admin")
+    ann.put_file("prices.csv", "1")
+    path, own = "/v1/files/prices.csv", "/v1/files/~/prices.csv"
+    (version,) = ann.items(path, versions="1")
+    with behind.configured("admin", "status", ACTA_FILE_CHANGE_ROLE="admin"):
+        for answer in (
+            mallory.http.put(path, content=b"2"),
+            mallory.http.put(path, content=b"2", headers={"If-Match": version["etag"]}),
+            mallory.http.post(path, params={"restore": version["version_id"]}),
+            mallory.delete(path),
+        ):
+            assert refused(answer, 403, "FORBIDDEN")["details"] == {"role": ["admin"]}
+        assert mallory.http.put(own, content=b"mine").status_code == 201
+        assert mallory.http.put(own, content=b"mine, too").status_code == 200
+        assert mallory.http.put("/v1/files/new.csv", content=b"3").status_code == 201
+        assert mallory.data("/v1/me")["file_change_role"] == "admin"
+        assert ann.http.get(path).content == b"1"
+        assert boss.http.put(path, content=b"4").status_code == 200

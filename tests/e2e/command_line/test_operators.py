@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acta_engine.audit.trail import item_record
 from acta_infra.deployed.quarantine import SINCE
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
@@ -18,7 +19,7 @@ from tests.e2e.support.samples import DELETION, GOAL, OLD, give_files
 
 @pytest.mark.thorough
 def test_a_tenant_is_backed_up_and_restored_into_another(
-    deployed: Deployed, admit: Admit, ann: Person, tmp_path: Path
+    deployed: Deployed, admit: Admit, ann: Person, behind: Behind, tmp_path: Path
 ) -> None:
     give_files(ann)
     session = ann.finished(ann.start(GOAL)).session["session_id"]
@@ -53,6 +54,11 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
     assert json.loads(erased.out)["removed"]["sessions"] == 1
     assert (other.items("/v1/sessions"), other.files()) == ([], set())
     assert ann.files(), "another tenant has lost its files"
+    kept = [(each["a"]["S"], item_record(each).outcome) for each in behind.audited(other.tenant)]
+    for action in ("tenant.restore", "tenant.erase"):
+        assert {outcome for name, outcome in kept if name == action} == {"begun", "done"}, (
+            "no erasure erases its record"
+        )
 
 
 @pytest.mark.thorough
