@@ -51,6 +51,7 @@ TABLE = {
     f"{LLM}/offline.py _reply": Met("a goal"),
     f"{LLM}/offline.py _summary": Met("a file's text"),
     "shared/acta_engine/untrusted/exact_json.py refuse_oversize": Met("a body, a model's JSON"),
+    "shared/acta_engine/untrusted/own_files.py NAME": Met("a name that a deployment gives a file", 255),
     "shared/acta_engine/untrusted/quoting.py unquoted": Met("the first line of a result"),
     f"{LLM}/anthropic/request.py _UP_TO_CLAUDE_4": Met("names of models"),
     f"{LLM}/anthropic/request.py _UP_TO_CLAUDE_5": Met("names of models"),
