@@ -299,7 +299,8 @@ class Environment:
     """The API's own name; its own address at AWS is switched off."""
     edge: Edge | None = None
     sign_in_firewall: SignInFirewall | None = None
-    tool_network: Network | None = None
+    tool_network: Network | Literal[False] | None = None
+    """Where Python tools and calls to other servers run. False: in no network of yours. None: as the posture says."""
     permissions_boundary: str | None = None
     """The ARN of a managed policy that bounds every role."""
 

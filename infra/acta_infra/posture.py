@@ -125,6 +125,16 @@ POINTS = (
         choices=("per_tenant", "shared"),
     ),
     Point(
+        "tool_network",
+        "In which VPC of yours Python tools and calls to other servers run; no: they reach the internet.",
+        open=False,
+        strict=None,
+        seen_in="the functions",
+        line="tool_network=False",
+        answer="no, or a Network in the environment's entry",
+        read=lambda text: {"no": False}[text],
+    ),
+    Point(
         "reserved_concurrency",
         "How many of the account's concurrent executions are for one function alone.",
         open={},
@@ -199,7 +209,7 @@ def answered(point: Point, text: str) -> object:
         value = point.read(text)
         if point.choices and value not in point.choices:
             raise ValueError
-    except ValueError:
+    except (KeyError, ValueError):
         raise ValueError(f"{point.option} is {point.answer}, not {text!r}") from None
     return value
 
@@ -217,9 +227,12 @@ def with_decisions(environment: E, decisions: Mapping[str, object]) -> E:
 
 
 def decisions_of(environment: object) -> dict[str, object]:
-    """What the operator of a strict environment has decided, by option, in the form in which a deployment keeps it."""
-    decided = (each for each in POINTS if each.strict is None and applies(environment, each))
-    return {} if _is_open(environment) else {each.option: value_of(environment, each) for each in decided}
+    """What the operator of a strict environment has decided, by option, as far as one can answer it at a terminal: the
+    deployment keeps this."""
+    if _is_open(environment):
+        return {}
+    decided = {each.option: value_of(environment, each) for each in POINTS if each.strict is None}
+    return {option: value for option, value in decided.items() if isinstance(value, str | int | tuple)}
 
 
 def other_than_strict(environment: object) -> tuple[Point, ...]:

@@ -115,7 +115,7 @@ class StatelessStack(Stack):
         api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)
         if made.get("notify") is not None and not environment.is_local:
             made["notify"].function.add_environment(f"{PREFIX}NOTIFY_API_URL", api.url)
-        if environment.tool_network is not None:
+        if environment.tool_network:
             members = [(made["tool"], "BaseRole"), *((each, "Role") for each in own_tools.values())]
             ToolNetwork(self, environment.tool_network, members)
         if environment.sign_in_firewall is not None and stateful.user_pool is not None:

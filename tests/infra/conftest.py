@@ -26,6 +26,7 @@ DECIDED: Mapping[str, object] = {
     "default_visibility": "tenant",
     "retention.ended_sessions": 0,
     "watch.emails": (),
+    "tool_network": False,
 }
 """What the operator of a strict environment has decided in these tests, by the option."""
 EXPORT = re.compile(r"[\w-]+:ExportsOutput(Ref|FnGetAtt)(\w+?)[0-9A-F]{8}(\w*?)[0-9A-F]{8}")

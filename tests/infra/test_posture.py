@@ -71,7 +71,12 @@ def test_a_strict_environment_without_its_operator_s_decisions_is_not_synthesise
 
 def test_what_was_decided_stands_in_an_output_for_the_next_deployment(prod: Synthesised) -> None:
     kept = json.loads(prod.stateless.body["Outputs"]["Decided"]["Value"])
-    assert kept == {"default_visibility": "tenant", "retention.ended_sessions": 0, "watch.emails": []}
+    assert kept == {
+        "default_visibility": "tenant",
+        "retention.ended_sessions": 0,
+        "watch.emails": [],
+        "tool_network": False,
+    }
     assert undecided(with_decisions(PROD, kept)) == ()
 
 

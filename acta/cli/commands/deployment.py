@@ -101,6 +101,15 @@ OPERATIONS = (
         JSON,
     ),
     Command(
+        "posture",
+        "operations.posture:posture",
+        "Check from outside whether a deployment is as careful as its environment says (with your AWS credentials).",
+        ENVIRONMENT,
+        JSON,
+        STATE,
+        epilog="Exit codes: 0 it is, 1 something differs or cannot be seen, 2 wrong use or refused.",
+    ),
+    Command(
         "outputs",
         "operations.deploy:outputs",
         "Show where a deployed environment's API, issuer and other things are.",

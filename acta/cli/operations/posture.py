@@ -1,16 +1,20 @@
-"""The posture of an environment before it is deployed: what its operator still has to decide is asked, and what is not
-as a strict environment has it is shown.
+"""The posture of an environment. Before it is deployed, its operator is asked what they still have to decide, and sees
+what is not as a strict environment has it. Afterwards `acta posture` looks whether the deployment has it.
 """
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.target import OperatorTarget
+from acta.cli.operations.target import OperatorTarget, account_of, aws_errors, environment_of
 from acta.cli.terminal.text import cli_error, echo, note, show_table
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta_infra.deployed.posture import DeployedPosture, SeenPoint
+from acta_infra.deployed.stacks import CloudFormation, StacksUnknown, stack_outputs
+from acta_infra.environments import Environment
 from acta_infra.names import DECIDED, stateless_stack
 from acta_infra.posture import (
     POINTS,
@@ -99,3 +103,36 @@ def show_posture(chosen: OperatorTarget) -> None:
         show_table(("OPTION", environment.name.upper(), "STRICT"), rows, always_named=True)
     for option, value in decisions_of(environment).items():
         note(f"decided: {option} is {as_text(tuple(value) if isinstance(value, list) else value)}")
+
+
+def posture(arguments: Namespace) -> int:
+    """`acta posture`. Returns exit code 1 where the deployment differs from its environment, or a point is not seen.
+    Raises CliError."""
+    environment, account = environment_of(arguments), account_of(arguments)
+    with aws_errors():
+        outputs = stack_outputs(account.environment, account.client("cloudformation"))
+    with cli_error(ValueError):
+        decided = with_decisions(environment, json.loads(outputs.get(DECIDED, "{}")))
+    return tell_posture(decided, DeployedPosture(decided, account, outputs).points(), as_json=arguments.json)
+
+
+def tell_posture(environment: Environment, found: list[SeenPoint], *, as_json: bool) -> int:
+    wrong = [each for each in found if each.state != "has it"]
+    if as_json:
+        posture_of = {"environment": environment.name, "posture": environment.posture}
+        print(json.dumps({**posture_of, "points": [each._asdict() for each in found]}))
+    else:
+        rows = [(each.option, each.state, each.wanted if each in wrong else "", each.seen) for each in found]
+        show_table(("OPTION", "DEPLOYED", "WANTED", "VALUE"), rows)
+        other = ", ".join(each.option for each in other_than_strict(environment))
+        echo(
+            f"The posture of {environment.name} is {environment.posture}; "
+            + (
+                f"not as a strict environment has it: {other}."
+                if other
+                else "every point is that of a strict one."
+            )
+        )
+        if wrong:
+            echo(f"{len(wrong)} of {len(found)} points are not as the environment says, or are not seen.")
+    return exit_codes.SESSION_FAILED if wrong else exit_codes.OK

@@ -76,6 +76,14 @@ def test_a_stack_that_was_deployed_once_has_one_release_and_none_to_go_back_to(u
     assert "no earlier release" in ended.err
 
 
+def test_the_posture_of_a_stack_is_seen_from_outside(up: Up, state: Path) -> None:
+    ended = acta("posture", "--state", str(state), "--json")
+    told = json.loads(ended.out)
+    assert (ended.code, told["environment"], told["posture"]) == (0, "local", "open")
+    assert {each["option"]: each["seen"] for each in told["points"] if each["state"] != "has it"} == {}
+    assert "default_visibility" in [each["option"] for each in told["points"]]
+
+
 @pytest.mark.thorough
 def test_a_stack_goes_back_to_what_was_there_before_it_was_deployed_anew(tmp_path: Path) -> None:
     """Another retry base is another release, deployed over the first one."""

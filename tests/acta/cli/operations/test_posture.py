@@ -24,6 +24,7 @@ FLAGS = (
     "default_visibility=private",
     "retention.ended_sessions=90",
     "watch.emails=a@example.com,b@example.com",
+    "tool_network=no",
 )
 
 
@@ -50,9 +51,8 @@ def answering(*answers: str) -> Asks:
 
 
 def test_nobody_is_asked_about_an_environment_that_decides_itself_or_is_open() -> None:
-    whole = replace(
-        PROD, default_visibility="private", retention=DAYS, watch=Watch(emails=("a@example.com",))
-    )
+    told = Watch(emails=("a@example.com",))
+    whole = replace(PROD, default_visibility="private", retention=DAYS, watch=told, tool_network=False)
     for environment in (DEV, whole):
         chosen = target(environment)
         assert decide(chosen, (), None) == (chosen, {})
@@ -84,7 +84,7 @@ def test_what_is_given_is_what_the_app_gets() -> None:
 
 
 def test_a_person_is_asked_until_an_answer_fits(capsys: pytest.CaptureFixture[str]) -> None:
-    asks = answering("everybody", "tenant", "ninety", "0", "none")
+    asks = answering("everybody", "tenant", "ninety", "0", "none", "maybe", "no")
     chosen, _ = decide(target(PROD), (), asks, Stacks())
     assert chosen.environment.default_visibility == "tenant"
     assert chosen.environment.retention.ended_sessions == 0
@@ -102,7 +102,7 @@ def test_the_next_deployment_also_of_a_machine_takes_the_answers_that_are_kept()
 
 def test_a_value_in_the_file_wins_over_a_kept_one_and_cannot_be_answered_away() -> None:
     own = target(replace(PROD, retention=DAYS))
-    chosen, _ = decide(own, (), answering("private", "none"), Stacks({"retention.ended_sessions": 90}))
+    chosen, _ = decide(own, (), answering("private", "none", "no"), Stacks({"retention.ended_sessions": 90}))
     assert chosen.environment.retention.ended_sessions == 30
     with pytest.raises(CliError, match="decided in the entry of prod"):
         decide(own, ("retention.ended_sessions=90",), None, Stacks())
@@ -124,7 +124,7 @@ def test_whoever_has_a_webhook_for_alarms_is_not_asked_for_addresses() -> None:
 )
 def test_an_answer_that_makes_no_sense_is_refused(given: str, words: str) -> None:
     with pytest.raises(CliError, match=words):
-        decide(target(PROD), (given,), answering("private", "1", "none"), Stacks())
+        decide(target(PROD), (given,), answering("private", "1", "none", "no"), Stacks())
 
 
 def test_what_is_not_as_in_a_strict_environment_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
