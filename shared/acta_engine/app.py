@@ -288,6 +288,7 @@ class App:
             running_text=self.running_text,
             on_key_refused=self.key_refused,
             on_turn=self.turn_told,
+            files=self.files,
             admission=self.admission,
         )
 

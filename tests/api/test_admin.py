@@ -113,7 +113,7 @@ class Untouchable(MemoryFiles):
     def read(self, tenant: str, path: str) -> bytes:
         raise AssertionError(path)
 
-    def delete(self, tenant: str, path: str) -> None:
+    def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         raise AssertionError(path)
 
 

@@ -54,6 +54,27 @@ def test_a_file_is_created_once_and_never_over_another_one(stores: Stores, tenan
     assert (stores.files.read(tenant, "a.md"), stores.files.read(tenant, "b.md")) == (b"z", b"y")
 
 
+def test_a_file_is_replaced_or_deleted_only_as_the_one_that_is_meant(stores: Stores, tenant: str) -> None:
+    files = stores.files
+    assert files.etag(tenant, "a.md") == ""
+    files.write(tenant, "a.md", b"first")
+    first = files.etag(tenant, "a.md")
+    assert first == files.versions(tenant, "a.md")[0].etag != ""
+    for _ in range(2):  # its own write is no change
+        files.replace(tenant, "a.md", b"second", first, "mine")
+    second = files.etag(tenant, "a.md")
+    for tag in (first, ""):
+        with pytest.raises(FileChanged):
+            files.delete(tenant, "a.md", tag)
+    with pytest.raises(FileChanged):
+        files.replace(tenant, "a.md", b"third", first, "another")
+    assert files.read(tenant, "a.md") == b"second"
+    files.delete(tenant, "a.md", second)
+    with pytest.raises(FileMissing):
+        files.delete(tenant, "a.md", second)
+    assert files.etag(tenant, "a.md") == ""
+
+
 def tag(stores: Stores, tenant: str) -> str:
     return stores.files.versions(tenant, "a.md")[0].etag
 

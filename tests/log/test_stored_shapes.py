@@ -64,7 +64,7 @@ def test_what_is_stored_is_shown_as_before(name: str, aws: Aws) -> None:
 
 def test_an_approval_that_was_asked_for_is_given_and_the_run_completes(aws: Aws) -> None:
     house, shape, model = house_with("waiting_for_approval", aws, reads_what_was_elided)
-    house.files.write(TENANT, "report-0.md", b"old")
+    house.files.write(TENANT, "report-0.md", LONG_TEXT.encode())
     (asked,) = house.index.interventions(TENANT, state="pending", limit=10, cursor=None).items
     house.resolve(shape.session_id, asked, "approve")
     house.run()

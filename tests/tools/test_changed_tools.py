@@ -1,16 +1,22 @@
 """A call is for the tool as its turn read it: one that an admin changed since is not run unasked
 (docs/design/people.md 16)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import pytest
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.log.conversation import ToolEntry
-from acta_engine.tools.tool import LambdaConfig
+from acta_engine.models.model import ModelReply
+from acta_engine.people.answers import intervention_view
+from acta_engine.tools.port import CallContext, Toolbox
+from acta_engine.tools.tool import LambdaConfig, ToolSpec
+from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.people.test_other_approvers import ENDS, PAYS, acting, asked, paid, paying_house
-from tests.tools.test_effect_ledger import Sink
+from tests.tools.test_effect_ledger import Crash, Sink, run_with_a_crash
 
 BOTH = says("I pay.", call("send_payment", order=7), call("delete_file", path="a.txt"))
 ELSEWHERE = LambdaConfig(function="acta-test-tool-other")
@@ -176,3 +182,82 @@ def test_a_call_that_did_not_wait_reads_no_agent() -> None:
     session = acting(house, "ann").start("Pay").session_id
     house.run()
     assert (house.head(session).state, paid(house)) == ("completed", 1)
+
+
+DELETES = says("I delete it.", call("delete_file", path="notes.md"))
+REPLACES = says("I write.", call("create_file", path="notes.md", content="new", replace=True))
+
+
+@pytest.mark.parametrize("asks", [DELETES, REPLACES])
+@pytest.mark.parametrize("private", [True, False])
+def test_a_file_that_is_changed_while_a_person_is_asked_is_left_as_it_is_and_asked_about_again(
+    asks: ModelReply, private: bool
+) -> None:
+    house = House(ScriptedModel([plans("tidy"), asks, asks, *ENDS]))
+    house.files.write(TENANT, "notes.md", b"as it was shown")
+    visibility = "private" if private else "tenant"
+    session = acting(house, "ann").start("Tidy", visibility=visibility).session_id
+    house.run()
+    first = asked(house, session)
+    shown = intervention_view(first)["tool_call"]
+    assert shown is not None
+    assert shown["file_etag"] == house.files.etag(TENANT, "notes.md")
+    house.files.write(TENANT, "notes.md", b"changed meanwhile")
+    house.resolve(session, first, "approve")
+    house.run()
+    assert house.files.read(TENANT, "notes.md") == b"changed meanwhile"
+    assert "was changed after a person was asked" in told(house, session, asks.calls[0].name)
+
+    second = asked(house, session)
+    assert second.intervention_id != first.intervention_id
+    house.resolve(session, second, "approve")
+    house.run()
+    assert house.head(session).state == "completed"
+    left = [file.path for file in house.files.list(TENANT, "", 10).files]
+    assert left == ([] if asks is DELETES else ["notes.md"])
+
+
+@pytest.mark.parametrize("asks", [DELETES, REPLACES])
+@pytest.mark.parametrize("dies", ["before", "after"])
+def test_a_call_that_is_made_again_after_a_crash_is_not_refused_for_what_it_did_itself(
+    asks: ModelReply, dies: str
+) -> None:
+    house = House(ScriptedModel([plans("tidy"), asks, *ENDS]))
+    house.files.write(TENANT, "notes.md", b"as it was shown")
+    house.runtime = house.runtime._replace(toolbox=DyingOnce(house.runtime.toolbox, dies))
+    session = house.start("Tidy").session_id
+    house.run()
+    house.resolve(session, asked(house, session), "approve")
+    run_with_a_crash(house)
+    assert house.head(session).state == "completed"
+    assert told(house, session, asks.calls[0].name).startswith(("Deleted", "Replaced"))
+
+
+class DyingOnce:
+    """A Toolbox whose first call of a tool dies `before` or `after` it has had its effect."""
+
+    def __init__(self, toolbox: Toolbox, dies: str) -> None:
+        self._toolbox, self._dies = toolbox, dies
+
+    def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
+        dies, self._dies = self._dies, ""
+        if dies == "before":
+            raise Crash
+        said = self._toolbox.run(spec, arguments, context)
+        if dies == "after":
+            raise Crash
+        return said
+
+
+def test_with_another_path_of_theirs_a_person_replaces_a_file_that_they_were_not_shown() -> None:
+    house = House(ScriptedModel([plans("tidy"), REPLACES, *ENDS]))
+    for path in ("notes.md", "other.md"):
+        house.files.write(TENANT, path, b"old")
+    session = house.start("Tidy").session_id
+    house.run()
+    house.files.write(TENANT, "notes.md", b"changed meanwhile")
+    wanted = {"path": "other.md", "content": "mine", "replace": True}
+    house.resolve(session, asked(house, session), "modify", input=wanted)
+    house.run()
+    assert house.files.read(TENANT, "other.md") == b"mine"
+    assert house.files.read(TENANT, "notes.md") == b"changed meanwhile"

@@ -8,6 +8,7 @@ from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import StoreUnavailable, ToolFailed
 from acta_engine.files.store import FilePage
+from acta_engine.people.intervention import SeenFile
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.port import BuiltinReach, CallContext
@@ -273,3 +274,63 @@ def test_a_private_session_s_tools_work_under_its_owner_s_home() -> None:
     assert "~/plans/may.md" in desk.fails("read_file", path="~/may.md")
     assert "may.md" not in desk.fails("read_file", path="may.md").partition("These")[2]
     assert desk.run("delete_file", path="~/plans/may.md") == "Deleted ~/plans/may.md."
+
+
+def seeing(desk: Desk, path: str, *, rerun: bool = False) -> Desk:
+    """A person has been shown the file as it is now, and lets the call run."""
+    seen = SeenFile(path=path, etag=desk.files.etag("acme", path))
+    desk.context = desk.context._replace(seen_file=seen, rerun=rerun)
+    return desk
+
+
+REPLACING = {"path": "a.md", "content": "new", "replace": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("create_file", REPLACING), ("delete_file", {"path": "a.md"})]
+)
+@pytest.mark.parametrize("was_there", [True, False])
+def test_a_file_that_was_changed_since_a_person_was_shown_it_is_left_as_it_is(
+    name: str, arguments: dict[str, object], was_there: bool
+) -> None:
+    desk = seeing(Desk().has("a.md") if was_there else Desk(), "a.md")
+    desk.files.write("acme", "a.md", b"meanwhile")
+    assert "changed after a person was asked" in desk.fails(name, **arguments)
+    assert desk.files.read("acme", "a.md") == b"meanwhile"
+
+
+def test_a_replacement_of_a_file_that_is_gone_since_is_not_made() -> None:
+    desk = seeing(Desk().has("a.md"), "a.md")
+    desk.files.delete("acme", "a.md")
+    assert "changed after a person was asked" in desk.fails("create_file", **REPLACING)
+    assert desk.files.etag("acme", "a.md") == ""
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+def test_a_call_that_is_repeated_knows_what_its_first_attempt_wrote(was_there: bool) -> None:
+    desk = seeing(Desk().has("a.md") if was_there else Desk(), "a.md")
+    first = desk.run("create_file", **REPLACING)
+    assert desk.run("create_file", **REPLACING) == first
+    assert first == f"{'Replaced' if was_there else 'Created'} a.md, 3 bytes."
+
+
+def test_a_deletion_that_is_repeated_knows_that_its_first_attempt_deleted() -> None:
+    desk = seeing(Desk().has("a.md"), "a.md", rerun=True)
+    assert [desk.run("delete_file", path="a.md") for _ in range(2)] == ["Deleted a.md."] * 2
+
+
+def test_a_call_whose_first_attempt_may_have_written_says_so_of_a_file_that_somebody_has_changed_since() -> (
+    None
+):
+    desk = seeing(Desk().has("a.md"), "a.md")
+    desk.run("create_file", **REPLACING)
+    desk.files.write("acme", "a.md", b"meanwhile")
+    desk.context = desk.context._replace(rerun=True)
+    assert "may have had its effect before that" in desk.fails("create_file", **REPLACING)
+    assert desk.files.read("acme", "a.md") == b"meanwhile"
+
+
+def test_a_file_that_who_decided_named_instead_was_shown_to_nobody() -> None:
+    desk = seeing(Desk().has("a.md", "b.md"), "a.md")
+    desk.files.write("acme", "b.md", b"meanwhile")
+    assert desk.run("create_file", path="b.md", content="new", replace=True) == "Replaced b.md, 3 bytes."

@@ -88,16 +88,24 @@ class MemoryFiles:
             raise FileExists("a file is there")
         self.write(tenant, path, data, write_id)
 
-    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
+    def etag(self, tenant: str, path: str) -> str:
         there = self._files.get(self._key(tenant, path))
-        if there is None or _etag(there.data) != etag:
-            raise FileChanged("the file is another one")
-        self.write(tenant, path, data)
+        return "" if there is None else _etag(there.data)
 
-    def delete(self, tenant: str, path: str) -> None:
+    def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
+        there = self._files.get(self._key(tenant, path))
+        is_mine = there is not None and write_id is not None and there.write_id == write_id
+        if not is_mine and (there is None or _etag(there.data) != etag):
+            raise FileChanged("the file is another one")
+        self.write(tenant, path, data, write_id)
+
+    def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         key = self._key(tenant, path)
-        if self._files.pop(key, None) is None:
+        if key not in self._files:
             raise FileMissing("no such file")
+        if etag not in (None, _etag(self._files[key].data)):
+            raise FileChanged("the file is another one")
+        del self._files[key]
         self._all.append((*key, None, self._clock.now()))
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:

@@ -20,7 +20,8 @@ export function Preview({ call, input, of }: { call: Shapes["PendingCall"]; inpu
   if (!file || typeof path !== "string" || file.use === "read") return null;
   const text = file.content === null ? undefined : String(input[file.content] ?? "");
   const mayReplace = file.replace !== null && input[file.replace] === true;
-  return <Now key={path} path={path} of={of} replacedBy={text} mayReplace={mayReplace} />;
+  const isBound = call.file_etag !== null && call.input[file.argument] === path;
+  return <Now key={path} path={path} of={of} replacedBy={text} mayReplace={mayReplace} isBound={isBound} />;
 }
 
 interface Written {
@@ -29,9 +30,11 @@ interface Written {
   /** Undefined: it would be deleted. */
   replacedBy: string | undefined;
   mayReplace: boolean;
+  /** The call runs only on the file as it was when this was asked. */
+  isBound: boolean;
 }
 
-function Now({ path, of, replacedBy, mayReplace }: Written) {
+function Now({ path, of, replacedBy, mayReplace, isBound }: Written) {
   const [seen, setSeen] = useState<Seen>();
   const [failure, setFailure] = useState<Error>();
   useEffect(() => {
@@ -63,6 +66,7 @@ function Now({ path, of, replacedBy, mayReplace }: Written) {
       {replacedBy === undefined && seen && seen.kind !== "none" && (
         <p class="hint">Deleted files can be restored for 30 days.</p>
       )}
+      {isBound && <p class="hint">If it has changed since this was asked, or changes before the call runs, it stays as it is and you are asked again.</p>}
     </div>
   );
 }

@@ -12,7 +12,7 @@ const OPTIONS: Record<Intervention["type"], string[]> = {
   checkpoint_review: ["continue", "cancel"],
   budget_exceeded: ["raise", "finish", "continue", "cancel"],
 };
-const CALL = { name: "delete_file", input: { path: "a.txt" }, input_hash: "h", shortened: false, input_url: null, question: "May the agent delete a file?", file: null };
+const CALL = { name: "delete_file", input: { path: "a.txt" }, input_hash: "h", shortened: false, input_url: null, question: "May the agent delete a file?", file: null, file_etag: null };
 
 function asked(fields: Partial<Intervention> = {}): Intervention {
   const type = fields.type ?? "approval_required";

@@ -20,7 +20,7 @@ from acta_engine.files.store import (
     FileVersion,
 )
 from acta_engine.store.keys import FILES, from_cursor, tenant_prefix, to_cursor
-from acta_engine.store.objects import MISSING, read_metadata, read_object
+from acta_engine.store.objects import MISSING, read_head, read_object
 from acta_engine.untrusted.path import AFTER_PRIVATE, PathRefused, check_path, listed_path, stored_path
 
 MAX_KEY_BYTES = 1_024
@@ -139,14 +139,23 @@ class S3FileStore:
         if self._put_new(target, data, write_id or uuid4().hex) is None:
             raise FileExists("a file is there")
 
-    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
-        target, mine = {"Bucket": self._bucket, "Key": self._key(tenant, path)}, uuid4().hex
+    def etag(self, tenant: str, path: str) -> str:
+        try:
+            tag: str = read_head(self._s3, self._bucket, self._key(tenant, path))["ETag"]
+        except AwsRefused as refused:
+            if refused.code != MISSING:
+                raise
+            return ""
+        return tag
+
+    def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
+        target, mine = {"Bucket": self._bucket, "Key": self._key(tenant, path)}, write_id or uuid4().hex
         try:
             self._put(target, data, mine, is_new=False, IfMatch=etag)
         except AwsRefused as refused:
             if refused.code not in (*_PRESENT, *_ABSENT):
                 raise
-            # It may be this very write whose answer was lost, and that the SDK has repeated.
+            # It may be this very write whose answer was lost, and that the SDK or a later attempt has repeated.
             if self._earlier(target, mine) is None:
                 raise FileChanged("the file is another one") from None
 
@@ -167,7 +176,7 @@ class S3FileStore:
     def _earlier(self, target: dict[str, str], mine: str) -> bool | None:
         """What this write did when it was made before: whether the file was new. None: the file is another write's."""
         try:
-            metadata = read_metadata(self._s3, target["Bucket"], target["Key"])
+            metadata = read_head(self._s3, target["Bucket"], target["Key"])["Metadata"]
         except AwsRefused as refused:
             if refused.code != MISSING:
                 raise
@@ -210,14 +219,24 @@ class S3FileStore:
         self.write(tenant, path, body)
         return len(body)
 
-    def delete(self, tenant: str, path: str) -> None:
+    def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.
         key = self._key(tenant, path)
         try:
-            read_metadata(self._s3, self._bucket, key)
+            found = read_head(self._s3, self._bucket, key)["ETag"]
         except AwsRefused as refused:
             raise _missing(refused) from None
-        self._s3.call("delete_object", Bucket=self._bucket, Key=key)
+        if etag not in (None, found):
+            raise FileChanged("the file is another one")
+        condition = {} if etag is None else {"IfMatch": etag}
+        try:
+            self._s3.call("delete_object", Bucket=self._bucket, Key=key, **condition)
+        except AwsRefused as refused:
+            if refused.code not in (*_PRESENT, *_ABSENT):
+                raise
+            # Where nothing is left, this very deletion may be repeated by the SDK because its answer was lost.
+            if self.etag(tenant, path):
+                raise FileChanged("the file is another one") from None
 
     def _key(self, tenant: str, path: str) -> str:
         """The file's key. Raises PathRefused, also where the path fits only without the prefix."""

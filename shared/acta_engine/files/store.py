@@ -89,9 +89,12 @@ class FileStore(Protocol):
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
         """Writes a file that is not there yet. `write_id`: as with `write`. Raises FileExists."""
 
-    def replace(self, tenant: str, path: str, data: bytes, etag: str) -> None:
-        """Writes the file where it still has the bytes of a version with this tag. Raises FileChanged, also where there
-        is no file.
+    def etag(self, tenant: str, path: str) -> str:
+        """The tag of the file's bytes, in quotes; empty: there is no file."""
+
+    def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
+        """Writes the file where it still has the bytes of a version with this tag. `write_id`: as with `write`. Raises
+        FileChanged, also where there is no file.
         """
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
@@ -107,5 +110,7 @@ class FileStore(Protocol):
         FileMissing where there is no such version, or it is a deletion.
         """
 
-    def delete(self, tenant: str, path: str) -> None:
-        """Raises FileMissing."""
+    def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
+        """`etag`: deletes the file only where it has the bytes of a version with this tag. Raises FileMissing and
+        FileChanged.
+        """

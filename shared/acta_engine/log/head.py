@@ -12,7 +12,7 @@ from pydantic import Field
 from acta_engine.errors import Conflict
 from acta_engine.limits.shares import Lease
 from acta_engine.log.conversation import ToolCall
-from acta_engine.people.intervention import Intervention
+from acta_engine.people.intervention import Intervention, SeenFile
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus
 from acta_engine.recovery.outage import Delay, Outage
 from acta_engine.store.schema import StoredModel, VersionedModel
@@ -81,6 +81,10 @@ class OpenCall(StoredModel):
     tool_written: str = ""
     """The version of the tool's definition that the turn worked with (`ToolDefinition.written`). A built-in tool has
     none.
+    """
+    seen_file: SeenFile | None = None
+    """The file that the call replaces or deletes, as it was when a person was asked. The call runs only while the file
+    is still that one (ADR 157).
     """
     asked: ToolQuestion | None = None
     """What the tool's server asks a person in the middle of the call, and the person's answer."""

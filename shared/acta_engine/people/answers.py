@@ -50,6 +50,9 @@ class PendingCallView(TypedDict):
     """What a person who approves the call is asked, in a sentence. null: whether the agent may do this."""
     file: FileOfCallView | None
     """null: the tool names no file of the tenant's."""
+    file_etag: str | None
+    """The tag that the file had when this was asked, as its versions have it; empty: there was no file. The call runs
+    only while that is so. null: it neither replaces nor deletes a file."""
 
 
 class ReviewedCallView(PendingCallView):
@@ -202,4 +205,5 @@ def pending_call_view(one: stored.Intervention, call: stored.PendingCall, query:
         input_url=url if call.shortened else None,
         question=(tool.question or None) if tool is not None else None,
         file=tool.file.model_dump() if tool is not None and tool.file is not None else None,
+        file_etag=call.seen_file.etag if call.seen_file is not None else None,
     )

@@ -12,9 +12,19 @@ from acta_engine.store.schema import StoredModel
 InterventionState = Literal["pending", "resolved", "expired", "withdrawn"]
 
 
+class SeenFile(StoredModel):
+    """A file as it was when a person was asked whether a call may replace or delete it. `etag`: the tag of its bytes;
+    empty: there was no file.
+    """
+
+    path: str
+    etag: str
+
+
 class PendingCall(StoredModel):
     """The call that a person decides on. `input`: as it would run; where it is `shortened`, only the beginning.
-    `input_hash`: made from the complete input, so that the decision is valid for this input only.
+    `input_hash`: made from the complete input, so that the decision is valid for this input only. `seen_file`: the file
+    that it would replace or delete.
     """
 
     call_id: str
@@ -22,6 +32,7 @@ class PendingCall(StoredModel):
     input: dict[str, Any]
     input_hash: str
     shortened: bool = False
+    seen_file: SeenFile | None = None
 
 
 class Intervention(StoredModel):

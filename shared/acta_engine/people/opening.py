@@ -161,7 +161,10 @@ def open_approval(
         )
     )
     context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
-    _open(change, "approval_required", context, rules, _shown(call), tool, timeout_seconds)
+    withheld = change.head.open_call(call.call_id)
+    seen = withheld.seen_file if withheld is not None else None
+    asked_about = _shown(call).model_copy(update={"seen_file": seen})
+    _open(change, "approval_required", context, rules, asked_about, tool, timeout_seconds)
 
 
 def open_doubt(

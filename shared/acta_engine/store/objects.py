@@ -38,10 +38,10 @@ def read_object(s3: Service, bucket: str, key: str, version: str | None = None) 
     return StoredObject(body, answer.get("ContentEncoding", ""))
 
 
-def read_metadata(s3: Service, bucket: str, key: str) -> Mapping[str, str]:
-    """The object's own metadata. Raises what `read_object` raises."""
-    metadata: Mapping[str, str] = _read(s3, "head_object", bucket, key)["Metadata"]
-    return metadata
+def read_head(s3: Service, bucket: str, key: str) -> Mapping[str, Any]:
+    """What S3 says of an object without its bytes: `ETag`, `Metadata`. Raises what `read_object` raises."""
+    answer: Mapping[str, Any] = _read(s3, "head_object", bucket, key)
+    return answer
 
 
 def _read(s3: Service, operation: str, bucket: str, key: str, **more: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from acta_engine.clock import Clock
 from acta_engine.files.store import FileStore
 from acta_engine.memories.memory import MemoryStore
+from acta_engine.people.intervention import SeenFile
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
@@ -38,6 +39,8 @@ class CallContext(NamedTuple):
     """What a person has answered the tool's server, which asked in the middle of this call."""
     takes_tasks: bool = False
     """The server may answer with a task, and is asked later what came of it."""
+    seen_file: SeenFile | None = None
+    """The file that a person was shown who let the call run. The call is for that version of it."""
     text_of: Callable[[str], str] | None = None
     """Reads a text that the session has stored, by its handle. Raises BlobMissing. None: there is no session."""
 
@@ -62,6 +65,14 @@ class BuiltinCall(NamedTuple):
     def files(self) -> FileStore:
         """The tenant's files, and where the session is private its owner's private ones."""
         return self.reach.files.seen_by(self.context.user if self.context.private else None)
+
+    @property
+    def seen_etag(self) -> str | None:
+        """The tag of the file at the call's path as a person was shown it; empty: there was none. None: nobody was
+        shown this file, such as where who decided named another one.
+        """
+        seen = self.context.seen_file
+        return seen.etag if seen is not None and seen.path == self.arguments["path"] else None
 
 
 class Registry(Protocol):

@@ -114,6 +114,7 @@ class HeldCall(NamedTuple):
             private=head.private_to is not None,
             answered=asked if asked is not None and asked.responses is not None else None,
             takes_tasks=self.runtime.server_tasks is not None,
+            seen_file=open_call.seen_file if open_call is not None else None,
             text_of=lambda handle: self.runtime.repository.text(head, handle),
         )
 

@@ -217,6 +217,12 @@ class BuiltinTool(ToolSpec):
         replace = self.file.replace if self.file is not None else None
         return replace is not None and arguments.get(replace) is True
 
+    def lost_path(self, arguments: Arguments) -> str | None:
+        """The path of the file whose present bytes the call may replace or delete. None: it does neither."""
+        if self.file is None or not (self.file.use == "delete" or self.replaces_file(arguments)):
+            return None
+        return arguments.get(self.file.argument)
+
     def written_path(self, arguments: Arguments) -> str | None:
         """The path of the file that the call writes. None: it writes none."""
         if self.file is None or self.file.use != "write":

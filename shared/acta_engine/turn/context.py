@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.agents.store import Definitions
 from acta_engine.clock import Clock
+from acta_engine.files.store import FileStore
 from acta_engine.limits.tenant_hour import TenantHour
 from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Position
@@ -58,6 +59,8 @@ class TurnDeps:
     """Tells an operator that a provider refused the key or its quota. Gets the position and the error's code."""
     on_turn: Callable[[Position, Mapping[str, object]], None] = lambda at, counts: None
     """Tells an operator how a turn went: its position, and ids and counts. Never content."""
+    files: FileStore | None = None
+    """Where a turn looks what a call would replace or delete, before a person is asked about it."""
     admission: "Admission | None" = None
     """Asks whether a provider takes one more call. None: no provider's limit is known."""
 

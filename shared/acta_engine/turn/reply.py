@@ -18,6 +18,7 @@ from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCal
 from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from acta_engine.models.model import ModelReply
+from acta_engine.people.intervention import SeenFile
 from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
 from acta_engine.plans.plan import UPDATE_PLAN
@@ -25,6 +26,7 @@ from acta_engine.plans.update import MAX_NAME_CHARS
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer
+from acta_engine.untrusted.path import PathRefused
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 PLAN_EDITED = (
@@ -180,11 +182,24 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 name=call.name,
                 approval="needed" if call.call_id in outcome.approvals else "",
                 tool_written=specs[call.name].written,
+                seen_file=_seen_file(turn, change.head, call) if call.call_id in outcome.approvals else None,
             )
             for call in outcome.to_run
         )
     )
     return outcome
+
+
+def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
+    """The file that a call would replace or delete, as a person who is asked about it is shown it."""
+    tool, files = turn.specs[call.name], turn.deps.files
+    path = tool.lost_path(call.input or {}) if isinstance(tool, BuiltinTool) else None
+    if path is None or files is None:
+        return None
+    try:
+        return SeenFile(path=path, etag=files.seen_by(head.private_to).etag(head.tenant, path))
+    except PathRefused:  # longer than the store's keys: the call will be told so
+        return None
 
 
 def _add_message(reply: TurnReply, change: Change) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from acta_engine.errors import ToolFailed
-from acta_engine.files.store import FileExists, FileInfo, FileMissing, FileStore
+from acta_engine.files.store import FileChanged, FileExists, FileInfo, FileMissing, FileStore
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, FileArgument, fields, text
 from acta_engine.untrusted.path import (
@@ -59,13 +59,21 @@ def create_file(call: BuiltinCall) -> str:
             f"the content has {len(data)} bytes, a file at most {call.reach.max_file_bytes}. Split it up."
         )
     write_id = f"{call.context.effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-    is_new = True
+    replaces, is_new = call.arguments.get("replace") is True, True  # a person has approved that
+    seen = call.seen_etag if replaces else ""
     try:
-        if call.arguments.get("replace") is True:  # a person has approved that
+        if seen is None:
             is_new = call.files.write(tenant, path, data, write_id)
+        elif seen:
+            is_new = False
+            call.files.replace(tenant, path, data, seen, write_id)
         else:
             call.files.create(tenant, path, data, write_id)
+    except FileChanged:
+        raise _changed(call) from None
     except FileExists:
+        if replaces:
+            raise _changed(call) from None
         raise ToolFailed(
             f"there is a file {clipped_name(path)} already. Choose another path, or call create_file with replace "
             "true: then a person is asked before the file is replaced."
@@ -76,11 +84,25 @@ def create_file(call: BuiltinCall) -> str:
 def delete_file(call: BuiltinCall) -> str:
     path, tenant = usable_path(call.arguments["path"]), call.context.tenant
     try:
-        call.files.delete(tenant, path)
+        call.files.delete(tenant, path, call.seen_etag)
+    except FileChanged:
+        raise _changed(call) from None
     except FileMissing:
         if not call.context.rerun:  # else an earlier attempt of this call has deleted the file
             raise missing(call.files, tenant, path) from None
     return f"Deleted {path}."
+
+
+def _changed(call: BuiltinCall) -> ToolFailed:
+    """The error that the file is not the one that a person was shown. What an earlier attempt did stays done."""
+    path = clipped_name(call.arguments["path"])
+    earlier = (
+        " An earlier attempt of this call may have had its effect before that." if call.context.rerun else ""
+    )
+    return ToolFailed(
+        f"{path} was changed after a person was asked about this call, so the file was left as it is.{earlier} Look at "
+        "it, and make the call again if it is still right; a person is asked again."
+    )
 
 
 TOOLS = (
