@@ -378,10 +378,17 @@ class App:
             environment=self.own_tools,
         )
 
+    def tools_of(self, tenant: str) -> Mapping[str, ToolSpec]:
+        """All tools of a tenant, without what checks their inputs: that is large, and a start needs none of it."""
+        from acta_engine.tools.tool import tools_of
+
+        chosen, own = self.settings, self.own_tools(tenant)
+        return tools_of(tenant, self.definitions.snapshot, chosen.offered_tools, chosen.tool_approvers, own)
+
     @cached_property
     def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:
         """The Python tools of the environment that a tenant has."""
-        from acta_engine.tools.registry import python_tools
+        from acta_engine.tools.tool import python_tools
 
         return python_tools
 

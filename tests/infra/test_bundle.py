@@ -186,7 +186,7 @@ def test_what_tests_and_editors_leave_behind_changes_nothing(small_tree: Path) -
 
 def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path) -> None:
     (small_tree / "requirements" / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
-    with pytest.raises(InstallFailed, match=r"functions\.txt"):
+    with pytest.raises(InstallFailed, match="must have a hash"):
         Bundler(HOST, small_tree).build("start")
     assert list((small_tree / "build" / "bundle").iterdir()) == []
 

@@ -55,7 +55,7 @@ from acta_infra.release import release_of
 from acta_infra.sizing import FunctionName, recovery_workers
 
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("start", "step", "tool", "intervene", "admin", "mcp"))
-"""Functions that have a registry of tools; a test compares this with what their code reaches."""
+"""Functions that know the tools of a tenant; a test compares this with what their code reaches."""
 EMPTY: tuple[object, ...] = ("", None, {})
 """Values that mean the same as a variable that is not set."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))

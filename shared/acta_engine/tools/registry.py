@@ -1,20 +1,16 @@
 """The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added.
 
-The environment's tools are in a file beside this module (ADR 87). The file is made when Acta is built, from what
-`@tool` says of each function, and is part of the zips. So no store is asked for it, and it is always of the same
-release as the code. An environment without folders of Python functions has no file.
+Which ones a tenant has is found without what checks their inputs (`tools_of` in `shared/acta_engine/tools/tool.py`).
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.builtin import builtins, offered
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import (
     NOBODY_NAMED,
     Approvers,
@@ -25,26 +21,9 @@ from acta_engine.tools.tool import (
     ToolSpec,
     function_prefix,
     is_high_stakes_unless_said,
-    with_approver,
+    python_tools,
+    tools_of,
 )
-
-FILE = Path(__file__).with_name("python_catalogue.json")
-
-
-@cache
-def catalogue() -> Mapping[str, PythonTool]:
-    """All of the environment's tools by name, read once per process."""
-    try:
-        text = FILE.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    tools = [PythonTool.model_validate(each) for each in json.loads(text)["tools"]]
-    return {tool.name: tool for tool in tools}
-
-
-def python_tools(tenant: str) -> Mapping[str, PythonTool]:
-    """Those that the tenant has, by name. The others do not exist for it."""
-    return {name: tool for name, tool in catalogue().items() if tool.is_for(tenant)}
 
 
 def from_spec(spec: Mapping[str, Any], folder: str, environment: str, tenants: Sequence[str]) -> PythonTool:
@@ -111,53 +90,4 @@ class TenantRegistry(BuiltinRegistry):
         self._environment = environment
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        def added() -> Mapping[str, ToolSpec]:
-            read = self._snapshot(tenant)
-            tools, servers = read.tools(), read.mcp_servers()
-            if not servers:  # as for most tenants
-                return {tool.name: tool for tool in tools}
-            from acta_engine.tools.mcp.server import with_servers
-
-            return with_servers(tools, servers)
-
-        first = offered(self._optional, self._environment(tenant))
-        return _LazySpecs(
-            first, {*builtins(), *first}, added, lambda spec: with_approver(spec, self._approvers, tenant)
-        )
-
-
-class _LazySpecs(Mapping[str, ToolSpec]):
-    """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
-
-    def __init__(
-        self,
-        offered: Mapping[str, ToolSpec],
-        taken: Set[str],
-        load: Callable[[], Mapping[str, ToolSpec]],
-        seen: Callable[[ToolSpec], ToolSpec],
-    ) -> None:
-        """`offered`: the tools that need none of the tenant's definitions. `taken`: names that no definition of the
-        tenant may have. `seen`: turns a tool into what it is for the tenant.
-        """
-        self._offered = offered
-        self._taken = taken
-        self._load = load
-        self._seen = seen
-        self._loaded: Mapping[str, ToolSpec] | None = None
-
-    @property
-    def _added(self) -> Mapping[str, ToolSpec]:
-        if self._loaded is None:
-            # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
-            self._loaded = {name: spec for name, spec in self._load().items() if name not in self._taken}
-        return self._loaded
-
-    def __getitem__(self, name: str) -> ToolSpec:
-        return self._seen(self._offered[name] if name in self._taken else self._added[name])
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._offered
-        yield from self._added
-
-    def __len__(self) -> int:
-        return len(self._offered) + len(self._added)
+        return tools_of(tenant, self._snapshot, self._optional, self._approvers, self._environment(tenant))
