@@ -12,11 +12,18 @@ from acta.cli.operations.stored import erased_lines
 from acta_engine.aws.clients import Service, make_client
 from acta_engine.memories.memory import Memory, Source
 from acta_engine.store.keys import notification_secrets_prefix
+from acta_engine.store.schema import CURRENT
 from acta_engine.tools.secret_reader import ToolSecretStore
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in
 from acta_engine.usage.fold import fold
-from acta_infra.deployed.tenants.erase import Eraser, delete_items, erase_tenant, erase_user
-from acta_infra.deployed.users import Users, pool_of
+from acta_infra.deployed.tenants.erase import (
+    Eraser,
+    delete_items,
+    erase_tenant,
+    erase_user,
+    eraser_of,
+)
+from acta_infra.deployed.users import Users
 from tests.in_process.house import TENANT, USER
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW
@@ -339,10 +346,38 @@ def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> Non
     assert erase_user(deployment.eraser, TENANT, f"sub-of-{TENANT}").removed["users"] == 1
 
 
-def test_the_pool_is_named_by_its_issuer() -> None:
-    assert pool_of("https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_abc") == "eu-west-1_abc"
-    assert pool_of("https://login.example.com/acta") is None
-    assert pool_of("") is None
+def test_users_of_a_pool_that_is_not_acta_s_are_never_deleted() -> None:
+    """An issuer of the operator's own may be a Cognito pool, too, which other applications sign people in with."""
+    outputs = {
+        "Issuer": "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_company",
+        "ReadsVersion": str(CURRENT),
+        "TableName": "t",
+        "BucketName": "b",
+        "SessionBucketName": "s",
+        "AuditTableName": AUDIT,
+        "StateMachineArn": "arn:aws:states:us-east-1:123456789012:stateMachine:acta-prod",
+    }
+
+    def eraser(more: dict[str, str]) -> Eraser:
+        class Told:
+            def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803
+                told = [
+                    {"OutputKey": key, "OutputValue": value} for key, value in {**outputs, **more}.items()
+                ]
+                return {
+                    "Stacks": [{"StackName": StackName, "StackStatus": "UPDATE_COMPLETE", "Outputs": told}]
+                }
+
+        class Caller:
+            environment = "prod"
+
+            def client(self, name: str) -> Any:
+                return Told() if name == "cloudformation" else object()
+
+        return eraser_of(Caller())  # type: ignore[arg-type]
+
+    assert eraser({}).users is None
+    assert eraser({"UserPoolId": "eu-west-1_acta"}).users is not None
 
 
 def test_of_a_person_whom_nobody_knows_it_is_said_what_was_looked_at(deployment: Deployment) -> None:

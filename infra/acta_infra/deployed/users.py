@@ -6,7 +6,6 @@ they are first needed. Source: Amazon Cognito API reference.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from acta_engine.aws.clients import Service
 from acta_infra.deployed.account import pages, unless
@@ -32,13 +31,6 @@ class User(NamedTuple):
     roles: tuple[str, ...]
     subject: str
     status: str
-
-
-def pool_of(issuer: str) -> str | None:
-    """The id of the pool whose URL this is; None: tokens come from somewhere else."""
-    where = urlsplit(issuer)
-    is_pool = (where.hostname or "").startswith("cognito-idp.")
-    return where.path.strip("/") if is_pool and where.path.strip("/") else None
 
 
 class Users:

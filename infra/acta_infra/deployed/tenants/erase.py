@@ -35,7 +35,7 @@ from acta_engine.untrusted.path import private_folder
 from acta_infra.deployed.account import Account, pages
 from acta_infra.deployed.operator_trail import OPERATOR
 from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of, stores_in
-from acta_infra.deployed.users import Users, pool_of
+from acta_infra.deployed.users import Users
 
 ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
@@ -81,12 +81,12 @@ class ErasureReceipt(NamedTuple):
 def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
     """Raises NotDeployed, and what AWS says."""
     stores = stores_in(account)
-    pool = pool_of(stores.names.issuer)
+    pool = stores.names.user_pool
     return Eraser(
         stores,
         StepFunctionsWorkflow(stores.names.state_machine, account.client("stepfunctions")),
         Service("secretsmanager", account.client("secretsmanager")),
-        None if pool is None else Users(pool, account.client("cognito-idp")),
+        Users(pool, account.client("cognito-idp")) if pool else None,
         token_life,
     )
 

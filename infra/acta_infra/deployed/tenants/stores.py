@@ -40,7 +40,7 @@ class NotDeployed(OutputsUnknown):
 
 class Names(NamedTuple):
     """Of what the deployment stores in. `environment`: its name. `bucket`: of files. `session_bucket`: of texts of
-    sessions. `state_machine`: its ARN. `issuer`: of the environment's own user pool; empty: it has none.
+    sessions. `state_machine`: its ARN. `user_pool`: the id of the environment's own; empty: others sign its users in.
     """
 
     environment: str
@@ -49,7 +49,7 @@ class Names(NamedTuple):
     session_bucket: str
     audit_table: str
     state_machine: str = ""
-    issuer: str = ""
+    user_pool: str = ""
 
 
 class TenantStores:
@@ -176,5 +176,5 @@ def deployed_names(environment: str, cloudformation: Any) -> Names:
         outputs["SessionBucketName"],
         outputs["AuditTableName"],
         outputs["StateMachineArn"],
-        outputs.get("Issuer", ""),
+        outputs.get("UserPoolId", ""),
     )
