@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Screens
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import PHONE, Screen
 
@@ -245,3 +246,20 @@ def test_hostile_names_and_contents_are_text_also_on_a_phone(
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     screen.accessible()
     screen.picture(f"file-phone-{scheme}")
+
+
+def test_who_may_not_change_a_shared_file_reads_who_may(screen: Screen, ann: Person, behind: Behind) -> None:
+    for content in ("first", "second"):
+        ann.put_file("a.md", content)
+        ann.put_file("~/a.md", content)
+    with behind.configured("admin", "status", ACTA_FILE_CHANGE_ROLE="admin"):
+        page = screen.sign_in(ann, place="files?file=a.md")
+        expect(
+            page.get_by_text("People with the role admin replace, restore and delete shared files")
+        ).to_be_visible()
+        for name in ("Delete", "Restore"):
+            expect(page.get_by_role("button", name=name)).to_have_count(0)
+        expect(page.locator(".dropzone")).to_have_count(0)
+        page = screen.sign_in(ann, place="files?file=~/a.md")
+        expect(page.get_by_role("button", name="Delete")).to_be_visible()
+        expect(page.get_by_role("button", name="Restore")).to_be_visible()
