@@ -90,6 +90,9 @@ def tried(named: Sequence[str] | None) -> dict[str, int] | None:
 def follow_new(client: Client, session: Mapping[str, Any], arguments: Namespace) -> int:
     """Follows a session that was just made, unless `--detach` was given."""
     session_id = str(session["session_id"])
+    for one in session.get("questions_seen_by", ()):  # of a private session
+        role, tools = (visible(text, keep_newlines=False) for text in (one["role"], ", ".join(one["tools"])))
+        note(f"whoever has the role {role} sees and decides questions about calls of: {tools}")
     if arguments.detach:
         return show(session, [session_id], as_json=arguments.json)
     if arguments.json:

@@ -38,13 +38,19 @@ def test_a_private_session_is_asked_for_and_listed_as_such(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = session("idle", goal="Do it", visibility="private")
-    deployment.on("POST", "/v1/sessions", success(own, 202))
+    others_see = {"questions_seen_by": [{"role": "finance", "tools": ["pay", "refund"]}]}
+    deployment.on("POST", "/v1/sessions", success({**own, **others_see}, 202))
     assert acta("run", "Do it", "--private", "--detach") == 0
+    told = capsys.readouterr()
+    assert (
+        told.err.strip()
+        == "whoever has the role finance sees and decides questions about calls of: pay, refund"
+    )
     assert deployment.requests[0].json == {"content": "Do it", "visibility": "private"}
     others = session("idle", goal="Do that", visibility="tenant")
     deployment.on("GET", "/v1/sessions", success({"items": [own, others], "next_cursor": None}))
     assert acta("sessions") == 0
-    first, second = capsys.readouterr().out.splitlines()[1:]
+    first, second = capsys.readouterr().out.splitlines()
     assert first.endswith("  (private) Do it")
     assert second.endswith("  Do that")
     assert "private" not in second
