@@ -14,7 +14,9 @@ from acta_engine.log.store import (
     IndexEntry,
     LogPage,
     NumberTaken,
+    Occupied,
     SessionLog,
+    SessionReceiver,
     TransactionItems,
 )
 from tests.stores.backends import Stores
@@ -134,6 +136,35 @@ def test_extra_items_of_a_lost_number_are_not_written(stores: Stores, tenant: st
     assert stores.index.sessions(tenant, states=(), agent_id=None, limit=10, cursor=None).entries == ()
     assert stores.index.intervention(tenant, "int_1") is None
     assert stores.index.idempotency_record(tenant, ROUTE, "k") is None
+
+
+def test_what_comes_with_a_restored_commit_replaces_nothing(stores: Stores, tenant: str) -> None:
+    question = make_intervention("ses_1", "int_1")
+    listing = IndexEntry(tenant, "ses_1", "default", "waiting_for_user")
+    receiver = SessionReceiver(tenant, "ses_1", "https://hooks.example.com")
+    there = TransactionItems(listing=listing, interventions=[question], receiver=receiver)
+    stores.log.append(make_commit(tenant, "ses_1", 1), there)
+
+    later = listing._replace(state="completed")
+    for more in (
+        TransactionItems(interventions=[make_intervention("ses_2", "int_1")], restored=True),
+        TransactionItems(listing=later, restored=True),
+        TransactionItems(receiver=receiver._replace(url="https://elsewhere.example"), restored=True),
+    ):
+        session = "ses_2" if more.interventions else "ses_1"
+        with pytest.raises(Occupied):
+            stores.log.append(make_commit(tenant, session, 2), more)
+    assert stores.log.latest(tenant, "ses_2") is None
+    assert stores.index.interventions(tenant, state=None, limit=9, cursor=None).items == (question,)
+    assert [
+        each.state
+        for each in stores.index.sessions(tenant, states=(), agent_id=None, limit=9, cursor=None).entries
+    ] == ["waiting_for_user"]
+    stores.log.append(
+        make_commit(tenant, "ses_3", 1),
+        TransactionItems(interventions=[make_intervention("ses_3", "int_3")], restored=True),
+    )
+    assert stores.log.latest(tenant, "ses_3") is not None
 
 
 def test_a_companion_of_another_tenant_is_refused(stores: Stores, tenant: str) -> None:

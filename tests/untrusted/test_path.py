@@ -10,6 +10,8 @@ from acta_engine.untrusted.path import (
     check_new_path,
     check_path,
     check_shown_path,
+    check_stored_path,
+    private_folder,
 )
 
 
@@ -80,3 +82,26 @@ def test_of_a_plain_path_no_character_is_looked_at_by_itself() -> None:
         return len(made)
 
     assert calls("a" * 1_000) == calls("a")
+
+
+@pytest.mark.parametrize("stored", ["a/b.md", f"{private_folder('ann')}/b.md", "caf\u00e9.md"])
+def test_a_place_that_a_new_file_has_is_a_place_for_a_stored_one(stored: str) -> None:
+    check_stored_path(stored)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "a\u200b.md",
+        "cafe\u0301.md",
+        f"{private_folder('ann')}/a\u202e.md",
+        f"{private_folder('ann')}/../a.md",
+        private_folder("ann"),
+        "~%/a.md",
+        "~/a.md",
+        "../a.md",
+    ],
+)
+def test_a_place_that_no_new_file_has_is_none_for_a_stored_one(stored: str) -> None:
+    with pytest.raises(PathRefused):
+        check_stored_path(stored)

@@ -34,7 +34,7 @@ from acta_infra.deployed.tenants.restore import restore as restore_backup
 from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
 from acta_infra.deployed.tenants.stores import TenantStores, stores_in
 
-NOT_ALL = ("left as it is", "deleted lately", "no room")
+NOT_ALL = ("left as it is", "deleted lately", "no room", "name refused")
 """Outcomes that mean that something of the backup was left out."""
 OUTCOMES = {
     "restored": "restored",
@@ -43,6 +43,7 @@ OUTCOMES = {
     "left as it is": "left as it is, because what is there differs",
     "deleted lately": "deleted within the last hour: run the same command again an hour after that",
     "no room": "left out, because the agent has as many memories as it may",
+    "name refused": "left out, because no new file may have such a name (docs/design/files.md 1)",
 }
 
 

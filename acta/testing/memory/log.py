@@ -19,6 +19,7 @@ from acta_engine.log.store import (
     KeyTaken,
     LogPage,
     NumberTaken,
+    Occupied,
     Places,
     TransactionItems,
 )
@@ -83,6 +84,8 @@ class MemoryLog:
                 there = self._table.records.get((record.tenant, record.route, record.key))
                 if there is not None and there.expires_at > self._clock.now():
                     raise KeyTaken
+            if extra_items.restored and self._is_occupied(tenant, session_id, extra_items):
+                raise Occupied
             for lease in leases:
                 self._table.check_lease(lease)
             self._table.count(places, self._clock.now())
@@ -106,6 +109,14 @@ class MemoryLog:
                 self.end_erasure(tenant, session_id)
             if record is not None:
                 self._table.records[tenant, record.route, record.key] = record
+
+    def _is_occupied(self, tenant: str, session_id: str, extra_items: TransactionItems) -> bool:
+        here, table = (tenant, session_id), self._table
+        return (
+            (extra_items.listing is not None and here in table.listing)
+            or (extra_items.receiver is not None and here in table.receivers)
+            or any((tenant, one.intervention_id) in table.interventions for one in extra_items.interventions)
+        )
 
     def check_places(self, places: Places) -> None:
         if places.start is not None:

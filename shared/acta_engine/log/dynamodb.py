@@ -21,6 +21,7 @@ from acta_engine.log.store import (
     KeyTaken,
     LogPage,
     NumberTaken,
+    Occupied,
     Places,
     TransactionItems,
 )
@@ -150,6 +151,8 @@ class DynamoLog(ClockedTable):
         beside = (listing, record, *leases, erasure, places, receiver, lifted)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
+        # A restored session takes the place of nothing, whatever a backup says.
+        place, lost = (FREE, Occupied) if extra_items.restored else ("", None)
         # The first failed condition decides. The number comes first: a worker that lost it must read again anyway.
         parts: list[_Part] = [(put(self._table, item, FREE), NumberTaken)]
         if record is not None:
@@ -157,7 +160,7 @@ class DynamoLog(ClockedTable):
         for lease in leases:
             parts += [(action, GrantChanged) for action in _lease_changes(self._table, lease)]
         if listing is not None:
-            parts.append((put(self._table, items.listing_item(listing)), None))
+            parts.append((put(self._table, items.listing_item(listing), place), lost))
         if erasure is not None:
             parts.append((put(self._table, items.erasure_item(erasure)), None))
             from acta_engine.usage.dynamodb import left_item  # of a deletion alone
@@ -166,9 +169,11 @@ class DynamoLog(ClockedTable):
         if lifted is not None:
             parts.append((put(self._table, items.lifted_erasure_item(lifted)), None))
         if receiver is not None:
-            parts.append((put(self._table, items.receiver_item(receiver)), None))
+            parts.append((put(self._table, items.receiver_item(receiver), place), lost))
         for each in extra_items.interventions:
-            parts.append((put(self._table, items.intervention_item(tenant, each, commit.version)), None))
+            parts.append(
+                (put(self._table, items.intervention_item(tenant, each, commit.version), place), lost)
+            )
         if places is None:
             self._write(parts)
         else:

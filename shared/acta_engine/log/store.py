@@ -30,6 +30,10 @@ class NumberTaken(Exception):
     """
 
 
+class Occupied(Exception):
+    """What a restore would bring back stands in the place of something that is there. This call wrote nothing."""
+
+
 class KeyTaken(Exception):
     """Another request has used the idempotency key. Nothing was written."""
 
@@ -217,7 +221,8 @@ class TransactionItems(NamedTuple):
     lifted: Erasure | None = None
     """The note of an erasure that is no longer wanted, because the session was created after all."""
     restored: bool = False
-    """Marks the commit as one that a restore brought back."""
+    """Marks the commit as one that a restore brought back. Its listing, receiver and interventions are written only
+    where there are none of that name, else Occupied is raised."""
 
 
 NO_ITEMS = TransactionItems()

@@ -6,6 +6,7 @@ the bucket directly may choose other names.
 """
 
 import hashlib
+import re
 import unicodedata
 
 from acta_engine.untrusted.visible import escape, is_hidden
@@ -129,6 +130,19 @@ def listed_path(stored: str, prefix: str, user: str | None) -> str | None:
     if is_private(prefix):
         return PRIVATE + stored.removeprefix(stored_path(PRIVATE, user))
     return None if stored.startswith(_FOLDER) else stored
+
+
+def check_stored_path(stored: str) -> None:
+    """Checks where a file is to be stored below the tenant's prefix, in somebody's private folder or outside of them,
+    as `check_new_path` checks a path. Raises PathRefused.
+    """
+    folder, _, path = stored.partition("/")
+    if re.fullmatch(f"{_FOLDER}[0-9a-f]{{64}}", folder):
+        check_new_path(PRIVATE + path)
+    elif is_private(stored):
+        raise PathRefused("private files are stored in their owner's folder")
+    else:
+        check_new_path(stored)
 
 
 AFTER_PRIVATE = _FOLDER + _LAST

@@ -130,6 +130,11 @@ class BackupPart(NamedTuple):
     bytes: int
 
 
+def session_part(session_id: str) -> str:
+    """The name of the part with this session."""
+    return f"{SESSIONS}{key_part(session_id)}.jsonl.gz"
+
+
 def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
@@ -261,7 +266,7 @@ def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -
             counts["unreadable"] += 1
             continue
         if lines:  # else it was deleted meanwhile
-            write(f"{SESSIONS}{key_part(session_id)}.jsonl.gz", pack_lines(lines))
+            write(session_part(session_id), pack_lines(lines))
             counts["sessions"] += 1
 
     files: list[Line] = []

@@ -24,11 +24,18 @@ from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import RUN
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Change, Commit
-from acta_engine.log.store import IndexEntry, ListingEntry, NumberTaken, SessionReceiver, TransactionItems
+from acta_engine.log.store import (
+    IndexEntry,
+    ListingEntry,
+    NumberTaken,
+    Occupied,
+    SessionReceiver,
+    TransactionItems,
+)
 from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta_engine.notifications.receiver import TenantReceiver
 from acta_engine.people.intervention import Intervention
-from acta_engine.prompts.prompt import SEEDS, Prompt
+from acta_engine.prompts.prompt import SEED_VERSION, SEEDS, Prompt
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import query
 from acta_engine.store.keys import FILES as FILE_KEYS
@@ -36,8 +43,11 @@ from acta_engine.store.keys import TENANT, key_part, tenant_pk, tenant_prefix
 from acta_engine.store.objects import MISSING, read_object
 from acta_engine.store.schema import FrozenModel, read_json
 from acta_engine.tools.mcp.server import McpServer
+from acta_engine.tools.tenant.definition import Unusable, check_fixed, check_schema
 from acta_engine.tools.tool import ToolDefinition
 from acta_engine.turn.endings import restored
+from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
+from acta_engine.untrusted.path import PathRefused, check_stored_path
 from acta_engine.usage.dynamodb import counted_item
 from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage import counted
@@ -50,6 +60,7 @@ from acta_infra.deployed.tenants.backup import (
     BackupPlace,
     BackupUnusable,
     Line,
+    session_part,
     without_rights,
 )
 from acta_infra.deployed.tenants.stores import TenantStores, key_of
@@ -90,12 +101,21 @@ def read_session(part: str, lines: Iterable[Line]) -> SessionInBackup:
                 case "intervention":
                     one = read_document(Intervention, line)
                     interventions[one.intervention_id] = one
-    except (KeyError, TypeError, PoisonedSession, SchemaUnknown):
+        parts = {session_part(each) for each in (session_id, *_sessions_of(commits, interventions.values()))}
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, PoisonedSession, SchemaUnknown):
         raise BackupUnusable(f"{part} has what this release cannot read") from None
+    if parts != {part}:  # it would be written to another session, which may be there
+        raise BackupUnusable(f"{part} has commits or decisions of another session")
     if len(commits) != wanted or [each.number for each in commits] != list(range(1, wanted + 1)):
         raise BackupUnusable(f"{part} does not have all commits of its session")
     decided = {name: one for name, one in interventions.items() if one.state != "pending"}
     return SessionInBackup(session_id, tuple(commits), texts, decided, webhook)
+
+
+def _sessions_of(commits: Iterable[Commit], interventions: Iterable[Intervention]) -> Iterator[str]:
+    """The sessions that these say they are of."""
+    yield from (each.head.session_id for each in commits)
+    yield from (each.session_id for each in interventions)
 
 
 def read_document(model: type[Document], line: Mapping[str, Any]) -> Document:
@@ -193,9 +213,9 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
 
 Named = TypeVar("Named", ToolDefinition, McpServer)
 Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer)
-Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room"]
+Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room", "name refused"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
-may."""
+may. `name refused`: no new file may have the name."""
 
 
 class Restored(NamedTuple):
@@ -237,13 +257,24 @@ def restore(
         sessions = Counter[str]()
         for part in job.backup.sessions:
             session = read_session(part, job.backup.lines(part))
-            outcome = restore_session(stores, tenant, session, job.backup.identity)
+            try:
+                outcome = restore_session(stores, tenant, session, job.backup.identity)
+            except Occupied:
+                raise BackupUnusable(
+                    f"{part} has a decision under the id of another one that is there"
+                ) from None
             told(session.session_id, outcome)
             sessions[outcome] += 1
         files = Counter[str](_file(job, line) for line in job.backup.lines(FILES))
     except (DefinitionExists, DefinitionChanged, MemoryChanged):
         raise StoreThrottled("somebody has changed the same definition meanwhile") from None
-    except (KeyError, TypeError, ValueError, PoisonedSession, SchemaUnknown) as error:
+    except Unusable as error:
+        raise BackupUnusable(f"a tool in it cannot be used: {error.problems}") from None
+    except BadOutputSchema as error:
+        raise BackupUnusable(f"an agent in it cannot be used: output_schema: {error}") from None
+    except (
+        KeyError, TypeError, ValueError, AttributeError, RecursionError, PoisonedSession, SchemaUnknown
+    ) as error:  # fmt: skip
         raise BackupUnusable(f"it has what this release cannot read ({type(error).__name__})") from error
     there = {secret.name for secret in stores.secret_names.all(tenant)}
     wanted = {line["name"]: line["hosts"] for line in lines if line["kind"] == "secret_to_set"}
@@ -263,6 +294,8 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
         match line["kind"]:
             case "agent":
                 agent = read_document(AgentDefinition, line)
+                if agent.output_schema is not None:
+                    check_output_schema(agent.output_schema)
                 there, replace = store.agent(tenant, agent.agent_id), partial(store.replace_agent, tenant)
                 if there is not None and there.is_built_in:
                     replace(there, agent)
@@ -270,9 +303,15 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 else:
                     yield _versioned(job, there, agent, partial(store.create_agent, tenant), replace)
             case "tool":
-                yield _named(job, store.tools, read_document(ToolDefinition, line))
+                tool = read_document(ToolDefinition, line)
+                check_schema(tool.input_schema)
+                check_fixed(tool.config, tool.input_schema)
+                yield _named(job, store.tools, tool)
             case "mcp_server":
-                yield _named(job, store.servers, read_document(McpServer, line))
+                server = read_document(McpServer, line)
+                for one in server.tools:
+                    check_schema(one.input_schema)
+                yield _named(job, store.servers, server)
             case "memory":
                 yield _memory(job, read_document(Memory, line))
             case "prompt":
@@ -342,11 +381,14 @@ def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:
     from 1 on.
     """
     store, name = job.stores.definitions, versions[0].name
+    numbers = [each.version for each in versions]
+    if numbers != sorted(set(numbers)) or numbers[0] != SEED_VERSION or any(each.draft for each in versions):
+        raise BackupUnusable(f"it does not have the versions of the prompt {name} from {SEED_VERSION} on")
     there = store.prompt(job.tenant, name)
     if not there.is_seed and there.content == versions[-1].content:
         return "there already"
-    if there.is_seed:
-        old, missing = versions[0], versions[1:]
+    if there.is_seed:  # version 1 is the product's text, and not what a backup calls so
+        old, missing = there, versions[1:]
     elif there in versions:
         old, missing = there, versions[versions.index(there) + 1 :]
     elif job.replace:
@@ -374,6 +416,10 @@ def _webhook(job: Restore, url: str | None) -> Outcome:
 def _file(job: Restore, line: Line) -> Outcome:
     """A file that is replaced stays as a version, where the bucket keeps those."""
     s3, bucket = job.stores.objects, job.stores.names.bucket
+    try:
+        check_stored_path(line["path"])
+    except PathRefused:
+        return "name refused"
     key = tenant_prefix(FILE_KEYS, job.tenant) + line["path"]
     data = job.backup.read(CONTENT + line["sha256"])
     put = partial(s3.call, "put_object", Bucket=bucket, Key=key, Body=data)
