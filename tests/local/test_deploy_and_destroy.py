@@ -32,7 +32,7 @@ ENVIRONMENTS = [
     replace(
         LOCAL,
         name="trial",
-        auth=ExternalIssuer(os.environ["TRIAL_ISSUER"], "acta"),
+        auth=ExternalIssuer(os.environ["TRIAL_ISSUER"], "acta", roles_are_json=True),
         retain=True,
         tags={"team": "agents"},
         rate_limit=int(os.environ["TRIAL_RATE"]),
@@ -105,6 +105,10 @@ def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer:
     assert (told["account"], told["region"]) == (ACCOUNT, REGION)
     assert told["outputs"].keys() >= {"ApiUrl", "Issuer", "TableName", "BucketName", "StateMachineArn"}
     assert "TableName" in acta("outputs", *env).stdout
+
+    done = acta("posture", *env, "--json")
+    points = json.loads(done.stdout)["points"]
+    assert (done.returncode, [each for each in points if each["state"] != "has it"]) == (0, [])
 
     there = ("--api-url", told["outputs"]["ApiUrl"], "--token", issuer.issue_token("acme", "ann", "member"))
     done = acta("run", "List my files", *there)

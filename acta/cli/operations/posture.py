@@ -34,7 +34,7 @@ Asks = Callable[[str], str]
 
 
 def decide(
-    chosen: OperatorTarget, given: Iterable[str], asks: Asks | None, client: Any = None
+    chosen: OperatorTarget, given: Iterable[str] | None, asks: Asks | None, client: Any = None
 ) -> tuple[OperatorTarget, Mapping[str, str]]:
     """The target with every point decided, and the app's context that says how. The environment's own values win, then
     what is `given` as OPTION=VALUE, then what an earlier deployment keeps, and then the person at the terminal decides.
@@ -44,7 +44,7 @@ def decide(
     environment, region = chosen.environment, chosen.caller.region
     open_points = {each.option: each for each in undecided(environment)}
     answers: dict[str, object] = {}
-    for each in given:
+    for each in given or ():
         option, _, text = each.partition("=")
         if option not in open_points:
             raise CliError(_not_undecided(option, environment.name))

@@ -94,7 +94,20 @@ def test_every_command_helps_and_explains_its_options(
     assert shown.err == ""
 
 
-BARE = {"token", "completion", "schema", "deploy", "destroy", "demo", "up", "doctor", "get", "rm", "set"}
+BARE = {
+    "token",
+    "completion",
+    "schema",
+    "deploy",
+    "destroy",
+    "demo",
+    "up",
+    "doctor",
+    "get",
+    "lock",
+    "rm",
+    "set",
+}
 """What prints a text or nothing, a stack's own line of JSON, or what is no one's data."""
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
+from acta.cli.main import ACTA
 from acta.cli.operations.posture import Asks, decide, show_posture
 from acta.cli.operations.target import OperatorTarget
 from acta_infra.api.issuers import OwnPool
@@ -56,6 +58,12 @@ def test_nobody_is_asked_about_an_environment_that_decides_itself_or_is_open() -
     for environment in (DEV, whole):
         chosen = target(environment)
         assert decide(chosen, (), None) == (chosen, {})
+
+
+def test_a_command_without_an_answer_gives_none() -> None:
+    arguments = parse(ACTA, ["deploy", "--env", "dev", "--yes"])
+    assert not isinstance(arguments, int)
+    assert decide(target(DEV), arguments.decide, None) == (target(DEV), {})
 
 
 def test_without_a_terminal_the_error_has_the_lines_to_write_and_the_flags_to_pass() -> None:
