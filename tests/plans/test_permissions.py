@@ -91,7 +91,8 @@ def test_a_given_permission_that_a_later_version_drops_is_owed_again_where_appro
     again = plan(step(1, asks=False), step(2, "create_file"), approved=permissions_approved(second))
     assert without_permissions(again).owed == (), "its own step asks"
     over = third.model_copy(update={"status": "completed"})
-    assert permissions_approved(over) == permissions_approved(None) == ()
+    assert permissions_approved(over) == ("create_file",)
+    assert permissions_approved(None) == ()
 
 
 def test_where_nobody_knows_what_was_approved_any_risky_tool_is_owed() -> None:
@@ -101,6 +102,22 @@ def test_where_nobody_knows_what_was_approved_any_risky_tool_is_owed() -> None:
     assert not needs_permission(after, "list_files", risky=False)
 
 
-def test_a_plan_that_is_over_owes_nothing_to_the_next() -> None:
-    assert permissions_owed(plan(step(1, "create_file"), status="completed"), [step(1, asks=False)]) == ()
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_a_model_that_closes_its_plan_gets_rid_of_no_permission(status: str) -> None:
+    closed = plan(step(1, "create_file", status="skipped"), status=status, owed=("send",))
+    assert permissions_owed(closed, [step(1, asks=False)]) == ("create_file", "send")
+    given = with_permission(with_permission(closed, "create_file"), "send")
+    assert permissions_owed(given, [step(1, asks=False)]) == ()
     assert permissions_owed(None, [step(1)]) == ()
+
+
+def test_a_tool_asks_as_soon_as_an_open_step_names_it_whichever_step_is_worked_on() -> None:
+    looking = plan(step(1, asks=False, status="in_progress"), step(2, "create_file"), step(3, "create_file"))
+    assert needs_permission(looking, "create_file", risky=True)
+    assert not needs_permission(looking, "remember", risky=True)
+    assert [one.permitted for one in with_permission(looking, "create_file").steps] == [False, True, False]
+    after = with_permission(looking, "create_file", is_edited=True)
+    assert [one.permitted for one in after.steps] == [False, False, False]
+    owing = looking.model_copy(update={"owed": ("create_file",)})
+    after = with_permission(owing, "create_file")
+    assert ([one.permitted for one in after.steps], after.owed) == ([False, False, False], ())

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from acta_engine.plans.edit import ChangeStep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, says, step
 from tests.runs.planner import made, plan_of, run
@@ -99,3 +100,88 @@ def test_a_permission_of_a_step_that_is_not_worked_on_yet_holds_nothing_up() -> 
     house, _, session = run(made(steps=steps), says("", WRITE), says("", step(1, "completed", "ok"), WRITE))
     assert [one.type for one in house.head(session).interventions] == ["approval_required"]
     assert house.head(session).usage.tool_calls == 1
+
+
+def test_a_tool_that_a_later_step_names_asks_also_while_an_earlier_one_is_worked_on() -> None:
+    later = {"description": "Write", "tool": "create_file", "requires_permission": True}
+    house, _, session = run(
+        made(steps=[{"description": "Look"}, later]), says("", step(1, "in_progress")), says("", WRITE)
+    )
+    assert [one.type for one in house.head(session).interventions] == ["approval_required"]
+    assert house.head(session).usage.tool_calls == 0
+
+
+def closes(action: str) -> Any:
+    return call("update_plan", action=action, reason="It is not needed.")
+
+
+ASKS = {"description": "Write", "tool": "create_file", "requires_permission": True}
+NEW = call("update_plan", action="create", goal="g", steps=[{"description": "Write", "tool": "create_file"}])
+CLOSINGS = [(closes("fail"),), (step(1, "skipped"), closes("complete"))]
+
+
+@pytest.mark.parametrize("closing", CLOSINGS)
+def test_who_closes_a_plan_changes_nothing_more_in_the_same_reply(closing: tuple[Any, ...]) -> None:
+    house, _, session = run(made(steps=[ASKS]), says("", *closing, NEW))
+    head, plan = house.head(session), plan_of(house, session)
+    assert head.is_over
+    assert (plan.version, plan.is_live) == (1, False)
+    rejected = [one.event for one in house.poll(session).events if one.event.type == "plan.rejected"]
+    assert [event.data["code"] for event in rejected] == ["PLAN_CLOSED"]
+
+
+@pytest.mark.parametrize("closing", CLOSINGS)
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_permission_is_owed_still_by_the_plan_after_one_that_the_model_closed(
+    closing: tuple[Any, ...], is_refused: bool
+) -> None:
+    refused = [says("", WRITE)] if is_refused else []
+    house = House(
+        ScriptedModel([made(steps=[ASKS]), *refused, says("", *closing), says("", NEW), says("", WRITE)])
+    )
+    session = house.start("Go").session_id
+    house.run()
+    if is_refused:
+        house.resolve(session, house.head(session).interventions[0], "reject")
+        house.run()
+    assert house.head(session).is_over
+    house.say(session, "Go on")
+    house.run()
+    assert [one.type for one in house.head(session).interventions] == ["approval_required"]
+    assert plan_of(house, session).owed == ("create_file",)
+
+
+def test_a_plan_is_not_completed_over_a_message_so_no_plan_without_its_permissions_follows() -> None:
+    closing = says("", step(1, "skipped"), closes("complete"))
+    model = ScriptedModel([made(steps=[ASKS]), closing, says("", NEW), says("", WRITE)])
+    house = House(model)
+    session = house.start("Go").session_id
+    model.meanwhile = lambda: len(model.requests) == 2 and house.say(session, "How is it going?")
+    house.run()
+    assert [one.type for one in house.head(session).interventions] == ["approval_required"]
+    rejected = [one.event for one in house.poll(session).events if one.event.type == "plan.rejected"]
+    assert [event.data["code"] for event in rejected] == ["NEW_MESSAGE"]
+
+
+def test_a_permission_that_a_person_added_outlives_a_plan_that_was_completed_while_they_had_paused() -> None:
+    writes = {"description": "Write", "tool": "create_file"}
+    closing = says("", step(1, "skipped"), closes("complete"))
+    model = ScriptedModel(
+        [made(steps=[writes]), says("", call("list_files")), closing, says("", NEW), says("", WRITE)]
+    )
+    house = House(model)
+    session = house.start("Go").session_id
+
+    def meanwhile() -> None:
+        if len(model.requests) == 2:
+            house.edit_plan(session, ChangeStep(op="edit", step_number=1, requires_permission=True))
+        if len(model.requests) == 3:
+            house.pause(session)
+
+    model.meanwhile = meanwhile
+    house.run()
+    assert house.head(session).held is not None
+    house.say(session, "And now?")
+    house.resume(session)
+    house.run()
+    assert [one.type for one in house.head(session).interventions] == ["approval_required"]

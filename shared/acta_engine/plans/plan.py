@@ -103,26 +103,29 @@ class ExecutionPlan(StoredModel):
 
 
 # The model adds permissions to a plan, and only a person gives them. A model cannot get rid of a permission. Where it
-# marks the step as finished, or replaces the plan by a version that asks for less, the permission is still owed: the
-# next call of that tool asks a person, whichever step it belongs to.
+# marks the step as finished, or closes the plan, or replaces it by one that asks for less, the permission is still
+# owed: the next call of that tool asks a person, whichever step or run it belongs to.
 ANY_RISKY_TOOL = ""
 """Stands for every tool that is not read-only. A step without a tool asks for this permission."""
 
 
 def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:
-    """Whether a current step asks for a permission for `tool`, or one is still owed. `risky`: `tool` is not
-    read-only.
+    """Whether a current step asks for a permission for `tool`, an open step that names it does, or one is still owed.
+    `risky`: `tool` is not read-only.
     """
-    wanted = {*_wanted(_current(plan)), *_wanted(_finished_without(plan)), *plan.owed}
+    named = (step for step in plan.open_steps if step.tool is not None)
+    wanted = {*_wanted((*_current(plan), *named, *_finished_without(plan))), *plan.owed}
     return tool in wanted or (risky and ANY_RISKY_TOOL in wanted)
 
 
 def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) -> ExecutionPlan:
     """The plan after a person has approved a call of `tool`. `is_edited`: a person has edited the plan since the call
     was asked for. The pending steps may no longer be those that the call was for, so they still ask."""
-    current = [step for step in _current(plan) if not (is_edited and step.status == "pending")]
-    asking = (*current, *_finished_without(plan))
-    numbers = {step.step_number for step in asking if step.tool in (tool, None)}
+    asking = [step for step in (*_current(plan), *_finished_without(plan)) if step.tool in (tool, None)]
+    if not _wanted(asking) and not {tool, ANY_RISKY_TOOL} & {*plan.owed}:
+        # A step that has not begun names the tool, and that is why the person was asked.
+        asking = [step for step in plan.open_steps if step.requires_permission and step.tool == tool][:1]
+    numbers = {step.step_number for step in asking if not (is_edited and step.status == "pending")}
     steps = tuple(
         step.model_copy(update={"permitted": True})
         if step.requires_permission and step.step_number in numbers
@@ -144,9 +147,10 @@ def without_permissions(plan: ExecutionPlan) -> ExecutionPlan:
 def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) -> tuple[str, ...]:
     """The tools whose permission the plan `before` asked for, nobody gave, and the new `steps` do not ask for again.
 
-    Empty where there is no live plan before. `ANY_RISKY_TOOL` may be among them.
+    A plan that the model has closed owes them as an open one does, or closing it would get rid of them.
+    `ANY_RISKY_TOOL` may be among them.
     """
-    if before is None or not before.is_live:
+    if before is None:
         return ()
     asked = {*before.owed, *_wanted(step for step in before.steps if not step.permitted)}
     return tuple(sorted(asked - _wanted(steps)))
@@ -154,7 +158,7 @@ def permissions_owed(before: ExecutionPlan | None, steps: Iterable[PlanStep]) ->
 
 def permissions_approved(before: ExecutionPlan | None) -> tuple[str, ...]:
     """For the plan that replaces `before`: the permissions given under `before` and the versions that led to it."""
-    if before is None or not before.is_live:
+    if before is None:
         return ()
     return tuple(sorted({*before.approved, *_wanted(step for step in before.steps if step.permitted)}))
 

@@ -236,6 +236,10 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
             "PLAN_EDITED",
             "A person has changed the plan meanwhile. Read what they changed, and update the plan as it is now.",
         )
+    if outcome.closing is not None:
+        raise PlanRefused(
+            "PLAN_CLOSED", "This reply has closed the plan already, so nothing more of it is changed."
+        )
     if action == "complete" and turn.kind == "plan":
         raise PlanRefused(
             "STILL_PLANNING",
@@ -251,10 +255,10 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
             "CALLS_PENDING",
             "Other calls of this reply still have to run. Close the plan when you have seen their results.",
         )
-    if action == "fail" and head.undelivered:
+    if action in ("complete", "fail") and head.undelivered:
         raise PlanRefused(
             "NEW_MESSAGE",
-            "The user has written meanwhile. Read that first; then go on, or close the plan as failed again.",
+            "The user has written meanwhile. Read that first; then go on, or close the plan again.",
         )
     applied = plan_update.apply(head.plan, arguments, turn.specs, change.now, turn.deps.registry.check)
     reason = applied.update.reason
