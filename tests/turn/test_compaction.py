@@ -14,6 +14,7 @@ from acta_engine.turn.compaction import request_limits
 from acta_engine.turn.model_call import request_bytes
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
+from tests.in_process.scripted import says
 from tests.sessions.reader import FILES, WINDOW, Reading, breaks, compactions, house_of, script, text_of
 
 
@@ -108,6 +109,25 @@ def test_a_summary_is_a_step_of_the_log_and_paid_for_like_any_other_call() -> No
     assert usage.llm_calls == len(model.requests) + len(model.summaries)
     assert usage.input_tokens == sum(one.input_tokens for one in steps)
     assert usage.llm_calls + usage.tool_calls == len(steps)
+
+
+@pytest.mark.parametrize("line", ["This is an ordinary line of some sixty characters, or a few.\n", "a\n"])
+def test_each_summary_is_made_of_the_one_before_however_long_the_results_are(line: str) -> None:
+    def summariser(request: ModelRequest) -> ModelReply:
+        return says(f"SUMMARY-{len(model.summaries)}- of what happened. {'Fact. ' * 40}")
+
+    model = Reading(script(), summariser)
+    house = house_of(model)
+    for number in range(FILES):
+        house.files.write(TENANT, f"f{number}.txt", (line * 4_000)[:8_000].encode())
+    session = house.start("Read every file").session_id
+
+    house.run()
+
+    assert done(house, session)
+    assert len(model.summaries) > 3
+    for number, request in enumerate(model.summaries[1:], start=1):
+        assert f"SUMMARY-{number}-" in request.entries[0].content.loaded
 
 
 def test_people_still_see_the_whole_conversation() -> None:

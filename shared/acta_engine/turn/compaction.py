@@ -329,13 +329,13 @@ def partition(entries: Sequence[Entry], goal_id: str, room: int) -> Partition:
 
 
 def _newest_within(messages: Sequence[UserEntry], room: int) -> list[UserEntry]:
-    """The newest messages that fit into `room` bytes, oldest first."""
+    """The newest messages that fit into `room` bytes, oldest first. A long one that does not fit keeps no short order
+    before it from staying an order."""
     kept: list[UserEntry] = []
     for message in reversed(messages):
-        room -= entry_bytes(message)
-        if room < 0:
-            break
-        kept.insert(0, message)
+        if entry_bytes(message) <= room:
+            room -= entry_bytes(message)
+            kept.insert(0, message)
     return kept
 
 
@@ -360,6 +360,7 @@ LEFT_OUT = (
     "[{turns} turns are left out here: they did not fit any more and could not be summarised. The plan's status tells "
     "what was done; files and results can be read again.]"
 )
+GAP = "[{count} entries do not fit here and are left out.]"
 
 
 def request_for(
@@ -400,32 +401,76 @@ def _inside(entry: Entry) -> str:
     return "\n".join(entry.content.loaded.split("\n")[2:-1])
 
 
+class _Piece(NamedTuple):
+    """A part of the transcript."""
+
+    rank: int
+    """The lower it is, the earlier the part gets its room: 0 a summary, 1 a person's message, 2 a call that failed or
+    was refused, 3 everything else."""
+    head: str
+    """Who speaks. Only Acta writes at the beginning of a line."""
+    text: str
+    """As it stands in the transcript, indented."""
+
+
 def _transcript(older: Sequence[Entry], most: int) -> str:
-    """Each entry in short. Long texts are clipped so that the whole stays within `most` bytes; if that is not enough,
-    only its end is kept."""
-    share = max(SHORTEST_CLIP, most // max(1, len(older)))
-    spare = sum(max(0, share - entry_bytes(entry)) for entry in older)
-    long = sum(entry_bytes(entry) > share for entry in older)
-    clip = share + spare // max(1, long)
-    text = without_padding("\n".join(line for entry in older for line in _lines(entry, clip)))
-    return text.encode()[-most:].decode(errors="ignore")
+    """Each entry in short, within `most` bytes. What one summary leaves out no later one knows, so the earlier summary,
+    people's messages and what was refused get their room before any result, however long it is."""
+    failed = {entry.call_id for entry in older if isinstance(entry, ToolEntry) and not entry.ok}
+    pieces = [piece for entry in older for piece in _pieces(entry, failed, most)]
+    shown: dict[int, str] = {}
+    room = most - len(GAP)
+    for rank in range(4):
+        own = {place: piece for place, piece in enumerate(pieces) if piece.rank == rank}
+        lines = _fitted(own, room if rank == 3 else room // 2)
+        shown |= lines
+        room -= sum(len(line.encode()) + 1 for line in lines.values())
+    missing = sorted(set(range(len(pieces))) - shown.keys())
+    if missing:
+        shown[missing[0]] = GAP.format(count=len(missing))
+    return "\n".join(shown[place] for place in sorted(shown))
 
 
-def _lines(entry: Entry, clip: int) -> list[str]:
-    if _is_summary(entry):
-        return [f"Summary so far:\n{_inside(entry)}"]
-    text = _clipped(entry.content.loaded, clip)
+def _fitted(pieces: Mapping[int, _Piece], room: int) -> dict[int, str]:
+    """The pieces, by place, within `room` bytes. Long texts are clipped to one length. If that is not enough, pieces in
+    the middle are left out."""
+    left = room - sum(len(piece.head.encode()) + len("…\n".encode()) for piece in pieces.values())
+    sizes = sorted(len(piece.text.encode()) for piece in pieces.values())
+    clip = SHORTEST_CLIP
+    for place, size in enumerate(sizes):
+        clip = max(SHORTEST_CLIP, left // (len(sizes) - place))
+        if size > clip:
+            break
+        left -= size
+    lines = {place: piece.head + _clipped(piece.text, clip) for place, piece in pieces.items()}
+    over = sum(len(line.encode()) + 1 for line in lines.values()) - room
+    places = list(lines)
+    while places and over > 0:
+        over -= len(lines.pop(places.pop(len(places) // 2)).encode()) + 1
+    return lines
+
+
+def _pieces(entry: Entry, failed: set[str], most: int) -> list[_Piece]:
+    """`failed`: the ids of calls that failed or were refused. `most`: bytes; no text needs more of them."""
+    text = _inside(entry) if _is_summary(entry) else entry.content.loaded
+    text = _indented(without_padding(_clipped(text, most)))
     match entry:
         case UserEntry():
-            return [f"User: {_indented(text)}"]
+            return [
+                _Piece(0, "Summary so far:\n  ", text) if _is_summary(entry) else _Piece(1, "User: ", text)
+            ]
         case ToolEntry():
-            failed = "" if entry.ok else " (failed)"
+            how = "" if entry.ok else " (failed)"
             where = f" (all of it: handle {entry.whole.blob})" if entry.whole is not None else ""
-            return [f"Result of {clipped_name(entry.name)}{failed}{where}: {_indented(text)}"]
+            return [_Piece(3 if entry.ok else 2, f"Result of {clipped_name(entry.name)}{how}{where}: ", text)]
         case AssistantEntry():
-            said = [f"Agent: {_indented(text)}"] if text.strip() else []
+            said = [_Piece(3, "Agent: ", text)] if text.strip() else []
             return said + [
-                f"Agent calls {clipped_name(call.name)} {_clipped(str(call.input), clip)}"
+                _Piece(
+                    2 if call.call_id in failed else 3,
+                    f"Agent calls {clipped_name(call.name)} ",
+                    str(call.input),
+                )
                 for call in entry.calls
             ]
 
