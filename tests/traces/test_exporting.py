@@ -10,11 +10,13 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
+from acta_engine.log.commit import Commit
 from acta_engine.store.keys import key_part
 from acta_engine.telemetry import Telemetry
+from acta_engine.traces import export
 from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
-from acta_engine.traces.queue import MAX_BYTES, TraceQueue
-from acta_engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit
+from acta_engine.traces.queue import MAX_BYTES, MAX_COMMITS, TraceQueue
+from acta_engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit, spans_of
 from acta_engine.usage.store import UsagePartition
 from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms
@@ -47,16 +49,21 @@ class FakeSqs:
 
 
 class Commits:
-    """A CommitReader of a house. `gone`: numbers that were deleted."""
+    """A CommitReader of a house. `gone`: numbers that were deleted. `newer`: those that a later release wrote."""
 
     def __init__(self, house: House) -> None:
         self.house = house
         self.gone: set[int] = set()
+        self.newer: set[int] = set()
         self.error: Exception | None = None
+        self.asked: list[int] = []
 
     def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
+        self.asked.append(len(names))
         if self.error is not None:
             raise self.error
+        if any(name.number in self.newer for name in names):
+            raise SchemaUnknown("newer")
         return [
             TracedCommit(name, commit)
             for name in sorted(names)
@@ -187,6 +194,53 @@ def test_what_the_receiver_refuses_is_counted(place: Place, lost: Callable[[], l
     place.receiver.refuses = 3
     assert place.deliver() == []
     assert lost() == [3]
+
+
+def test_a_commit_that_makes_no_spans_is_lost_alone(
+    place: Place, lost: Callable[[], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spans(commit: Commit, *, with_content: bool) -> Sequence[Span]:
+        if commit.number == place.numbers[1]:
+            raise OverflowError("date value out of range")
+        return spans_of(commit, with_content=with_content)
+
+    monkeypatch.setattr(export, "spans_of", spans)
+    place.queue.put(place.names)
+    assert place.deliver() == []
+    assert lost() == [1]
+    assert [span for span in place.receiver.taken if not span.parent_id]
+
+
+def test_a_commit_of_a_later_release_waits_and_holds_up_no_other(
+    place: Place, lost: Callable[[], list[int]]
+) -> None:
+    place.commits.newer = {place.numbers[1]}
+    place.queue.put(place.names)
+    assert len(place.deliver()) == 1
+    assert [span for span in place.receiver.taken if not span.parent_id], "the run's own span was sent"
+    place.clock.advance(timedelta(hours=25).total_seconds())
+    assert place.deliver() == []
+    assert lost() == [1]
+
+
+def test_a_message_has_few_commits_and_fewer_are_read_at_once(place: Place) -> None:
+    partition = UsagePartition(TENANT, "ses_many")
+    place.queue.put([*(CommitName(partition, number) for number in range(120)), *place.names])
+    assert [len(place.queue.parse(each).commits) for each in place.sqs.messages[:2]] == [MAX_COMMITS] * 2
+    place.deliver()
+    assert max(place.commits.asked) == export.AT_ONCE < MAX_COMMITS
+
+
+def test_a_message_that_ends_its_worker_each_time_is_counted_in_the_end(
+    place: Place, lost: Callable[[], list[int]]
+) -> None:
+    """What ends a worker, such as too little memory, is not seen by it. The queue counts."""
+    place.queue.put(place.names)
+    place.clock.advance((export.UNTRIED_AFTER + timedelta(minutes=1)).total_seconds())
+    place.sqs.messages[0]["attributes"]["ApproximateReceiveCount"] = str(export.TRIED + 1)
+    assert place.deliver() == []
+    assert place.receiver.asked == 0
+    assert lost() == [len(place.names)]
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), SchemaUnknown("newer")])

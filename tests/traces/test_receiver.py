@@ -79,6 +79,14 @@ def test_a_name_that_is_no_text_is_sent_all_the_same(endpoint: OtlpEndpoint) -> 
     assert (got.name, attributes(got.attributes)) == ("chat ?", {"gen_ai.request.model": "?"})
 
 
+@pytest.mark.parametrize(
+    "bad", [{"attributes": {"n": 2**63}}, {"start": datetime(1969, 1, 1, tzinfo=UTC)}], ids=["number", "time"]
+)
+def test_a_span_that_otlp_has_no_room_for_is_lost_alone(endpoint: OtlpEndpoint, bad: dict[str, Any]) -> None:
+    assert receiver(endpoint.url).send([span(1), span(2, **bad), span(3)]) == 1
+    assert [each.span_id for each in endpoint.taken.spans] == [span(1).span_id, span(3).span_id]
+
+
 def test_many_spans_are_several_requests_and_each_is_sent_once(endpoint: OtlpEndpoint) -> None:
     made = [span(number) for number in range(2_500)]
     receiver(endpoint.url).send(made)

@@ -8,8 +8,8 @@ from acta_engine.errors import ProviderKeyRefused
 from acta_engine.log.commit import Commit
 from acta_engine.recovery.repair import repair
 from acta_engine.store.keys import key_part
-from acta_engine.traces.export import export
-from acta_engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, run_of
+from acta_engine.traces.export import MOST_COMMITS, export
+from acta_engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, ends_run, run_of
 from acta_engine.usage.store import UsagePartition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
@@ -56,6 +56,26 @@ def test_a_fork_s_run_links_to_the_run_of_the_parent_that_it_goes_on_from(looks:
         name = RunName(TENANT, parent, head.run.run_id)
         assert root.links == (Link(name.trace_id, name.root_id),)
         assert root.trace_id != name.trace_id
+
+
+def test_forks_of_one_parent_that_end_together_read_it_commit_by_commit_and_once() -> None:
+    house = House(ScriptedModel([plans("one"), *[LOOK] * 8, finishes()]))
+    parent = house.start("Go", max_steps=200).session_id
+    house.run()
+    house.model = ScriptedModel([each for _ in range(5) for each in (plans("one"), finishes())])
+    ends: list[CommitName] = []
+    for _ in range(5):
+        session_id = forked(house, parent, None, "Another way").session_id
+        house.run()
+        partition = UsagePartition(key_part(TENANT), session_id)
+        made = house.repository.commits(TENANT, session_id, 1)
+        ends += [CommitName(partition, commit.number) for commit in made if ends_run(commit)]
+    commits, receiver = Commits(house), Receiver()
+    export(commits, receiver, ends)
+    assert [len(root.links) for root in runs(receiver.taken)] == [1] * 5
+    assert commits.asked[0] == 5
+    assert set(commits.asked[1:]) == {1}
+    assert len(commits.asked) == MOST_COMMITS.bit_length(), "one for the ends, and one for each halving"
 
 
 def test_a_fork_whose_parent_is_gone_has_no_link() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import SessionState, Usage
@@ -262,7 +263,11 @@ class Damaged(MemoryUsage):
         return super().counted(partitions)
 
 
-@pytest.mark.parametrize("error", [PoisonedSession("damaged"), SchemaUnknown("newer")])
+REFUSED = AwsRefused("transact_write_items", "ValidationException", "more than 38 digits")
+CANCELLED = AwsRefused("transact_write_items", "TransactionCanceledException", reasons=("ValidationError",))
+
+
+@pytest.mark.parametrize("error", [PoisonedSession("damaged"), SchemaUnknown("newer"), REFUSED, CANCELLED])
 def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error: Exception) -> None:
     world = World()
     sessions = [f"ses_{number}" for number in range(30)]
@@ -278,8 +283,9 @@ def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error
     assert world.sums("tenant")[""].calls == 30
 
 
-def test_a_store_that_is_away_is_no_damage_and_brings_the_batch_again() -> None:
+@pytest.mark.parametrize("error", [StoreThrottled("get_item"), AwsRefused("get_item", NOT_FOUND)])
+def test_a_store_that_is_away_is_no_damage_and_brings_the_batch_again(error: Exception) -> None:
     world = World()
-    away = Damaged(world.usage, "ses_1", StoreThrottled("get_item"))
-    with pytest.raises(StoreThrottled):
+    away = Damaged(world.usage, "ses_1", error)
+    with pytest.raises(type(error)):
         fold(away, WHO, [world.commit(of("ses_1", 1)), world.commit(of("ses_2", 1))])

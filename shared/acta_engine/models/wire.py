@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from acta_engine.models.model import ModelRequest, OfferedTool, RequestedCall, StopReason
+from acta_engine.models.model import ModelRequest, OfferedTool, RequestedCall, StopReason, TokenUsage
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 NO_RESULT = "Error: this call has no result."
@@ -234,6 +234,22 @@ def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
     if stop is None:
         raise StreamBroken("the answer ended for a reason that is not known")
     return "tools" if calls and stop == "end" else stop
+
+
+MOST_TOKENS = 10**9
+"""Of one call. Sums of all calls stay far below what DynamoDB (38 digits) and OTLP (64 bits) can take."""
+
+
+def told_tokens(told: object) -> int:
+    """A number of tokens as a provider's server tells it. 0, so that it is estimated: it is no number above 0."""
+    return min(max(told, 0), MOST_TOKENS) if type(told) is int else 0
+
+
+def token_usage(whole: int, output: int, cached: int, written: int) -> TokenUsage:
+    """`cached` and `written` are parts of `whole`: a server that tells more of them would lower what was used."""
+    whole = min(whole, MOST_TOKENS)
+    cached = min(cached, whole)
+    return TokenUsage(whole, min(output, MOST_TOKENS), cached, min(written, whole - cached))
 
 
 # Estimates of a call's tokens are for servers that report no usage: a call that counts as nothing would have no limit.

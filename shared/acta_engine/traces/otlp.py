@@ -8,6 +8,7 @@ Source: OpenTelemetry, "OTLP Specification 1.10", "OTLP/HTTP": which answers are
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -55,29 +56,34 @@ class OtlpReceiver:
         self._environment = environment
 
     def send(self, spans: Sequence[Span]) -> int:
-        return sum(self._post(batch, body) for batch, body in self._requests(spans))
-
-    def _requests(self, spans: Sequence[Span]) -> Iterator[tuple[Sequence[Span], bytes]]:
-        """Splits the spans into requests by time, because of `MAX_GAP`."""
-        batch: list[Span] = []
+        made: list[trace_pb2.Span] = []
         for span in sorted(spans, key=lambda each: each.start):
-            if batch and (len(batch) == MAX_SPANS or span.start - batch[0].start > MAX_GAP):
+            with suppress(ValueError):  # a number that OTLP has no room for: this span alone is refused
+                made.append(_encoded(span))
+        refused = sum(self._post(number, body) for number, body in self._requests(made))
+        return len(spans) - len(made) + refused
+
+    def _requests(self, spans: Sequence[trace_pb2.Span]) -> Iterator[tuple[int, bytes]]:
+        """Splits the spans into requests by time, because of `MAX_GAP`: how many each has, and its body."""
+        batch: list[trace_pb2.Span] = []
+        for span in spans:
+            if batch and (len(batch) == MAX_SPANS or _start(span) - _start(batch[0]) > MAX_GAP):
                 yield from self._within_bytes(batch)
                 batch = []
             batch.append(span)
         if batch:
             yield from self._within_bytes(batch)
 
-    def _within_bytes(self, batch: Sequence[Span]) -> Iterator[tuple[Sequence[Span], bytes]]:
-        body = encoded(batch, self._environment)
+    def _within_bytes(self, batch: Sequence[trace_pb2.Span]) -> Iterator[tuple[int, bytes]]:
+        body = _body(batch, self._environment)
         if len(body) <= MAX_BYTES or len(batch) == 1:
-            yield batch, body
+            yield len(batch), body
             return
         middle = len(batch) // 2
         yield from self._within_bytes(batch[:middle])
         yield from self._within_bytes(batch[middle:])
 
-    def _post(self, batch: Sequence[Span], body: bytes) -> int:
+    def _post(self, number: int, body: bytes) -> int:
         """How many were refused. Neither the URL nor a header is in an error."""
         try:
             target = self._guard.resolve(self._url)
@@ -91,9 +97,9 @@ class OtlpReceiver:
         except (NotSent, NoAnswer, AnswerTooLarge) as silent:
             raise SpansNotDelivered(f"no answer: {type(silent).__name__}") from None
         if 200 <= answer.status < 300:
-            return min(len(batch), rejected(answer.body))
+            return min(number, rejected(answer.body))
         if answer.status in REFUSALS:
-            return len(batch)
+            return number
         raise SpansNotDelivered(f"answered with status {answer.status}")
 
 
@@ -106,14 +112,16 @@ def rejected(answer: bytes) -> int:
     return max(0, int(told.partial_success.rejected_spans))
 
 
-def encoded(spans: Sequence[Span], environment: str) -> bytes:
+def _start(span: trace_pb2.Span) -> timedelta:
+    return timedelta(microseconds=span.start_time_unix_nano // 1_000)
+
+
+def _body(spans: Sequence[trace_pb2.Span], environment: str) -> bytes:
     """The same spans always give the same bytes."""
     resource = Resource(
         attributes=_attributes({"service.name": "acta", "deployment.environment.name": environment})
     )
-    scope = trace_pb2.ScopeSpans(
-        scope=InstrumentationScope(name="acta"), spans=[_encoded(each) for each in spans]
-    )
+    scope = trace_pb2.ScopeSpans(scope=InstrumentationScope(name="acta"), spans=spans)
     request = ExportTraceServiceRequest(
         resource_spans=[trace_pb2.ResourceSpans(resource=resource, scope_spans=[scope])]
     )

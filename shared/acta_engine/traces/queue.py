@@ -20,6 +20,8 @@ from acta_engine.usage.store import UsagePartition
 
 MAX_BYTES = 200_000
 """Of a message's body. SQS takes 262,144."""
+MAX_COMMITS = 50
+"""Of a message. They are exported in one go, so its time and its memory have this bound."""
 
 Listed = list[tuple[str, str, list[int]]]
 """Tenant and session as parts of keys, and numbers of commits."""
@@ -44,7 +46,8 @@ class TraceQueue:
             for number in numbers
         )
         sent = int(record["attributes"]["SentTimestamp"]) / 1_000
-        return HandedOver(record["messageId"], datetime.fromtimestamp(sent, UTC), commits)
+        received = int(record["attributes"].get("ApproximateReceiveCount", 1))
+        return HandedOver(record["messageId"], datetime.fromtimestamp(sent, UTC), commits, received)
 
 
 def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
@@ -52,15 +55,18 @@ def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
     for partition, number in commits:
         sessions.setdefault(partition, []).append(number)
     batch: Listed = []
-    size = 0
+    size = count = 0
     for (tenant, session), numbers in sessions.items():
-        part = (tenant, session, sorted(set(numbers)))
-        more = len(json.dumps(part))
-        if batch and size + more > MAX_BYTES:
-            yield _body(batch)
-            batch, size = [], 0
-        batch.append(part)
-        size += more + 1
+        ordered = sorted(set(numbers))
+        for at in range(0, len(ordered), MAX_COMMITS):
+            some = ordered[at : at + MAX_COMMITS]
+            part = (tenant, session, some)
+            more = len(json.dumps(part))
+            if batch and (size + more > MAX_BYTES or count + len(some) > MAX_COMMITS):
+                yield _body(batch)
+                batch, size, count = [], 0, 0
+            batch.append(part)
+            size, count = size + more + 1, count + len(some)
     if batch:
         yield _body(batch)
 

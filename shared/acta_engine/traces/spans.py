@@ -356,6 +356,8 @@ class HandedOver(NamedTuple):
     since: datetime
     """When it was handed over first."""
     commits: Sequence[CommitName]
+    received: int = 1
+    """How often it has come, about."""
 
 
 class CommitQueue(Protocol):

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from acta_engine.audit.record import Pseudonyms
+from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import made_at
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
@@ -127,8 +128,8 @@ def fold(
 
     `on_added`: is called with what was added of each session, once it is stored. So it is called once for each stretch
     of a session's commits, or not at all if the worker dies at that moment. `on_unreadable`: is called with each
-    session whose counts are damaged, or that another release wrote. Such a session is left out: otherwise the stream
-    would bring the whole batch again for a day and count nothing after it.
+    session whose counts are damaged, that another release wrote, or whose sums the table refuses. Such a session is
+    left out: otherwise the stream would bring the whole batch again for a day and count nothing after it.
     """
     done = FoldResult()
     for tenant, newest in _by_tenant(commits).items():
@@ -167,10 +168,14 @@ def _fold_readable(
     on_added: OnAdded,
     on_unreadable: OnUnreadable,
 ) -> tuple[FoldResult, list[datetime]]:
-    """As `_fold_part`. Where something cannot be read each session is folded alone, which shows whose it is."""
+    """As `_fold_part`. Where something cannot be read or written each session is folded alone, which shows whose it
+    is.
+    """
     try:
         return _fold_part(store, pseudonyms, commits, on_added)
-    except (PoisonedSession, SchemaUnknown) as error:
+    except (PoisonedSession, SchemaUnknown, AwsRefused) as error:
+        if isinstance(error, AwsRefused) and not error.is_of_values:
+            raise
         if len(commits) == 1:
             on_unreadable(next(iter(commits)), error)
             return FoldResult(unread=1), []

@@ -21,6 +21,8 @@ from acta_engine.models.wire import (
     joined_exactly,
     parse_call,
     stop_reason,
+    token_usage,
+    told_tokens,
     utf8_size,
 )
 
@@ -94,7 +96,7 @@ class MessagesReplyBuilder:
         ):
             value = getattr(usage, name, None)
             if value is not None:
-                self._usage[name] = int(value)
+                self._usage[name] = told_tokens(value)
 
     def _token_usage(self, blocks: list[Block]) -> TokenUsage:
         cached = self._usage.get("cache_read_input_tokens", 0)
@@ -104,7 +106,7 @@ class MessagesReplyBuilder:
         if not self._has_final_output_count or not output:
             # The first event counts only the beginning of the output.
             output = max(output, estimate_tokens(sum(map(_size, blocks))))
-        return TokenUsage(prompt or estimate_tokens(self._request_bytes()), output, cached, written)
+        return token_usage(prompt or estimate_tokens(self._request_bytes()), output, cached, written)
 
     def _raw(self) -> Any:
         """None: there is no thinking that could go back."""

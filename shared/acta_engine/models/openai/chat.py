@@ -33,6 +33,8 @@ from acta_engine.models.wire import (
     parse_call,
     result_as_text,
     stop_reason,
+    token_usage,
+    told_tokens,
     utf8_size,
     wire_call_id,
     wire_tool_name,
@@ -328,14 +330,13 @@ class ChatReplyBuilder:
 
     def _token_usage(self, *written: str) -> TokenUsage:
         details = getattr(self._usage, "prompt_tokens_details", None)
-        prompt = int(getattr(self._usage, "prompt_tokens", None) or 0)
-        output = int(getattr(self._usage, "completion_tokens", None) or 0)
         size = utf8_size(*written, *(call["json"] for call in self._calls))
-        return TokenUsage(
-            input=prompt or estimate_tokens(self._request_bytes()),
-            output=output or estimate_tokens(size),
-            cached_input=int(getattr(details, "cached_tokens", None) or 0),
-            cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
+        return token_usage(
+            told_tokens(getattr(self._usage, "prompt_tokens", None))
+            or estimate_tokens(self._request_bytes()),
+            told_tokens(getattr(self._usage, "completion_tokens", None)) or estimate_tokens(size),
+            told_tokens(getattr(details, "cached_tokens", None)),
+            told_tokens(getattr(details, "cache_write_tokens", None)),
         )
 
 

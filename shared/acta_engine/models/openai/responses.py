@@ -66,6 +66,8 @@ from acta_engine.models.wire import (
     joined_exactly,
     parse_call,
     stop_reason,
+    token_usage,
+    told_tokens,
     turn_of,
     utf8_size,
     wire_call_id,
@@ -503,11 +505,11 @@ class ResponsesReplyBuilder:
             if item.type == "function_call" and item.completed is not None
         ]
         size = utf8_size(*arguments, *(item.text for item in items), *_thinking(items))
-        return TokenUsage(
-            input=int(getattr(usage, "input_tokens", None) or 0) or estimate_tokens(self._request_bytes()),
-            output=int(getattr(usage, "output_tokens", None) or 0) or estimate_tokens(size),
-            cached_input=int(getattr(details, "cached_tokens", None) or 0),
-            cache_write=int(getattr(details, "cache_write_tokens", None) or 0),
+        return token_usage(
+            told_tokens(getattr(usage, "input_tokens", None)) or estimate_tokens(self._request_bytes()),
+            told_tokens(getattr(usage, "output_tokens", None)) or estimate_tokens(size),
+            told_tokens(getattr(details, "cached_tokens", None)),
+            told_tokens(getattr(details, "cache_write_tokens", None)),
         )
 
     def _raw(self, items: list[_Item]) -> Any:

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from acta_engine.errors import StreamBroken
 from acta_engine.models.anthropic.stream import MessagesReplyBuilder
 from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.models.wire import MOST_TOKENS
 
 CUT: dict[str, Any] = {}
 """In place of a block's last delta: the block never ended."""
@@ -56,6 +57,15 @@ def test_cached_tokens_are_part_of_the_input_and_counted_apart() -> None:
     reply = _reply(_text("hi"), cache_read_input_tokens=200, cache_creation_input_tokens=30)
 
     assert reply.usage == TokenUsage(input=240, output=7, cached_input=200, cache_write=30)
+
+
+@pytest.mark.parametrize(
+    ("told", "cached"), [(10**60, MOST_TOKENS), (-(10**60), 0), (-1, 0)], ids=["huge", "below", "one below"]
+)
+def test_no_number_of_tokens_is_taken_as_it_is_told(told: int, cached: int) -> None:
+    usage = _reply(_text("hi"), cache_read_input_tokens=told, cache_creation_input_tokens=told).usage
+
+    assert usage == TokenUsage(cached or 10, 7, cached, 0)
 
 
 def test_thinking_comes_back_as_text_and_as_what_the_provider_wants_to_see_again() -> None:
@@ -150,7 +160,7 @@ def test_an_input_sent_whole_is_taken_whole() -> None:
         ("null", "null, not an object"),
         ('{"a": NaN}', "not valid JSON"),
         ('{"a": 1} {"b": 2}', "not valid JSON"),
-        ("[" * 100_000, "not valid JSON"),
+        ("[" * 100_000, "nested more than 100 deep"),
         ('{"a": ' * 250 + "1" + "}" * 250, "nested more than 100 deep"),
         ('{"a": "\\ud800"}', "not valid Unicode"),
     ],

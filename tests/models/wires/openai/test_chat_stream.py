@@ -1,20 +1,23 @@
 """Builds replies from Chat Completions chunks that llmock does not script, made with the SDK's own chunk type."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from openai.types.chat import ChatCompletionChunk
+from openai.types.completion_usage import CompletionUsage
 
 from acta_engine.errors import StreamBroken
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.models.openai.chat import ChatReplyBuilder
+from acta_engine.models.wire import MOST_TOKENS
 
 
 def _reply(
     *deltas: dict[str, Any],
     finish: str | None = "stop",
-    usage: dict[str, Any] | None = None,
+    usage: dict[str, Any] | CompletionUsage | None = None,
     request_bytes: Callable[[], int] = lambda: 400,
 ) -> ModelReply:
     builder = ChatReplyBuilder("m", request_bytes)
@@ -22,8 +25,9 @@ def _reply(
     for delta in deltas:
         chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         builder.add(ChatCompletionChunk.model_validate(chunk))
-    chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage}
-    builder.add(ChatCompletionChunk.model_validate(chunk))
+    chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    last = ChatCompletionChunk.model_validate({**chunk, "usage": usage if isinstance(usage, dict) else None})
+    builder.add(last.model_copy(update={"usage": usage}) if isinstance(usage, CompletionUsage) else last)
     return builder.reply()
 
 
@@ -58,6 +62,35 @@ def test_a_usage_that_counts_nothing_is_estimated_too() -> None:
     nothing = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
     assert _reply({"content": "x" * 40}, usage=nothing).usage == TokenUsage(100, 10)
+
+
+@pytest.mark.parametrize("told", [-1, True, 2.5, float("inf"), float("nan"), "7", [7], None])
+def test_what_is_no_number_of_tokens_is_estimated(told: object) -> None:
+    """As the SDK hands it on, which checks nothing."""
+    counts: Any = {"prompt_tokens": told, "completion_tokens": told, "total_tokens": told}
+    details: Any = SimpleNamespace(cached_tokens=told, cache_write_tokens=told)
+    usage = CompletionUsage.model_construct(**counts)
+    usage.prompt_tokens_details = details
+
+    assert _reply({"content": "x" * 40}, usage=usage).usage == TokenUsage(100, 10)
+
+
+def test_no_server_can_tell_more_than_can_be_added_up() -> None:
+    counts = {"prompt_tokens": 10**60, "completion_tokens": 2**63, "total_tokens": 1}
+    details = {"cached_tokens": 10**60, "cache_write_tokens": 10**60}
+
+    usage = _reply({"content": "hi"}, usage={**counts, "prompt_tokens_details": details}).usage
+
+    assert usage == TokenUsage(MOST_TOKENS, MOST_TOKENS, MOST_TOKENS, 0)
+
+
+def test_a_server_cannot_tell_that_more_was_cached_than_was_sent() -> None:
+    counts = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
+    details = {"cached_tokens": 64, "cache_write_tokens": 64}
+
+    usage = _reply({"content": "hi"}, usage={**counts, "prompt_tokens_details": details}).usage
+
+    assert usage == TokenUsage(90, 3, 64, 26)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from acta_engine.errors import (
 )
 from acta_engine.models.model import StreamOptions, TokenUsage
 from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta_engine.models.wire import MOST_TOKENS
 from tests.models.wires.conversations import KEY, READ_FILE, SECRET_TEXT, TIMEOUT, request, user
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.openai.responses_api import CUT, SSE, ask, queue
@@ -64,6 +65,20 @@ def test_a_usage_without_counts_is_estimated_from_the_whole_request(server: Fake
 
     assert (with_tools.output, without.output) == (10, 10)
     assert with_tools.input > without.input + len(READ_FILE.description) // 4
+
+
+@pytest.mark.parametrize("told", [-1, True, 2.5, "7", 10**60])
+def test_no_number_of_tokens_is_taken_as_it_is_told(server: FakeProvider, told: object) -> None:
+    details = {"cached_tokens": told, "cache_write_tokens": told}
+    counts = {"input_tokens": told, "output_tokens": told, "input_tokens_details": details}
+    queue(server, message("x" * 40), status="completed", usage=counts)
+
+    usage = ask(server).usage
+
+    assert usage.output == (MOST_TOKENS if told == 10**60 else 10)
+    assert 10 < usage.input <= MOST_TOKENS
+    assert usage.cached_input in (0, usage.input)
+    assert usage.cache_write == 0
 
 
 def test_a_refusal_is_an_item_of_its_own(server: FakeProvider) -> None:
