@@ -4,13 +4,16 @@ import base64
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from threading import Event
 
 import pytest
 
 from acta.testing.memory.clock import FakeClock
-from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
+from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard, Resolve
 from acta_engine.notifications.dynamodb import StoredReceivers
 from acta_engine.notifications.notification import (
     EndNotification,
@@ -19,7 +22,7 @@ from acta_engine.notifications.notification import (
     end_notification,
 )
 from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.notifications.webhooks import REST_SECONDS, OwnWebhooks
+from acta_engine.notifications.webhooks import LONGEST_REST, OwnWebhooks
 from acta_engine.settings import Settings, SettingsError
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_head
@@ -51,7 +54,7 @@ class Deployment:
         *,
         allow: str = "",
         hosts: str = "",
-        names: Names | None = None,
+        names: Resolve | None = None,
     ) -> None:
         settings = Settings(
             env="test", is_local=bool(allow), table="t", bucket="b", notify_allow=allow, notify_hosts=hosts
@@ -62,9 +65,10 @@ class Deployment:
         )
         self.session_url = session_url
         self.now = 0.0
+        self.clock = lambda: time.monotonic() + self.now
         self.webhooks = OwnWebhooks(
             lambda partition, session: StoredReceivers(self.tenant, self.session_url),
-            guard, {"acme": SECRET}.__getitem__, FakeClock(), seconds=0.3, now=lambda: self.now,
+            guard, {"acme": SECRET}.__getitem__, FakeClock(), seconds=0.3, now=lambda: self.clock(),
         )  # fmt: skip
 
     def names(self, told: EndNotification) -> tuple[str, ...]:
@@ -148,6 +152,7 @@ def test_a_name_that_changes_after_the_check_is_not_followed() -> None:
         with pytest.raises(NotDelivered, match="not at a public address"):
             here.send(ended())
         assert names.asked == asked
+        here.now += LONGEST_REST
 
 
 def test_plain_http_is_refused_where_the_host_is_not_the_developer_s_own() -> None:
@@ -168,13 +173,70 @@ def test_a_silent_server_is_left_alone_for_a_while_and_then_tried_again(sink: Si
     sink.held = "/hook"
     with pytest.raises(NotDelivered, match="no answer"):
         here.send(ended())
-    here.now = REST_SECONDS - 1
     with pytest.raises(NotDelivered, match="a moment ago"):
         here.send(ended())
     assert len(sink.heard) == 1
-    sink.held, here.now = "", REST_SECONDS
+    sink.held, here.now = "", LONGEST_REST
     here.send(ended())
-    assert len(sink.heard) == 2
+    here.send(ended())
+    assert len(sink.heard) == 3
+
+
+@pytest.mark.parametrize("status", [204, 503, 301])
+def test_a_slow_server_rests_by_the_time_that_it_took_whatever_it_answered(sink: Sink, status: int) -> None:
+    here = Deployment(sink.url("/hook"), allow=sink.at)
+    sink.replies["/hook"] = Reply(status)
+    here.clock = lambda: here.now + 4.0 * len(sink.heard)
+    for number, rest in enumerate((36.0, 72.0, 144.0, 288.0, 576.0, LONGEST_REST, LONGEST_REST), 1):
+        with suppress(NotDelivered):
+            here.send(ended())
+        assert len(sink.heard) == number
+        here.now += rest - 1
+        with pytest.raises(NotDelivered, match="a moment ago"):
+            here.send(ended())
+        here.now += 1
+
+
+def test_a_server_that_refuses_quickly_has_a_tenth_of_the_time_and_one_that_takes_quickly_no_rest(
+    sink: Sink,
+) -> None:
+    here = Deployment(sink.url("/hook"), allow=sink.at)
+    here.clock = lambda: here.now + 0.5 * len(sink.heard)
+    sink.replies["/hook"] = Reply(503)
+    for number in (1, 2, 3):
+        with pytest.raises(NotDelivered, match="503"):
+            here.send(ended())
+        with pytest.raises(NotDelivered, match="a moment ago"):
+            here.send(ended())
+        assert len(sink.heard) == number
+        here.now += 4.5
+    sink.replies["/hook"] = Reply(204)
+    here.send(ended())
+    here.send(ended())
+    assert len(sink.heard) == 5
+
+
+def test_a_look_up_that_does_not_end_uses_up_the_time_and_puts_the_server_to_rest() -> None:
+    over = Event()
+
+    def look_up(host: str, port: int) -> Sequence[str]:
+        over.wait(30)
+        return ()
+
+    here = Deployment("https://hooks.example.com/x", hosts="hooks.example.com", names=look_up)
+    for why in ("not found", "a moment ago"):
+        with pytest.raises(NotDelivered, match=why):
+            here.send(ended())
+    over.set()
+
+
+def test_a_session_s_webhook_does_not_put_the_tenant_s_at_the_same_server_to_rest(sink: Sink) -> None:
+    here = Deployment(sink.url("/admins"), sink.url("/silent"), allow=sink.at)
+    sink.held = "/silent"
+    with pytest.raises(NotDelivered, match="no answer"):
+        here.webhooks.send("session", ended(), PLACE)
+    here.send(ended())
+    assert [heard.path for heard in sink.heard] == ["/silent", "/admins"]
 
 
 def test_a_server_that_is_silent_to_one_tenant_is_asked_for_another(sink: Sink) -> None:

@@ -182,6 +182,22 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
     assert queue.parse(brought_first) is None
 
 
+def test_a_message_names_its_tenant_as_its_group_and_no_name_of_it() -> None:
+    """By that SQS brings other tenants' messages first while one tenant's fill the queue."""
+    groups = []
+    with mock_aws():
+        sqs = make_client("sqs", **WHERE)
+        url = sqs.create_queue(QueueName="again")["QueueUrl"]
+        for partition in ("T#acme#S#ses_1", "T#acme", "T#other"):
+            NotificationQueue(url, sqs).put(
+                record({"pk": {"S": partition}, "sk": {"S": "I#int_1"}}), at_once=True
+            )
+            (message,) = sqs.receive_message(QueueUrl=url, AttributeNames=["MessageGroupId"])["Messages"]
+            groups.append(message["Attributes"]["MessageGroupId"])
+    assert groups[0] == groups[1] != groups[2]
+    assert not any("acme" in each or "other" in each for each in groups)
+
+
 def test_a_queue_that_is_not_there_says_so() -> None:
     queue = NotificationQueue(
         "https://sqs.us-east-1.amazonaws.com/123456789012/gone", make_client("sqs", **WHERE)

@@ -1,5 +1,6 @@
 """Inputs of `update_plan` that break a rule, the code of their refusal, and words the model has to be told."""
 
+import json
 from typing import Any
 
 from tests.runs.planner import ONE
@@ -31,6 +32,16 @@ BAD_PLANS: dict[str, Bad] = {
     "a huge goal": ({"goal": HUGE}, "SCHEMA", "at most 2000 characters"),
     "a huge tool name": ({"steps": [{"description": "a", "tool": HUGE}]}, "SCHEMA", "steps.0.tool"),
     "a huge input": ({"steps": [{"description": "a", "input": {"text": HUGE}}]}, "SCHEMA", "too long for a plan"),
+    "an input of many small values": (
+        {"steps": [{"description": "a", "input": {"a": [[]] * 100}}]},
+        "SCHEMA",
+        "at most 100 are taken; leave it out of the plan",
+    ),
+    "an input of many lists inside each other": (
+        {"steps": [{"description": "a", "input": {"a": json.loads("[" * 90 + "]" * 90), "b": [[]] * 10}}]},
+        "SCHEMA",
+        "leave it out of the plan",
+    ),
     "an input that its tool does not take": (
         {"steps": [{"description": "a", "tool": "read_file", "input": {"file": "a.txt"}}]},
         "STEP_INPUT",

@@ -7,7 +7,8 @@ is read as decided.
 The queue has changes whose notification was not delivered. Lambda gets each message again until its notification is
 delivered. The queue's visibility timeout is the time between two attempts (`NOTIFY_PAUSE` in
 `infra/acta_infra/stream.py`), and its retention period limits how long they go on (`NOTIFICATION_HOURS` in
-`infra/acta_infra/retention.py`).
+`infra/acta_infra/retention.py`). Each message names its tenant as its group: then SQS brings those of others first
+while one tenant's fill the queue. Source: Amazon SQS Developer Guide, "How Amazon SQS fair queues work".
 """
 
 import json
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from acta_engine.aws.clients import Service
+from acta_engine.bound_tenant import tenant_hash
 from acta_engine.log.head import TERMINAL, Head
 from acta_engine.notifications.notification import (
     InterventionChange,
@@ -80,7 +82,14 @@ class NotificationQueue:
         }
         body = json.dumps(kept, separators=(",", ":"))
         delay = 0 if at_once else FIRST_DELAY_SECONDS
-        self._sqs.call("send_message", QueueUrl=self._url, MessageBody=body, DelaySeconds=delay)
+        tenant = change["dynamodb"]["Keys"]["pk"]["S"].removeprefix(TENANT).partition("#")[0]
+        self._sqs.call(
+            "send_message",
+            QueueUrl=self._url,
+            MessageBody=body,
+            DelaySeconds=delay,
+            MessageGroupId=tenant_hash(tenant),
+        )
 
     def parse(self, record: Mapping[str, Any]) -> QueuedChange | None:
         if record.get("eventSource") != SOURCE:

@@ -10,7 +10,8 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from threading import Thread
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from acta_engine.aws.clients import Service
@@ -38,10 +39,6 @@ REFUSALS = frozenset((400, 410, 413, 415, 422))
 """Answers that mean that this notification will never be accepted. After any other failure it is sent again."""
 
 
-class ReceiverSilent(NotDelivered):
-    """There was no answer, perhaps because the time for it was used up."""
-
-
 class DeploymentWebhook:
     """A Notifier. `secret`: is called for each notification, so that a new secret is used at once. `seconds`: for one
     request and its answer.
@@ -65,8 +62,7 @@ def signing_secret(name: str) -> Callable[[], str]:
 
 
 def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:
-    """Raises NotDelivered, of which ReceiverSilent is one, and NotificationRefused. No error has the secret or the
-    URL."""
+    """Raises NotDelivered and NotificationRefused. No error has the secret or the URL."""
     from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
     try:
@@ -84,7 +80,7 @@ def post(target: Target, secret: str, notification: Notification, clock: Clock, 
     try:
         answer = exchange(target, "POST", headers, body, seconds)
     except (NotSent, NoAnswer, AnswerTooLarge) as silent:
-        raise ReceiverSilent(f"no answer: {type(silent).__name__}") from None
+        raise NotDelivered(f"no answer: {type(silent).__name__}") from None
     if 200 <= answer.status < 300:
         return
     if answer.status in REFUSALS:
@@ -129,10 +125,12 @@ class SnsTopic:
 
 
 TENANT_SECONDS = 5.0
-"""For one request and its answer. What a tenant names must not use up the concurrency of all."""
-REST_SECONDS = 30.0
-"""A server that was silent to a tenant is left alone for so long by this worker, for that tenant: others' notifications
-come first, and several may have their webhooks at one host.
+"""For looking the host up, one request and its answer. What a tenant names must not use up the concurrency of all."""
+QUICK_SECONDS = 1.0
+"""A server that took a notification in this time is asked again at once."""
+REST, LONGEST_REST = 9, 600.0
+"""Any other attempt is followed by a rest of nine times the time that it took, so that it has a tenth of this worker
+at most, whatever came of it. If it was not quick, each next rest is twice as long, up to ten minutes.
 """
 RESTING_KEPT = 100
 
@@ -141,8 +139,16 @@ SECRET_SECONDS = 60
 SECRETS_KEPT = 200
 
 Origin = tuple[str, str, int]
-Resting = tuple[str, Origin]
-"""The tenant's partition, and the server."""
+Resting = tuple[str, ReceiverName, Origin]
+"""The tenant's partition, whose webhook it is, and the server: others may have webhooks there, and a member who names
+it for a session must not put the tenant's own to rest.
+"""
+
+
+class Rest(NamedTuple):
+    until: float
+    slow: int
+    """Attempts in a row that were not quick."""
 
 
 def secrets_of_tenants(environment: str) -> Callable[[str], str]:
@@ -172,7 +178,7 @@ class OwnWebhooks:
         self._clock = clock
         self._seconds = seconds
         self._now = now
-        self._resting: OrderedDict[Resting, float] = OrderedDict()
+        self._resting: OrderedDict[Resting, Rest] = OrderedDict()
 
     def of(self, notification: Notification, partition: str) -> tuple[ReceiverName, ...]:
         stored = self._stored(partition, notification.session_id)
@@ -192,28 +198,55 @@ class OwnWebhooks:
         url = stored.session_url if to == "session" else stored.tenant.url
         if url is None:
             return
-        target = self._target(url, partition)
+        resting, secret = self._awake(to, url, partition), self._secret(stored.tenant.tenant)
+        began, is_told = self._now(), False
         try:
-            post(target, self._secret(stored.tenant.tenant), notification, self._clock, self._seconds)
-        except ReceiverSilent:
-            self._resting[partition, target.origin] = self._now()
-            if len(self._resting) > RESTING_KEPT:
-                self._resting.popitem(last=False)
-            raise
+            target = self._looked_up(url)
+            left = max(0.0, self._seconds - (self._now() - began))
+            post(target, secret, notification, self._clock, left)
+            is_told = True
+        finally:
+            self._rest(resting, self._now() - began, is_told=is_told)
 
-    def _target(self, url: str, partition: str) -> Target:
-        """Raises NotificationRefused where the operator does not allow the host any more, and NotDelivered."""
+    def _awake(self, to: ReceiverName, url: str, partition: str) -> Resting:
+        """Raises NotificationRefused where the operator does not allow the host any more, and NotDelivered where the
+        server rests.
+        """
         try:
-            resting = partition, self._guard.check(url).origin
+            resting = partition, to, self._guard.check(url).origin
         except AddressRefused:
             raise NotificationRefused("its host is not one of those that the operator allows") from None
-        silent_since = self._resting.pop(resting, None)
-        if silent_since is not None and self._now() - silent_since < REST_SECONDS:
-            self._resting[resting] = silent_since
-            raise NotDelivered("it was silent a moment ago")
-        try:
-            return self._guard.resolve(url)
-        except AddressRefused:
-            raise NotDelivered("its host is not at a public address") from None
-        except OSError:
-            raise NotDelivered("its host was not found") from None
+        if resting in self._resting and self._now() < self._resting[resting].until:
+            raise NotDelivered("it was slow or did not take one a moment ago")
+        return resting
+
+    def _looked_up(self, url: str) -> Target:
+        """In a thread, because the operating system's look-up has no limit of its own. Raises NotDelivered."""
+        found: list[Target | Exception] = []
+
+        def look() -> None:
+            try:
+                found.append(self._guard.resolve(url))
+            except Exception as error:
+                found.append(error)
+
+        looking = Thread(target=look, daemon=True)
+        looking.start()
+        looking.join(self._seconds)
+        match found:
+            case [Target() as target]:
+                return target
+            case [AddressRefused()]:
+                raise NotDelivered("its host is not at a public address")
+        raise NotDelivered("its host was not found")
+
+    def _rest(self, resting: Resting, used: float, *, is_told: bool) -> None:
+        before = self._resting.pop(resting, None)
+        is_slow = used >= QUICK_SECONDS
+        if is_told and not is_slow:
+            return
+        slow = is_slow * ((before.slow if before is not None else 0) + 1)
+        seconds = min(LONGEST_REST, REST * used * 2 ** max(0, slow - 1))
+        self._resting[resting] = Rest(self._now() + seconds, slow)
+        if len(self._resting) > RESTING_KEPT:
+            self._resting.popitem(last=False)

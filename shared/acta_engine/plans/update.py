@@ -7,6 +7,7 @@ Which status of a step may follow which: `STEP_TRANSITIONS` in `shared/acta_engi
 PlanRefused where the rules forbid the change; the message tells the model what to do instead.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
@@ -27,14 +28,17 @@ from acta_engine.plans.plan import (
 )
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.tool import ToolSpec
+from acta_engine.untrusted.exact_json import InvalidJson, refuse_oversize
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 Action = Literal["create", "update_step", "complete", "fail", "wait_for_user"]
 
 _RETRY_FIRST = "To try a failed step again, make it in_progress first."
 _STAYS_FINISHED = "Finished steps do not reopen; go on with an open step, or create a new plan."
-MAX_STEP_INPUT_CHARS = 2_000
-"""The plan is in every head, so it must stay small. The complete input stands in the call."""
+MAX_STEP_INPUT_BYTES, MAX_STEP_INPUT_VALUES = 2_000, 100
+"""The plan is in every head, so it must stay small, as text and in memory, where a value takes far more than its
+characters. The complete input stands in the call.
+"""
 MAX_RISKS = 5
 """The risks that a model may add to those that the registry knows."""
 MAX_STEP_NUMBER = 1_000
@@ -66,7 +70,12 @@ Risk = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 def small_input(value: dict[str, Any]) -> dict[str, Any]:
-    if len(str(value)) > MAX_STEP_INPUT_CHARS:
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    try:
+        refuse_oversize(text, MAX_STEP_INPUT_VALUES)
+    except InvalidJson as error:
+        raise ValueError(f"{error}; leave it out of the plan, the call itself will have it") from None
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_STEP_INPUT_BYTES:
         raise ValueError("too long for a plan; leave it out, the call itself will have it")
     return value
 
