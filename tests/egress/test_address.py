@@ -37,6 +37,9 @@ class Names:
         "::", "::1", "fc00::1", "fd00:ec2::254", "fdff::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1",
         "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:7f00:1", "::127.0.0.1",
         "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:7f00:1::", "2002:a9fe:a9fe::1",
+        "192.0.0.9", "192.0.0.10", "192.31.196.1", "192.52.193.1", "192.175.48.1", "168.63.129.16",
+        "3fff::1", "2001:4:112::1", "2001:20::1", "2620:4f:8000::1", "::ffff:168.63.129.16",
+        "2606:2800:220:1:0:5efe:10.0.0.1", "2606:2800:220:1:200:5efe:169.254.169.254",
         "2001::1", "2001:db8::1", "100::1", "", "localhost", "127.1", "2130706433", "0x7f000001",
     ],
 )  # fmt: skip
@@ -44,7 +47,17 @@ def test_an_address_inside_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "::ffff:8.8.8.8", "2606:2800:220:1::1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        PUBLIC,
+        "8.8.8.8",
+        "::ffff:8.8.8.8",
+        "2606:2800:220:1::1",
+        "2606:2800:220:1:0:5efe:8.8.8.8",
+        "2001:200::1",
+    ],
+)
 def test_an_address_of_the_open_internet_is(address: str) -> None:
     assert is_public(address)
 

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
@@ -65,7 +65,7 @@ class Deployment:
         )
         self.session_url = session_url
         self.now = 0.0
-        self.clock = lambda: time.monotonic() + self.now
+        self.clock: Callable[[], float] = lambda: time.monotonic() + self.now
         self.webhooks = OwnWebhooks(
             lambda partition, session: StoredReceivers(self.tenant, self.session_url),
             guard, {"acme": SECRET}.__getitem__, FakeClock(), seconds=0.3, now=lambda: self.clock(),

@@ -41,7 +41,7 @@ Session._segment_ends Session.entries Session.waiting Session.results Session._k
 MessagesReplyBuilder._blocks MessagesReplyBuilder._usage ChatReplyBuilder._text ChatReplyBuilder._thinking
 ChatReplyBuilder._refusal ChatReplyBuilder._calls ChatReplyBuilder._position_of ResponsesReplyBuilder._items
 EventReader._rest EventReader._data _Used._values _Batch._additions _Batch._folds _Batch._rows S3Files._clients
-SharedPlaces._places SharedPlaces._furthest Admitter._passed_over _Walk.anchors _Walk.references _Walk.words
+SharedPlaces._places SharedPlaces._furthest Admitter._passed_over _Walk.anchors _Walk.references _Walk.words Past._seen
 """
 """Parts of one session, request, reply or invocation, and gone with it."""
 

@@ -65,6 +65,29 @@ def test_nothing_that_was_said_is_in_a_span_else(with_content: bool, limits: dic
     assert [words for words in SECRETS if words in told] == []
 
 
+def test_the_note_with_the_input_that_a_person_wrote_is_not_in_the_result() -> None:
+    house = House(
+        ScriptedModel(
+            [
+                plans("look", goal="waves"),
+                says("I delete.", call("delete_file", path="sea.txt")),
+                finishes("ok"),
+            ]
+        )
+    )
+    for path in ("sea.txt", "persons-own-words.txt"):
+        house.files.write(TENANT, path, b"x")
+    session_id = house.start("Write about waves").session_id
+    house.run()
+    house.resolve(session_id, house.head(session_id).interventions[0], "modify", path="persons-own-words.txt")
+    house.run()
+    (tool,) = (
+        span for span in spans((house, session_id), with_content=True) if span.name.startswith("execute_tool")
+    )
+    assert "A person changed the input" in str(house.log.read(TENANT, session_id, 1).commits)
+    assert tool.attributes["gen_ai.tool.call.result"] == "Deleted persons-own-words.txt."
+
+
 def test_long_texts_stay_where_they_are() -> None:
     found = spans(session("z" * 2 * INLINE_BYTES), with_content=True)
     (tool,) = (span for span in found if span.name.startswith("execute_tool"))

@@ -17,7 +17,7 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.head import SessionState, Usage
 from acta_engine.log.store import Erasure, TransactionItems
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
 from acta_engine.usage.tally import Done, ModelUse, Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, Rows, UsageBaseline, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
@@ -263,11 +263,9 @@ class Damaged(MemoryUsage):
         return super().counted(partitions)
 
 
-REFUSED = AwsRefused("transact_write_items", "ValidationException", "more than 38 digits")
-CANCELLED = AwsRefused("transact_write_items", "TransactionCanceledException", reasons=("ValidationError",))
-
-
-@pytest.mark.parametrize("error", [PoisonedSession("damaged"), SchemaUnknown("newer"), REFUSED, CANCELLED])
+@pytest.mark.parametrize(
+    "error", [PoisonedSession("damaged"), SchemaUnknown("newer"), SumsRefused("more than 38 digits")]
+)
 def test_a_count_that_cannot_be_read_is_told_and_holds_no_other_session_up(error: Exception) -> None:
     world = World()
     sessions = [f"ses_{number}" for number in range(30)]

@@ -142,6 +142,22 @@ def test_a_time_is_rounded_and_bounded(office: Office) -> None:
     assert office.ask(**{"from": instant(now), "to": instant(now)}).status == 400
     assert office.ask(to="0001-01-02T00:00:00Z").status == 400
     assert office.ask(by="tool").status == 400
+    assert office.ask(to=instant(now + timedelta(hours=23))).status == 200
+    assert office.ask(to=instant(now + timedelta(hours=25))).status == 400
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999Z"),
+        ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59-23:00"),
+        ("0001-01-01T00:00:00+23:00", "0001-01-01T12:00:00Z"),
+        ("1970-01-01T00:00:00+14:00", "1970-01-02T00:00:00Z"),
+    ],
+)
+@pytest.mark.parametrize("by", ["hour", "day"])
+def test_no_instant_is_too_far_away_to_be_refused(office: Office, since: str, until: str, by: str) -> None:
+    assert office.ask(by=by, **{"from": since, "to": until}).status == 400
 
 
 def test_it_says_up_to_when_it_is_complete(office: Office) -> None:

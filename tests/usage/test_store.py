@@ -6,19 +6,21 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
+from botocore.exceptions import ClientError
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.dynamodb import DynamoDefinitions
+from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Usage
 from acta_engine.log.store import Erasure, SessionLog, TransactionItems
 from acta_engine.notifications.aws import StreamedChanges
 from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
 from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
 from acta_engine.usage.tally import Tally
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
@@ -226,6 +228,37 @@ def test_a_damaged_count_holds_nobody_up(moto_account: Aws, damage: dict[str, An
     done = backend.fold(backend.commit(2), backend.commit(2, "ses_2"))
 
     assert done == FoldResult(sessions=1, unread=1, writes=1)
+
+
+class Refusing:
+    """A botocore client of a table that refuses each transaction."""
+
+    def __init__(self, code: str, *reasons: str) -> None:
+        self.answer: Any = {
+            "Error": {"Code": code},
+            "CancellationReasons": [{"Code": each} for each in reasons],
+        }
+
+    def transact_write_items(self, **_: Any) -> None:
+        raise ClientError(self.answer, "TransactWriteItems")
+
+
+@pytest.mark.parametrize(
+    ("client", "raised"),
+    [
+        (Refusing("ValidationException"), SumsRefused),
+        (Refusing("TransactionCanceledException", "None", "ValidationError"), SumsRefused),
+        (Refusing(NOT_FOUND), AwsRefused),
+    ],
+    ids=["a number", "a sum", "the table"],
+)
+def test_sums_that_the_table_refuses_are_told_from_a_table_that_is_not_there(
+    client: Refusing, raised: type[Exception]
+) -> None:
+    head = make_head("acme", "ses_1", usage=Usage(input_tokens=10**40))
+    fold_of_it = Fold(UsagePartition("acme", "ses_1"), 0, counted(head, 1, "ann"))
+    with pytest.raises(raised):
+        DynamoUsage("table", FakeClock(), client).add([fold_of_it], {})
 
 
 def test_the_stream_tells_of_new_commits_alone() -> None:

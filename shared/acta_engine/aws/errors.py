@@ -42,11 +42,6 @@ class AwsRefused(Exception):
         self.code = code
         self.reasons = reasons
 
-    @property
-    def is_of_values(self) -> bool:
-        """Whether a table refused what was to be written, such as a number that is too large."""
-        return self.code == "ValidationException" or "ValidationError" in self.reasons
-
 
 def translated(operation: str, error: Exception) -> Exception:
     """The error to raise instead of `error`. It is `error` itself where that does not come from botocore."""

@@ -15,8 +15,20 @@ from acta_engine.settings import Settings
 
 HTTPS_PORT, HTTP_PORT = 443, 80
 _UNICAST = ipaddress.ip_network("2000::/3")
-_SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
-_RELAY = ipaddress.ip_network("192.88.99.0/24")
+_SPECIAL = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2002::/16", "3fff::/20",
+            "192.31.196.0/24", "192.52.193.0/24", "192.175.48.0/24", "2620:4f:8000::/48", "168.63.129.16/32",
+        ),
+    )
+)  # fmt: skip
+"""Networks of protocols, relays, tunnels (6to4), examples and the nearest server (AS112), and a host inside of Azure.
+`ipaddress` does not refuse them, or not in each release. Source: IANA, the special-purpose address registries.
+"""
+_ISATAP, _ISATAP_MASK = 0x0000_5EFE, 0xFDFF_FFFF
+"""Before the IPv4 address in the low half of a tunnel's address. Source: RFC 5214, section 6.1."""
 
 Resolve = Callable[[str, int], Sequence[str]]
 
@@ -67,8 +79,8 @@ class Target(NamedTuple):
 
 
 def is_public(address: str) -> bool:
-    """Whether tools may connect to an address. An IPv6 address must be global unicast and must not be a tunnel to IPv4
-    (6to4). A mapped IPv4 address (`::ffff:…`) is judged as IPv4.
+    """Whether tools may connect to an address. An IPv6 address must be global unicast. A mapped IPv4 address
+    (`::ffff:…`) is judged as IPv4, and one that a tunnel leads to (ISATAP) must be public, too.
     """
     try:
         ip = ipaddress.ip_address(address)
@@ -77,8 +89,12 @@ def is_public(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
             return is_public(str(ip.ipv4_mapped))
-        return ip in _UNICAST and ip not in _SIX_TO_FOUR and ip.is_global and not ip.is_reserved
-    return ip.is_global and not ip.is_multicast and not ip.is_reserved and ip not in _RELAY
+        is_tunnel = (int(ip) >> 32) & _ISATAP_MASK == _ISATAP
+        if ip not in _UNICAST or (is_tunnel and not is_public(str(ipaddress.IPv4Address(int(ip) % 2**32)))):
+            return False
+    elif ip.is_multicast:
+        return False
+    return ip.is_global and not ip.is_reserved and not any(ip in network for network in _SPECIAL)
 
 
 def look_up(host: str, port: int) -> Sequence[str]:

@@ -97,6 +97,10 @@ class AssistantEntry(StoredModel):
     """The id of the message that was cut off and that this one continues without a gap."""
 
 
+AMENDED = "\n\n(A person changed the input of this call before it ran. It ran with: "
+"""Begins the note after the result of such a call, which tells the model what the person wrote."""
+
+
 class ToolEntry(StoredModel):
     """The result of a call. Each call has exactly one."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acta_engine.clock import INTERVENTION, Clock
 from acta_engine.log.commit import Change
-from acta_engine.log.conversation import ToolCall, input_hash
+from acta_engine.log.conversation import AMENDED, ToolCall, input_hash
 from acta_engine.people.intervention import (
     Intervention,
     PendingCall,
@@ -66,7 +66,7 @@ def ends(text: str, most: int) -> str:
 def amended_note(ran: dict[str, Any] | None) -> str:
     """Tells the model, after a result, with which input the call really ran."""
     shown = json.dumps(excerpt(ran or {})[0], ensure_ascii=False)
-    return f"\n\n(A person changed the input of this call before it ran. It ran with: {shown})"
+    return f"{AMENDED}{shown})"
 
 
 def _cut(value: Any, depth: int) -> Any:

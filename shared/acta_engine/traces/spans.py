@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from acta_engine.clock import RUN, made_at
 from acta_engine.log.commit import Commit, StepRecord
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
+from acta_engine.log.conversation import AMENDED, AssistantEntry, ToolEntry
 from acta_engine.log.head import Head
 from acta_engine.models.providers import PROVIDERS, provider_of
 from acta_engine.usage.store import UsagePartition
@@ -315,10 +315,10 @@ def _of_reply(commit: Commit) -> dict[str, Value]:
 
 
 def _of_result(commit: Commit, call_id: str) -> dict[str, Value]:
-    """What the call came back with."""
+    """What the call came back with, without the input that a person wrote for it."""
     for each in commit.entries:
         if isinstance(each, ToolEntry) and each.call_id == call_id and each.content.text is not None:
-            return {"gen_ai.tool.call.result": each.content.text}
+            return {"gen_ai.tool.call.result": each.content.text.partition(AMENDED)[0]}
     return {}
 
 

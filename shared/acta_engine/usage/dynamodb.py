@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from acta_engine.aws.clients import Service
+from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
@@ -48,7 +49,7 @@ from acta_engine.store.table_layout import (
     number_sk,
     sortable,
 )
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
 from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline, counted, hour_of
 
 PARTITION = "#=U"
@@ -252,6 +253,10 @@ class DynamoUsage:
             transact(self._dynamodb, self._clock, actions)
         except ConditionFailed:
             raise FoldLost from None
+        except AwsRefused as refused:
+            if refused.code != "ValidationException" and "ValidationError" not in refused.reasons:
+                raise
+            raise SumsRefused(str(refused)) from None
 
     def reach(self, tenant_part: str, until: datetime) -> None:
         with suppress(ConditionFailed):  # another shard of the stream was further

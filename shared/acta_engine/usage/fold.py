@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from acta_engine.audit.record import Pseudonyms
-from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import made_at
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import TERMINAL, Head, UsedBefore
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition, UsageStore
+from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition, UsageStore
 from acta_engine.usage.usage import (
     NOTHING,
     Amounts,
@@ -173,9 +172,7 @@ def _fold_readable(
     """
     try:
         return _fold_part(store, pseudonyms, commits, on_added)
-    except (PoisonedSession, SchemaUnknown, AwsRefused) as error:
-        if isinstance(error, AwsRefused) and not error.is_of_values:
-            raise
+    except (PoisonedSession, SchemaUnknown, SumsRefused) as error:
         if len(commits) == 1:
             on_unreadable(next(iter(commits)), error)
             return FoldResult(unread=1), []

@@ -1,7 +1,7 @@
 """What a tenant has used, `/v1/usage`: admins see the tenant's, everybody else their own (docs/design/usage.md 3,
 ADR 67). And what one session has cost: its receipt."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from pydantic import Field
@@ -15,6 +15,9 @@ from acta_engine.usage.aws_estimate import receipt_of
 from acta_engine.usage.report import By, ReportPeriod, report
 
 USUAL = timedelta(days=7)
+SOON = timedelta(days=1)
+"""A caller's clock and time zone may be ahead. Nothing is counted later, and far from now there are no instants."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 OWN: tuple[By, ...] = ("day", "user")
 """What is kept of one person."""
 
@@ -56,6 +59,8 @@ def _span(since: datetime | None, until: datetime | None, now: datetime) -> Repo
         since = until - USUAL if since is None else since
     except OverflowError:
         raise ValidationFailed("There was no such time.", {"to": ["a later instant"]}) from None
-    if since >= until or since.year < 1970:
+    if until > now + SOON:
+        raise ValidationFailed("The time is not over.", {"to": ["at most a day from now"]})
+    if since >= until or since < EPOCH:
         raise ValidationFailed("The time is empty.", {"from": ["an instant before `to`"]})
     return ReportPeriod(since, until)

@@ -36,6 +36,10 @@ class Fold(NamedTuple):
     """What a deletion left of the session has been counted, and is removed."""
 
 
+class SumsRefused(Exception):
+    """The table does not take what was to be added, such as a number that is too large."""
+
+
 class FoldLost(Exception):
     """Another worker has counted one of the sessions meanwhile. Nothing was written."""
 
