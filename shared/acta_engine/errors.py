@@ -143,7 +143,9 @@ class Refused(FinalError):
 
 
 class PoisonedSession(FinalError):
-    """A stored document is damaged: this release knows its schema version and still cannot read it."""
+    """A stored document is damaged: this release knows its schema version and still cannot read it. Or a document would
+    have been so, and was not stored.
+    """
 
 
 class SessionError(ActaError):

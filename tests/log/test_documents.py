@@ -3,6 +3,7 @@
 import time
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import AssistantEntry, Content
 from acta_engine.memories.dynamodb import to_memory
 from acta_engine.people.intervention import Intervention
-from acta_engine.store.schema import CURRENT, NEXT
+from acta_engine.store.schema import CURRENT, NEXT, to_json
 from acta_engine.store.table_layout import (
     BY_CHECKSUM,
     from_commit,
@@ -26,13 +27,36 @@ from acta_engine.store.table_layout import (
     to_intervention,
     unpack,
 )
-from tests.stores.documents import full_commit, largest_commit, make_commit
+from tests.stores.documents import full_commit, largest_commit, make_commit, make_intervention
 from tests.stores.strategies import documents
 
 pytestmark = pytest.mark.contract
 
 EXAMPLES = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 BILLED_BYTES = 400 * 1_024
+
+
+@pytest.mark.parametrize("levels", [100, 150, 180, 190, 195, 200, 240, 249])
+def test_what_could_not_be_read_again_is_refused_before_it_is_stored(levels: int) -> None:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    question = make_intervention("ses_1", "int_1").model_copy(update={"context": {"value": value}})
+    try:
+        written = to_json(question, CURRENT)
+    except PoisonedSession:
+        assert levels > 190
+    else:
+        assert Intervention.model_validate_json(written) == question
+        assert levels < 200
+
+
+def test_half_of_a_surrogate_pair_is_refused_before_it_is_stored() -> None:
+    with pytest.raises(PoisonedSession):
+        to_json(
+            make_intervention("ses_1", "int_1").model_copy(update={"context": {"question": "\ud800"}}),
+            CURRENT,
+        )
 
 
 @EXAMPLES

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from acta_engine.log.conversation import input_hash
 from acta_engine.people.intervention import Intervention, PendingCall
 from acta_engine.store.schema import CURRENT, to_json
-from acta_engine.untrusted.exact_json import canonical_json, read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_answer, read_exactly
 from tests.stores.documents import make_intervention
 
 
@@ -41,6 +41,30 @@ def test_a_number_has_one_text_of_the_value_that_was_written(written: str, kept:
 def test_what_cannot_be_kept_is_refused_and_the_message_says_why(written: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         read_exactly(f'{{"x": {written}}}')
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("0.1234567890123456789012", 0.12345678901234568), ("1e-400", 0.0), ('"a\\ud800b"', "a?b"),
+        ('{"\\udc00": 1}', {"?": 1}), ('"\\ud83d\\ude00"', "\U0001f600"), ('{"a": 1, "a": 2}', {"a": 2}),
+    ],
+)  # fmt: skip
+def test_no_answer_is_lost_for_how_it_is_written(written: str, kept: object) -> None:
+    assert parse_answer(written) == kept
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("NaN", "not a JSON number"), ("-Infinity", "not a JSON number"), ("1e400", "too large"),
+        ("1" * 301, "too long"), ("[" * 101 + "]" * 101, "nested more than 100 deep"),
+        ("[" * 500_000, "nested more than 100 deep"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_could_not_be_stored_is_refused(written: str, said: str) -> None:
+    with pytest.raises(InvalidJson, match=said):
+        parse_answer(written)
 
 
 numbers = st.integers(-(10**299) + 1, 10**299) | st.floats(allow_nan=False, allow_infinity=False)

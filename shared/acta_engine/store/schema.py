@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import from_json
 
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 
@@ -79,6 +80,8 @@ class VersionedModel(StoredModel):
     version: int = CURRENT
 
 
+READ_LEVELS = 150
+"""Pydantic's parser reads more levels than this for certain. It writes more than it reads."""
 Json = dict[str, Any]
 _Spec = dict[str, Any]
 Document = TypeVar("Document", bound=BaseModel)
@@ -120,9 +123,19 @@ def read_json(what: str, model: type[Document], version: int, raw: bytes | str) 
 def to_json(document: BaseModel, version: int) -> bytes:
     """The document's complete JSON, as readers of `version` expect it. Defaults are in it, so that it means the same
     when a later release changes a default.
+
+    Raises PoisonedSession, before anything is stored, for what no JSON can hold and for what could not be read again.
     """
     stamped = _stamped(document, version) if isinstance(document, VersionedModel) else document
-    return stamped.model_dump_json(exclude=left_out(type(document), added_after(version))).encode()
+    exclude = left_out(type(document), added_after(version))
+    try:
+        text = stamped.model_dump_json(exclude=exclude).encode()
+        # only a document with so many objects and lists can have more of them inside each other than are read
+        if text.count(b"{") + text.count(b"[") > READ_LEVELS:
+            from_json(text)
+    except ValueError:
+        raise PoisonedSession("a document could not be read again, so it was not stored") from None
+    return text
 
 
 def as_written(document: Document, version: int) -> Document:

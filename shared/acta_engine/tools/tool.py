@@ -42,6 +42,7 @@ MAX_PARAMETERS = 40
 MAX_URL_CHARS = 2_000
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
+MAX_SCHEMA_DEPTH = 50
 MAX_HEADERS = 10
 MAX_TENANT_TOOLS = 40
 """A tenant's own tools. Each request to a model carries all of them, and one answer of the API lists them."""

@@ -83,8 +83,8 @@ class InvalidJson(ValueError):
 _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
-def refuse_oversize(text: str, most: int | None = None) -> None:
-    """Raises InvalidJson for a text with more than `most` values, or with more than `MAX_DEPTH` objects and lists
+def refuse_oversize(text: str, most: int | None = None, depth: int = MAX_DEPTH) -> None:
+    """Raises InvalidJson for a text with more than `most` values, or with more than `depth` objects and lists
     inside each other. Values are keys and the members of objects and lists; an empty object or list counts once more.
 
     The text is only scanned, in linear time, so a large number of values is refused before any of them is built.
@@ -94,10 +94,10 @@ def refuse_oversize(text: str, most: int | None = None) -> None:
     values = sum(map(outside.count, ",:[{"))
     if most is not None and values > most:
         raise InvalidJson(f"too large: it has {values:,} keys and values, and at most {most:,} are taken")
-    if outside.count("[") + outside.count("{") > MAX_DEPTH:
+    if outside.count("[") + outside.count("{") > depth:
         levels = accumulate(_NESTING[bracket] for bracket in re.findall(r"[\[\]{}]", outside))
-        if max(levels) > MAX_DEPTH:
-            raise InvalidJson(f"nested more than {MAX_DEPTH} deep")
+        if max(levels) > depth:
+            raise InvalidJson(f"nested more than {depth} deep")
 
 
 SOME_WRONG, SHOWN_NAME_CHARS = 20, 100
@@ -162,6 +162,34 @@ def parse_value(text: str) -> Any:
     if not _is_valid_unicode(text, value):
         raise InvalidJson("not valid Unicode text")
     return value
+
+
+def parse_answer(text: str) -> Any:
+    """The JSON value that another system has answered with. What could not be stored or written again is refused:
+    `NaN`, numbers that are too large, and nesting that is too deep. For how it is written otherwise no answer is lost:
+    a number is the double next to it, the last of two equal keys counts, and halves of surrogate pairs become `?`.
+
+    Raises InvalidJson, and json.JSONDecodeError for a text that is no JSON.
+    """
+    refuse_oversize(text)
+    try:
+        value: Any = json.loads(
+            text, parse_int=_exact_integer, parse_float=_finite, parse_constant=_no_constant
+        )
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise InvalidJson(f"not valid JSON ({error})") from None
+    if _is_valid_unicode(text, value):
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:_SHOWN_CHARS]} is too large")
+    return number
 
 
 def _is_valid_unicode(text: str, value: Any) -> bool:

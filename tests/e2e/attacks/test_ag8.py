@@ -1,14 +1,21 @@
-"""AG8, cascading failures: runs that never end, many at once, stop where their tenant's hour is used up."""
+"""AG8, cascading failures: runs that never end, many at once, stop where their tenant's hour is used up. What a server
+of a tool answers with ends neither its session nor other sessions of the tenant.
+"""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.bench.stand.script import Call, Reply
+from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import ConversingProvider, anthropic_at, planned
 from tests.e2e.support.person import refused
+from tests.e2e.support.script import Call as Calls
+from tests.e2e.support.script import do, end, plan
+from tests.e2e.support.stage import Stage
 
 pytestmark = pytest.mark.thorough
 
@@ -43,3 +50,42 @@ def test_sessions_that_would_go_on_for_ever_wait_for_the_hour_together_and_nobod
         used += seen.session["budget"]["tokens_used"]
         assert mallory.post(f"/v1/sessions/{session_id}/cancel").status_code == 202
     assert 0 < used <= 2 * AN_HOUR, "an hour may end meanwhile, but not two"
+
+
+def too_deep() -> Any:
+    """Pydantic writes so many levels, and does not read them again."""
+    value: Any = 1
+    for _ in range(200):
+        value = [value]
+    return {"type": "string", "default": value}
+
+
+def test_a_server_s_question_or_tool_that_nobody_could_read_again_ends_nothing_else(
+    behind: Behind, llmock: Any, llmock_server: Any, admit: Admit
+) -> None:
+    boss, path = admit(role="admin"), "/v1/mcp-servers/desk"
+    deep = {"type": "object", "properties": {"a": too_deep()}}
+    request = {"method": "elicitation/create", "params": {"message": "Which?", "requestedSchema": deep}}
+    with (
+        McpSink([SEARCH]) as server,
+        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
+        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=server.at),
+    ):
+        server.called = lambda params: {"resultType": "input_required", "inputRequests": {"a": request}}
+        assert boss.http.put(path, json={"url": server.url("/mcp")}).status_code == 201
+        (search,) = boss.post(f"{path}/refresh").json()["data"]["items"]
+        confirm = {"tools": {"search": {"pin": search["pin"], "confirmed_read": True}}}
+        assert boss.post(f"{path}/confirm", confirm).status_code == 200
+        server.tools = [SEARCH, {**PAY, "inputSchema": deep}]
+        refused(boss.post(f"{path}/refresh"), 409, "CONFLICT")
+        server.tools = [SEARCH]
+
+        stage = Stage(boss, llmock.tool_mode("off"))
+        stage.prepare(
+            do(plan("Search")), do(Calls("desk__search", {"q": "x"}), text="I search."), end("No.", 1)
+        )
+        seen = boss.finished(boss.start("Search"))
+        assert "JSON that Acta does not take" in "".join(stage.results(seen))
+        assert server.methods.count("tools/call") == 1
+        assert boss.http.get("/v1/tools").status_code == 200
+        assert boss.http.delete(f"{path}?force=true").status_code == 204

@@ -246,3 +246,18 @@ def test_a_stale_write_changes_nothing(desk: Desk) -> None:
         desk.admin.request("PUT", "/v1/mcp-servers/new", json_body={"url": desk.url, "version": 3}).status
         == 409
     )
+
+
+@pytest.mark.parametrize("value", [float("inf"), 10**400, "x" * 150])
+def test_a_schema_that_could_not_be_read_again_is_never_confirmed(desk: Desk, value: Any) -> None:
+    for _ in value if isinstance(value, str) else ():
+        value = [value]
+    desk.server.tools = [{**PAY, "inputSchema": {"type": "object", "examples": [value]}}, SEARCH]
+    desk.put()
+    refused = desk.admin.request("POST", "/v1/mcp-servers/desk/refresh")
+    assert refused.status == 409
+    assert "JSON that Acta does not take" in refused.error["message"]
+    wanted = {"tools": {"pay": {"pin": "0" * 64}}}
+    assert desk.admin.request("POST", "/v1/mcp-servers/desk/confirm", json_body=wanted).status == 409
+    assert desk.admin.request("GET", "/v1/tools").status == 200
+    assert desk.admin.request("DELETE", "/v1/mcp-servers/desk").status == 204

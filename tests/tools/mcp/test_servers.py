@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolFailed, ToolUnanswered
+from acta_engine.errors import ToolAsks, ToolFailed, ToolUnanswered
+from acta_engine.tools.mcp.exchange import NotUnderstood
 from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.tools.mcp.calls import Worker, confirmed
+
+
+def nested(levels: int, value: Any = 1) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 @pytest.fixture
@@ -213,6 +220,7 @@ def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) ->
         ({"inputSchema": None}, "no schema"),
         ({"execution": {"taskSupport": "required"}}, "as a task alone"),
         ({"description": "x" * 20_000}, "too long"),
+        ({"inputSchema": {"type": "object", "x": nested(60)}}, "more than 50 deep"),
     ],
 )
 def test_a_tool_that_no_agent_can_have_is_listed_with_the_reason(
@@ -232,3 +240,68 @@ def test_pages_are_followed_to_the_last(server: McpSink) -> None:
 
     server._modern = listed  # type: ignore[method-assign]
     assert [tool.name for tool in Worker(server).list_tools(server.url("/mcp")).tools] == ["search", "pay"]
+
+
+def asks(schema: Any, message: str = "Which?") -> dict[str, Any]:
+    request = {"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}}
+    return {"resultType": "input_required", "inputRequests": {"a": request}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        asks({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}),
+        asks({"type": "object", "properties": {"a": {"type": "string", "default": nested(200)}}}),
+        asks({"type": "object", "properties": {"a": nested(300)}}),
+        asks({"type": "object", "properties": {"a": {"type": "number", "maximum": float("inf")}}}),
+        {"resultType": ["complete"], "content": []},
+        {"resultType": "complete", "content": [], "structuredContent": nested(300)},
+        {"rpc_error": {"code": -32000, "message": "x", "data": nested(300)}},
+    ],
+)
+@pytest.mark.parametrize("as_events", [False, True])
+def test_an_answer_that_cannot_be_used_is_a_failed_call_and_no_crash(answer: Any, as_events: bool) -> None:
+    with McpSink(as_events=as_events) as server:
+        server.called = lambda params: answer
+        with pytest.raises(ToolFailed):
+            Worker(server).call(confirmed(PAY, server.url("/mcp")))
+        assert server.methods.count("tools/call") == 1
+
+
+def test_a_crash_while_an_answer_is_read_is_a_failed_call(
+    server: McpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(result: Any) -> str:
+        raise OverflowError
+
+    monkeypatch.setattr("acta_engine.tools.mcp.servers.text_of", fails)
+    with pytest.raises(ToolFailed, match="cannot be read"):
+        Worker(server).call(confirmed(PAY, server.url("/mcp")))
+
+
+def test_what_a_result_is_written_with_loses_none(server: McpSink) -> None:
+    server.called = lambda params: text("half \ud800", structuredContent={"\udc00": 0.1})
+    assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == 'half ?\n{"?": 0.1}'
+
+
+def test_a_form_whose_required_fields_are_no_list_asks_for_none(server: McpSink) -> None:
+    form = {"type": "object", "properties": {"\ud800": {"type": "string"}}, "required": True}
+    server.called = lambda params: asks(form, "half \ud800")
+    with pytest.raises(ToolAsks) as asked:
+        Worker(server).call(confirmed(PAY, server.url("/mcp")))
+    (request,) = asked.value.question.requests.values()
+    assert request["message"] == "half ?"
+    assert (list(request["schema"]["properties"]), request["schema"]["required"]) == (["?"], [])
+
+
+@pytest.mark.parametrize("ttl_ms", [10**290, True, "x"])
+def test_a_list_is_kept_for_an_hour_at_most_whatever_it_says(ttl_ms: Any) -> None:
+    with McpSink(ttl_ms=ttl_ms) as server:
+        assert Worker(server).list_tools(server.url("/mcp")).fresh_seconds <= 3_600
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), nested(300)])
+def test_a_list_that_could_not_be_stored_is_not_understood_and_says_why(value: Any) -> None:
+    tool = {**PAY, "inputSchema": {"type": "object", "properties": {"a": {"default": value}}}}
+    with McpSink([tool]) as server, pytest.raises(NotUnderstood, match="JSON that Acta does not take"):
+        Worker(server).list_tools(server.url("/mcp"))

@@ -39,6 +39,7 @@ from acta_engine.egress.exchange import (
     Watch,
     exchange,
 )
+from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
@@ -463,7 +464,12 @@ class McpExchange:
 
         answer = self._send("POST", headers, body, watch)
         if answer.content_type != EVENT_STREAM:
-            return answer, json_object(answer.body.decode("utf-8", "replace")) or None
+            try:
+                return answer, json_object(answer.body) or None
+            except NotUnderstood:
+                if answer.status < 300:
+                    raise
+                return answer, None  # the status says more
         for _ in range(MAX_RESUMES):
             if found or not self._version or not reader.last_id:
                 break
@@ -567,11 +573,15 @@ def _result(answer: HttpAnswer, message: Mapping[str, Any] | None) -> Mapping[st
 
 
 def json_object(text: str | bytes) -> Mapping[str, Any]:
-    """The JSON object in a text; an empty one where there is none."""
+    """The JSON object in a text; an empty one where there is none. Raises NotUnderstood for JSON that Acta could not
+    store.
+    """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_answer(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+    except json.JSONDecodeError:
         return {}
+    except InvalidJson as invalid:
+        raise NotUnderstood(f"answered with JSON that Acta does not take: it is {invalid}") from None
     return value if isinstance(value, dict) else {}
 
 

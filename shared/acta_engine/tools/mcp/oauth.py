@@ -95,7 +95,10 @@ class TokenCache:
             raise NoToken(f"has a token endpoint that {failed}") from None
         if answer.status != 200:
             raise NoToken(f"has a token endpoint that answered with status {answer.status}")
-        given = json_object(answer.body)
+        try:
+            given = json_object(answer.body)
+        except McpFailed as failed:
+            raise NoToken(f"has a token endpoint that {failed}") from None
         token, lives = given.get("access_token"), given.get("expires_in", USUAL_SECONDS)
         kind = str(given.get("token_type", "Bearer")).lower()
         if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind != "bearer":

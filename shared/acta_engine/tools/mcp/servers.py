@@ -11,8 +11,8 @@ are not offered. Tasks are those of the extension `io.modelcontextprotocol/tasks
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
@@ -107,6 +107,18 @@ def schema_problem(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever a server answers with that the code inside cannot read is not understood, and is no crash of a worker,
+    after which the call would be made again. Raises NotUnderstood.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise NotUnderstood("answered with something that cannot be read") from None
+
+
+@_reading()
 def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
     """Raises McpFailed."""
     tools: dict[str, ListedTool] = {}
@@ -137,7 +149,7 @@ def _fresh_seconds(page: Mapping[str, Any]) -> float:
     ttl = page.get("ttlMs")
     if isinstance(ttl, bool) or not isinstance(ttl, int | float):
         return USUAL_FRESH_SECONDS if page.get("resultType") is None else 0
-    return min(max(ttl, 0) / 1_000, MAX_FRESH_SECONDS)
+    return min(max(ttl, 0), MAX_FRESH_SECONDS * 1_000) / 1_000
 
 
 def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
@@ -285,10 +297,14 @@ class McpServers:
         with used.exchange(time.monotonic() + context.deadline_seconds, offered) as exchange:
             listed = self._confirmed(tool, used, exchange)
             result = self._called(tool, listed, arguments, context, used, exchange)
-        if context.takes_tasks and result.get("resultType") == "task":
-            raise ToolWaits(begun_task(tool.name, result))
-        self._ask(tool, result)
-        return self._result(tool, listed, result, used)
+        try:
+            with _reading():
+                if context.takes_tasks and result.get("resultType") == "task":
+                    raise ToolWaits(begun_task(tool.name, result))
+                self._ask(tool, result)
+                return self._result(tool, listed, result, used)
+        except NotUnderstood as failed:
+            raise _failed(tool, failed, used) from None
 
     def look(self, tool: ToolSpec, context: CallContext, task: ServerTask) -> OutsideText:
         """As `ServerTasks.look`. What was confirmed is not compared: the call was made with it."""
@@ -314,17 +330,23 @@ class McpServers:
         except (McpFailed, ToolFailed):  # the server, or its credentials, may be there with the next look
             raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
         answered = context.answered.responses or {} if context.answered is not None else {}
-        match told.get("status"):
-            case "completed" if isinstance(told.get("result"), Mapping):
-                return self._result(tool, listed, told["result"], used)
-            case "failed":
-                error = error_of(told) or RpcErrorObject(0, "", None)
-                raise _failed(tool, RpcRefused(error), used)
-            case "cancelled":
-                raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
-            case "input_required":
-                self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
-        raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
+        try:
+            with _reading():
+                match told.get("status"):
+                    case "completed" if isinstance(told.get("result"), Mapping):
+                        return self._result(tool, listed, told["result"], used)
+                    case "failed":
+                        error = error_of(told) or RpcErrorObject(0, "", None)
+                        raise _failed(tool, RpcRefused(error), used)
+                    case "cancelled":
+                        raise ToolFailed(
+                            f"{tool.name} was cancelled by its server. It may have had an effect."
+                        )
+                    case "input_required":
+                        self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
+                raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
+        except NotUnderstood as failed:
+            raise _failed(tool, failed, used) from None
 
     def end(self, tool: ToolSpec, context: CallContext, task_id: str) -> None:
         """As `ServerTasks.end`."""
@@ -427,7 +449,8 @@ class McpServers:
             params |= {} if state is None else {"requestState": state}
         try:
             for _ in range(MAX_ROUNDS):
-                result = exchange.request(RpcCall(CALL_TOOL, params, tool.tool, headers))
+                with _reading():
+                    result = exchange.request(RpcCall(CALL_TOOL, params, tool.tool, headers))
                 if result.get("resultType") != "input_required" or result.get("inputRequests"):
                     break
                 params = {**params, "requestState": result.get("requestState")}
@@ -663,11 +686,12 @@ def _form(schema: Any) -> dict[str, Any]:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or len(properties) > MAX_FIELDS:
         raise CannotAsk(f"asks with a form that has no fields, or more than {MAX_FIELDS}")
-    flat = all(isinstance(one, dict) and one.get("type") in _PRIMITIVES for one in properties.values())
-    if not flat:
+    kinds = [one.get("type") if isinstance(one, dict) else None for one in properties.values()]
+    if not all(isinstance(kind, str) and kind in _PRIMITIVES for kind in kinds):
         raise CannotAsk("asks with a form that has fields within fields")
-    required = [name for name in schema.get("required") or () if isinstance(name, str)]
-    return {"type": "object", "properties": properties, "required": required}
+    required = schema.get("required")
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    return {"type": "object", "properties": properties, "required": names}
 
 
 GET_TASK, UPDATE_TASK, CANCEL_TASK = "tasks/get", "tasks/update", "tasks/cancel"

@@ -25,7 +25,15 @@ from acta_engine.tools.tenant.parameters import (
     sample_url,
     with_places,
 )
-from acta_engine.tools.tool import HIDDEN, MAX_HEADERS, MAX_SCHEMA_BYTES, HttpConfig, LambdaConfig
+from acta_engine.tools.tool import (
+    HIDDEN,
+    MAX_HEADERS,
+    MAX_SCHEMA_BYTES,
+    MAX_SCHEMA_DEPTH,
+    HttpConfig,
+    LambdaConfig,
+)
+from acta_engine.untrusted.exact_json import InvalidJson, refuse_oversize
 from acta_engine.untrusted.validation_messages import error_sentence
 
 NO_LITERAL = (
@@ -110,8 +118,13 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     """
     from jsonschema import Draft202012Validator, FormatChecker, SchemaError
 
-    if len(json.dumps(schema).encode()) > MAX_SCHEMA_BYTES:
+    text = json.dumps(schema)
+    if len(text.encode()) > MAX_SCHEMA_BYTES:
         raise _wrong(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
+    try:  # also where no rule of JSON Schema looks: in defaults, examples and keywords that nobody knows
+        refuse_oversize(text, depth=MAX_SCHEMA_DEPTH)
+    except InvalidJson as invalid:
+        raise _wrong(f"The schema is {invalid}.") from None
     if schema.get("type") != "object":
         raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
     try:
