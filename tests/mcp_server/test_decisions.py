@@ -309,3 +309,12 @@ def test_what_an_admin_calls_an_agent_is_quoted_in_the_list_of_tools() -> None:
     tools = Client(house).result("tools/list")["tools"]
     assert any(ORDER in text for text in texts(tools))
     assert not any("SYSTEM" in unquoted(text) for text in texts(tools))
+
+
+@pytest.mark.parametrize(("asked", "said"), [(2_001, 0), (10, 1_001)])
+def test_a_text_that_is_shown_in_part_has_no_form(asked: int, said: int) -> None:
+    ask = says("A" * said, call("update_plan", action="wait_for_user", reason="Q" * asked))
+    house, one = open_question(plans("delete"), ask, **PAGES)
+    found = decide(Client(house, capabilities=WITH_FORMS), one, "answer")
+    assert "inputRequests" not in found
+    assert f"/console/inbox/{one.session_id}/{one.intervention_id}" in found["content"][0]["text"]

@@ -200,3 +200,34 @@ def test_a_tenant_that_asks_too_often_is_told_so_and_still_stops_things(version:
     error = told(client.call("watch_session", {"session_id": session_id}))
     assert (error["code"], error["retry_after_seconds"] > 0) == ("RATE_LIMITED", True)
     assert client.data("cancel_session", session_id=session_id)["state"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("decide", {"session_id": "s", "intervention_id": "i", "option": ["approve"]}),
+        ("decide", {"session_id": "s", "intervention_id": "i", "option": {"approve": 1}}),
+        ("watch_session", {"session_id": "s", "after": "\ud800"}),
+        ("list_waiting", {"cursor": "\ud800"}),
+    ],
+)
+def test_arguments_that_no_route_takes_are_told_so_and_take_from_the_rate(
+    name: str, arguments: dict[str, Any]
+) -> None:
+    client = Client(House(house_with().model, tenant_limits={"*": {"requests_per_second": 1}}))
+    answers = [client.post("tools/call", {"name": name, "arguments": arguments}) for _ in range(40)]
+    assert all(answer.status < 500 for answer in answers)
+    assert b"RATE_LIMITED" not in answers[0].body
+    assert b"RATE_LIMITED" in answers[-1].body
+
+
+def test_an_error_that_nobody_expected_takes_from_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise TypeError
+
+    monkeypatch.setattr("acta_engine.mcp_server.routes.agent_request", fails)
+    limited = House(house_with().model, tenant_limits={"*": {"requests_per_second": 1}})
+    client = Client(limited)
+    params = {"name": "agent_default", "arguments": {"goal": "x"}}
+    statuses = [client.post("tools/call", params).status for _ in range(40)]
+    assert (statuses[0], statuses[-1]) == (500, 429)

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ValidationFailed
+from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with
+from tests.in_process.house import TENANT
+from tests.people.test_other_approvers import acting
 
 CONSENT = {
     "consent": {
@@ -136,6 +138,38 @@ def test_a_server_may_ask_again() -> None:
         assert house.head(session).state == "completed"
 
 
+@pytest.mark.parametrize("approver", ["another", "finance"])
+def test_who_asked_for_a_call_of_high_stakes_does_not_answer_its_server_alone(
+    server: Asking, approver: str
+) -> None:
+    house = house_with(server, PAY, high_stakes_approver=approver)
+    old = house.definitions.servers.get(TENANT, "desk")
+    assert old is not None
+    tools = tuple(tool.model_copy(update={"high_stakes": True}) for tool in old.tools)
+    house.definitions.servers.replace(TENANT, old, old.model_copy(update={"tools": tools, "version": 2}))
+    session = acting(house, "ann").start("Pay").session_id
+    house.run()
+    acting(house, "bob", "finance").resolve(session, asked(house, session), "approve")
+    house.run()
+    one = asked(house, session)
+    assert (one.type, one.context["reason"]) == ("clarification_needed", "high_stakes")
+    with pytest.raises((ApproverMustDiffer, RoleMissing)):
+        acting(house, "ann").resolve(session, one, "answer", account="hers")
+    with pytest.raises(ApproverMustDiffer):
+        acting(house, "ann", "finance").resolve(session, one, "answer", account="hers")
+    if approver == "another":
+        house.resolve(session, one, "skip")
+    else:
+        acting(house, "bob", "finance").resolve(session, one, "answer", account="blue")
+    house.run()
+    said = server.calls[1]["inputResponses"]["which"]
+    assert said == (
+        {"action": "decline"}
+        if approver == "another"
+        else {"action": "accept", "content": {"account": "blue"}}
+    )
+
+
 def test_a_message_does_not_answer_the_server(server: Asking) -> None:
     house = house_with(server)
     session = house.start("Ask").session_id
@@ -143,6 +177,20 @@ def test_a_message_does_not_answer_the_server(server: Asking) -> None:
     one = asked(house, session)
     house.say(session, "blue, I think")
     assert asked(house, session) == one
+
+
+@pytest.mark.parametrize("levels", [190, 240, 300])
+def test_a_question_that_no_session_could_keep_is_a_failed_call(levels: int) -> None:
+    default: Any = 1
+    for _ in range(levels):
+        default = [default]
+    form = {"type": "object", "properties": {"account": {"type": "string", "default": default}}}
+    params = {"message": "Which?", "requestedSchema": form}
+    with Asking({"it": {"method": "elicitation/create", "params": params}}) as server:
+        house = house_with(server)
+        session = house.start("Ask").session_id
+        house.run()
+        assert (house.head(session).state, len(server.calls)) == ("completed", 1)
 
 
 @pytest.mark.parametrize("method", ["sampling/createMessage", "roots/list"])

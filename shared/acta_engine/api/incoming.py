@@ -170,7 +170,7 @@ class Inner(NamedTuple):
             "version": "2.0",
             "routeKey": route_key,
             "rawPath": path,
-            "rawQueryString": urlencode(self.query),
+            "rawQueryString": urlencode(self.query, errors="replace"),
             "headers": headers,
             "pathParameters": dict(self.variables),
             "requestContext": {

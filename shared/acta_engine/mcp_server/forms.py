@@ -88,13 +88,13 @@ def _decision(content: object, offered: list[str]) -> Json:
 
 
 def _form(one: Json) -> Json | None:
-    """None: a form cannot show or answer it. A person does not approve an input of which they see the beginning alone,
-    and what the server of a tool asks has fields of its own.
+    """None: a form cannot show or answer it. A person does not decide on an input or a text of which they see a part
+    alone, and what the server of a tool asks has fields of its own.
     """
     context = one["context"]
     calls = [each for each in (one["tool_call"], *context.get("calls", ())) if each is not None]
     is_by_server = one["type"] == "clarification_needed" and calls
-    if is_by_server or any(call["shortened"] for call in calls):
+    if is_by_server or any(each.get("shortened") for each in (context, *calls)):
         return None
     key = one["intervention_id"]  # made after the texts were written
     shown = [_SAYS.format(**one)]

@@ -13,7 +13,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import JSON, Response
 from acta_engine.api.incoming import Inner
 from acta_engine.api.json_body import UnsupportedMediaType
-from acta_engine.errors import FieldsInvalid, Forbidden
+from acta_engine.errors import ActaError, FieldsInvalid, Forbidden
 from acta_engine.mcp_server.forms import decisions, forms_for, to_page
 from acta_engine.mcp_server.protocol import (
     INVALID_PARAMS,
@@ -91,6 +91,13 @@ def _answer(api: Api, message: RpcMessage) -> Response:
             return refused(message.id, error)
         except RefusedByActa as refusal:
             return refusal.response
+        except ActaError:
+            raise
+        except (
+            Exception
+        ):  # it may have spent nothing so far, and whoever found it could repeat it without a limit
+            _spend(api)
+            raise
 
     response = api.told(act)
     error = None if response.code is None else as_error(response)
@@ -182,7 +189,8 @@ def _call_tool(api: Api, message: RpcMessage) -> Json:
     except FieldsInvalid as wrong:
         _spend(api)
         return of_response(errors.answer(wrong), name, api.request_id)
-    if name == DECIDE and arguments.get("option") not in ENDS_WORK:
+    option = arguments.get("option")
+    if name == DECIDE and not (isinstance(option, str) and option in ENDS_WORK):
         asked = _ask_person(api, message, inner)
         if asked is not None:
             return asked

@@ -160,8 +160,11 @@ LETS_RUN = frozenset({"approve", "modify", "retry"})
 
 
 def lets_run(one: Intervention, option: str) -> bool:
-    """Whether a call that others have to decide on runs after this option. Everybody may refuse it."""
-    return is_for_others_only(one) and option in LETS_RUN
+    """Whether a call that others have to decide on runs after this option, or goes on with an answer to its server.
+    Everybody may refuse it.
+    """
+    goes_on = option == "answer" and one.tool_call is not None
+    return is_for_others_only(one) and (goes_on or option in LETS_RUN)
 
 
 PERSON_DECIDES = (

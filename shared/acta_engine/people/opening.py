@@ -179,16 +179,24 @@ def open_doubt(
 
 
 def open_tool_question(
-    change: Change, call: ToolCall, tool: ToolSpec | None, question: ToolQuestion, rules: AskingRules
+    change: Change,
+    call: ToolCall,
+    tool: ToolSpec | None,
+    question: ToolQuestion,
+    rules: AskingRules,
+    why: ApprovalReason | None,
 ) -> None:
-    """Asks what the server of a tool asks in the middle of a call. Its words are quoted, and its links are text."""
+    """Asks what the server of a tool asks in the middle of a call. Its words are quoted, and its links are text. `why`:
+    a person had to approve the call, and whoever may do that answers.
+    """
     said = "\n".join(
         "\n".join((one["message"], *([one["url"]] if "url" in one else [])))
         for one in question.requests.values()
     )
     words = quoted("question", call.name, visible(said), key=change.head.quotation_key)
     context = _asked("acta", TOOL_ASKS.format(name=call.name) + f"\n{words}") | {
-        "requests": question.requests
+        "requests": question.requests,
+        **({"reason": why} if why else {}),
     }
     _open(change, "clarification_needed", context, rules, _shown(call), tool)
 
@@ -295,6 +303,8 @@ def _asked(by: AskedBy, question: str, said: str = "") -> dict[str, Any]:
     said = said.strip()
     if said and said != question.strip():
         context["agent_said"] = said if len(said) <= MAX_SAID_CHARS else f"{said[: MAX_SAID_CHARS - 1]}…"
+    if len(question) > MAX_QUESTION_CHARS or len(said) > MAX_SAID_CHARS:
+        context["shortened"] = True
     return context
 
 

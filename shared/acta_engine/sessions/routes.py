@@ -143,9 +143,9 @@ def _read(api: Api, session_id: str, after: str, wait: float) -> tuple[SessionSn
     at once and not refused: a browser's event stream never comes back after a refusal.
     """
     tenant, limiter = api.caller.tenant, api.limiter
-    cursor = Cursor.parse(after)
 
     def look(seconds: float) -> SessionSnapshot:
+        cursor = Cursor.parse(after)  # here, because a wrong one takes from the rate, too
         return bounded(poll(api.app.log, api.app.clock, tenant, session_id, cursor, seconds))
 
     if limiter is None:

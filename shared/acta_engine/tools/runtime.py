@@ -24,7 +24,7 @@ from acta_engine.people.opening import (
     open_tool_question,
     wait_for_people,
 )
-from acta_engine.people.policies import ANYONE, Policies, approval_reason
+from acta_engine.people.policies import ANYONE, ApprovalReason, Policies, approval_reason
 from acta_engine.recovery.outage import OutageLimits
 from acta_engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
@@ -249,11 +249,8 @@ def ask_whether_it_happened(held: HeldCall) -> None:
     """Asks a person about a `once` call that died between its start and its finish: it is never repeated blindly. A
     task of its server is not looked for any more.
     """
-    rules, mine, head = held.asking_rules, held.open_call, held.session.head
-    agent, spec = held.runtime.agent(head.tenant, head.agent_id), held.spec
-    if spec is not None and agent is not None:  # the agent may have added the tool to those of high stakes
-        spec = agent.toolset({spec.name: spec}).get(spec.name, spec)
-    why = None if spec is None else approval_reason(None, spec, held.call.input or {})
+    rules, mine = held.asking_rules, held.open_call
+    spec, why = _as_asked(held)
     for change in held.attempts(f"doubt/{held.new_try()}"):
         check_run(change.head, held.at)
         open_call = change.head.open_call(held.call.call_id)
@@ -265,6 +262,15 @@ def ask_whether_it_happened(held: HeldCall) -> None:
         change.commit()
 
 
+def _as_asked(held: HeldCall) -> tuple[ToolSpec | None, ApprovalReason | None]:
+    """The tool as its agent has it, and why a person had to approve the call, whatever its plan says."""
+    head, spec = held.session.head, held.spec
+    agent = held.runtime.agent(head.tenant, head.agent_id)
+    if spec is not None and agent is not None:  # the agent may have added the tool to those of high stakes
+        spec = agent.toolset({spec.name: spec}).get(spec.name, spec)
+    return spec, None if spec is None else approval_reason(None, spec, held.call.input or {})
+
+
 def ask_for_server(held: HeldCall, question: ToolQuestion, looked: ServerTask | None = None) -> bool:
     """Asks a person what the tool's server asks; the call is made again with the answer, or its task gets it. False: it
     cannot be asked, because the run is over.
@@ -272,6 +278,7 @@ def ask_for_server(held: HeldCall, question: ToolQuestion, looked: ServerTask | 
     `looked`: the task as it stood after the look that found the question. None: the server answered the call with it.
     """
     rules, mine = held.asking_rules, held.open_call
+    spec, why = _as_asked(held)
     for change in held.attempts(f"asked/{held.new_try()}"):
         open_call = change.head.open_call(held.call.call_id)
         if change.head.is_over or open_call is None or open_call != mine:
@@ -279,7 +286,7 @@ def ask_for_server(held: HeldCall, question: ToolQuestion, looked: ServerTask | 
         check_run(change.head, held.at)
         change.set_call(open_call, state="withheld", asked=question, task=looked)
         change.set(read_outside=True)
-        open_tool_question(change, held.call, held.spec, question, rules)
+        open_tool_question(change, held.call, spec, question, rules, why)
         wait_for_people(change)
         change.commit()
     return True
