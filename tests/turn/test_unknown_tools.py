@@ -3,7 +3,7 @@
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.models.model import ModelRequest
 from acta_engine.turn.reply import MAX_UNKNOWN_NAME_CHARS
-from tests.in_process.house import House
+from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
 
@@ -30,3 +30,21 @@ def test_a_near_name_is_offered() -> None:
 def test_of_a_name_of_any_length_only_the_beginning_is_repeated() -> None:
     usual, long = told_of("x" * MAX_UNKNOWN_NAME_CHARS), told_of("x" * 50_000)
     assert long == usual
+
+
+def test_of_a_name_of_any_length_only_the_beginning_is_stored() -> None:
+    house = House(
+        ScriptedModel(
+            [
+                plans("look"),
+                says("", call("x" * 50_000)),
+                says("", step(1, "completed", "ok")),
+                completes("Done."),
+            ]
+        )
+    )
+    session = house.start("Look").session_id
+    house.run()
+
+    commits = house.log.read(TENANT, session, 1).commits
+    assert not any("x" * (MAX_UNKNOWN_NAME_CHARS + 1) in str(commit) for commit in commits)

@@ -13,14 +13,14 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from acta_engine.errors import ProviderKeyRefused, ProviderTimeout
+from acta_engine.errors import ProviderKeyRefused, ProviderTimeout, StreamBroken
 from acta_engine.models.model import ModelReply, StreamOptions
 from acta_engine.queue.places import LEARN, ProviderLimits
 
@@ -116,12 +116,28 @@ def _first_result(
     return results.get(timeout=max(seconds - first_wait, 0.001))
 
 
+CHARS_PER_TOKEN, MORE_CHARS = 8, 2_000_000
+"""A reply may have this many characters for each token that it was allowed, and so many more: whitespace has long
+tokens, and some servers do not count their thinking."""
+MORE_BYTES = 4_000_000
+"""The last event of the Responses API repeats the request's tools and the whole reply."""
+MOST_PARTS = 512
+"""Blocks, items and calls of one reply."""
+
+
 class ReplyBuilder(Protocol):
     """Builds a reply from the events of one provider's stream.
 
     It is made with the model's name; `request_bytes`, asked, for an estimate, only where a compatible server reports no
     usage; and `on_text`, which is given the text as it comes.
     """
+
+    size: int
+    """Characters of the reply so far: texts, thinking, signatures, names and inputs of calls."""
+
+    @property
+    def parts(self) -> int:
+        """Blocks, items or calls of the reply so far."""
 
     def has_content(self, event: Any) -> bool:
         """Whether the event holds a part of the answer. A server may report at once that it works on the request, and
@@ -138,16 +154,33 @@ class ReplyBuilder(Protocol):
         """Raises StreamBroken where the reply is not complete."""
 
 
-def read_stream(events: Iterable[Any], builder: ReplyBuilder, progress: CallProgress) -> ModelReply:
+def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_tokens: int) -> ModelReply:
     """Delivers the reply as soon as it is complete, and reads the connection to its end, so that it can be used again.
-    Raises CallCancelled, and what the builder raises.
+    `stream`: an SDK's. `max_tokens`: of the request. Raises CallCancelled, StreamBroken where the server sends much
+    more than was asked for, and what the builder raises.
     """
+    most, read, unread = CHARS_PER_TOKEN * max_tokens + MORE_CHARS, stream.response.iter_bytes, 0
+
+    def counted() -> Iterator[bytes]:
+        """The SDK collects an event until it ends, and passes over a server's pings: it gives neither to the loop."""
+        nonlocal unread
+        for chunk in read():
+            progress.raise_if_cancelled()
+            unread += len(chunk)
+            if unread > most + MORE_BYTES:
+                raise StreamBroken("one event of the answer is larger than a whole answer may be")
+            yield chunk
+
+    stream.response.iter_bytes = counted
     reply: ModelReply | None = None
-    for event in events:
+    for event in stream:
+        unread = 0
         progress.raise_if_cancelled()
         if builder.has_content(event):
             progress.begin()
         builder.add(event)
+        if builder.size > most or builder.parts > MOST_PARTS:
+            raise StreamBroken("the answer is much longer than the request allowed")
         if reply is None and builder.is_complete:
             reply = builder.reply()
             progress.complete(reply)

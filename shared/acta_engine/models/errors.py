@@ -158,11 +158,18 @@ _NAMES_BY_WORDING = {
 }
 _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""
+_QUOTED = re.compile(r"""(?<!\w)(["'`]).*?(?:\1(?!\w)|\Z)""", re.DOTALL)
+_GENERAL = ("_error", "_request", "_argument")
+"""Ends of codes that say no more than that the request is wrong."""
 
 
-def name_in(message: object) -> str | None:
-    """The name of a failure that the provider describes in words only. None: the words are not known."""
-    text = message[:_SEARCHED_CHARS].lower() if isinstance(message, str) else ""
+def name_in(message: object, code: object = None) -> str | None:
+    """The name of a failure that the provider describes in words only. None: the words are not known, or the provider
+    names something else in `code`. What a message quotes is the request's, such as the name of a tool.
+    """
+    if isinstance(code, str) and _NAME.fullmatch(code) and not code.endswith(_GENERAL):
+        return None
+    text = _QUOTED.sub(" ", message[:_SEARCHED_CHARS].lower()) if isinstance(message, str) else ""
     return next((name for wording, name in _NAMES_BY_WORDING.items() if wording in text), None)
 
 

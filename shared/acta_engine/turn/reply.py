@@ -34,7 +34,7 @@ PLAN_EDITED = (
     "make the call again if it is still right."
 )
 MAX_UNKNOWN_NAME_CHARS = 64
-"""A refusal repeats at most this much of a name that the model made up. It is the longest name a tool may have."""
+"""At most this much is kept of a name that the model made up. It is the longest name a tool may have."""
 
 GO_ON = (
     "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
@@ -99,7 +99,7 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
         ToolCall(
             call_id=new_id(CALL),
             effect_id=new_id(EFFECT),
-            name=call.name,
+            name=call.name[:MAX_UNKNOWN_NAME_CHARS],
             input=call.input,
             malformed=call.malformed,
         )
@@ -300,8 +300,7 @@ def _requested_tool(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
     spec = specs.get(call.name)
     if spec is not None:
         return spec
-    name = call.name[:MAX_UNKNOWN_NAME_CHARS]
-    raise ModelFeedback(f"There is no tool {name!r}. {did_you_mean(name, specs)}")
+    raise ModelFeedback(f"There is no tool {call.name!r}. {did_you_mean(call.name, specs)}")
 
 
 def own_result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:

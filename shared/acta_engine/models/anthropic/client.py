@@ -87,7 +87,7 @@ class AnthropicModel:
                 tell_limits(self.provider, request.stream_options, events)
                 on_text = request.stream_options.on_text
                 builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text)
-                return read_stream(events, builder, progress)
+                return read_stream(events, builder, progress, request.max_tokens)
         except ActaError:
             raise
         except Exception as error:
@@ -109,7 +109,8 @@ class AnthropicModel:
 
     def _reported_failure(self, error: Any, opened: bool, begun: bool) -> ActaError:
         """For a failure that the server describes, by a status or inside its stream."""
-        names, headers = (error.type, error.error_code, name_in(error.api_message)), error.response.headers
+        code, headers = error.error_code, error.response.headers
+        names = (error.type, code, name_in(error.api_message, code))
         if opened:
             return error_from_stream(self.provider, headers, names=names, begun=begun)
         return error_from_status(self.provider, error.status_code, headers, names=names)

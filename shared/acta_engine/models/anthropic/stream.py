@@ -38,6 +38,8 @@ class MessagesReplyBuilder:
         self._model = model
         self._request_bytes = request_bytes
         self._on_text = on_text
+        self.size = 0
+        self._pieces: dict[tuple[int, str], list[str]] = {}
         self._finished: set[int] = set()
         self._blocks: dict[int, Block] = {}
         self._usage: dict[str, int] = {}
@@ -53,9 +55,10 @@ class MessagesReplyBuilder:
             case "message_start":
                 self._count(event.message.usage)
             case "content_block_start":
-                self._blocks[event.index] = _opened(event.content_block)
+                block = self._blocks[event.index] = _opened(event.content_block)
+                self.size += len(json.dumps(block))
             case "content_block_delta":
-                _extend(self._blocks[event.index], event.delta)
+                self._extend(event.index, event.delta)
                 if self._on_text is not None and event.delta.type == "text_delta":
                     self._on_text(event.delta.text)
             case "content_block_stop":
@@ -67,6 +70,26 @@ class MessagesReplyBuilder:
             case "message_stop":
                 self._ended = True
 
+    def _extend(self, index: int, delta: Any) -> None:
+        """The pieces are put together once, in `reply`: adding each to the text would copy all of it each time."""
+        part, piece = "", ""
+        match delta.type:
+            case "text_delta":
+                part, piece = "text", delta.text
+            case "thinking_delta":
+                part, piece = "thinking", delta.thinking
+            case "signature_delta":
+                part, piece = "signature", delta.signature
+            case "input_json_delta":
+                part, piece = "json", delta.partial_json
+        if part in self._blocks[index]:
+            self._pieces.setdefault((index, part), []).append(piece)
+            self.size += len(piece)
+
+    @property
+    def parts(self) -> int:
+        return len(self._blocks)
+
     @property
     def is_complete(self) -> bool:
         return self._ended
@@ -74,6 +97,9 @@ class MessagesReplyBuilder:
     def reply(self) -> ModelReply:
         if not self._ended or self._stop is None:
             raise StreamBroken("anthropic: the answer ended before it was complete")
+        for (index, part), pieces in self._pieces.items():
+            self._blocks[index][part] += "".join(pieces)
+        self._pieces.clear()
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         has_calls = any(block["type"] == "tool_use" for block in blocks)
         stop = stop_reason(ANTHROPIC_STOPS, self._stop, calls=has_calls)
@@ -133,18 +159,6 @@ def _opened(block: Any) -> Block:
         case "tool_use":
             return {"type": "tool_use", "name": block.name, "input": block.input, "json": ""}
     return {"type": str(block.type)}
-
-
-def _extend(block: Block, delta: Any) -> None:
-    match delta.type:
-        case "text_delta":
-            block["text"] += delta.text
-        case "thinking_delta":
-            block["thinking"] += delta.thinking
-        case "signature_delta":
-            block["signature"] += delta.signature
-        case "input_json_delta":
-            block["json"] += delta.partial_json
 
 
 def _calls(blocks: list[Block], *, cut: bool) -> tuple[RequestedCall, ...]:

@@ -14,6 +14,7 @@ A stream without a finish reason is broken.
 """
 
 import json
+import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -62,20 +63,24 @@ class OpenAIModel(OpenAIStreamed):
         self._refused: dict[str, frozenset[str]] = {}
 
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        """Asks again without a parameter that the server refuses, and leaves it out of the model's requests from then
-        on. A refusal is not charged for.
+        """Asks again without a parameter that the server refuses. If that is answered, the parameter is left out of all
+        requests to this model from then on: otherwise something else was wrong, and other tenants' requests stay as
+        they are. A refusal is not charged for.
         """
+        known = refused = self._refused.get(request.model, frozenset())
         while True:
-            refused = self._refused.get(request.model, frozenset())
             body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
             create = self._client.sdk_client.chat.completions.create
             try:
-                return self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
+                reply = self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
             except ParameterRefused as error:
                 if not is_in(body, error.parameter):
                     raise
-                parameter = error.parameter
-            self._refused[request.model] = refused | {parameter}
+                refused |= {error.parameter}
+                continue
+            if refused != known:
+                self._refused[request.model] = refused
+            return reply
 
 
 def to_body(
@@ -244,11 +249,12 @@ class ChatReplyBuilder:
         self._model = model
         self._request_bytes = request_bytes
         self._on_text = on_text
+        self.size = 0
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._thinking_field = ""
         self._refusal: list[str] = []
-        self._calls: list[dict[str, str]] = []
+        self._calls: list[_Call] = []
         self._position_of: dict[int, int] = {}
         self._finish: str | None = None
         self._usage: Any = None
@@ -265,11 +271,12 @@ class ChatReplyBuilder:
         for choice in chunk.choices or ():
             delta = choice.delta
             if delta is not None:
+                refusal, (field, thinking) = getattr(delta, "refusal", None) or "", _thinking_in(delta)
+                self.size += len(delta.content or "") + len(refusal) + len(thinking)
                 self._text.append(delta.content or "")
                 if self._on_text is not None and delta.content:
                     self._on_text(delta.content)
-                self._refusal.append(getattr(delta, "refusal", None) or "")
-                field, thinking = _thinking_in(delta)
+                self._refusal.append(refusal)
                 self._thinking.append(thinking)
                 self._thinking_field = self._thinking_field or field
                 for part in delta.tool_calls or ():
@@ -282,17 +289,22 @@ class ChatReplyBuilder:
         known = self._calls[position] if position is not None and position >= 0 else None
         if known is None or _begins_another_call(part, known):
             position = len(self._calls)
-            self._calls.append({"id": part.id or "", "name": known["name"] if known else "", "json": ""})
+            self._calls.append(_Call(part.id or "", known.name if known else ""))
             if part.function is not None and part.function.name:
-                self._calls[position]["name"] = part.function.name
+                self._calls[position].name = part.function.name
         assert position is not None
         call = self._calls[position]
-        call["id"] = call["id"] or part.id or ""
+        call.id = call.id or part.id or ""
         if part.index is not None:
             self._position_of[part.index] = position
         if part.function is not None:
-            call["name"] = call["name"] or part.function.name or ""
-            call["json"] += part.function.arguments or ""
+            call.name = call.name or part.function.name or ""
+            call.add(part.function.arguments or "")
+            self.size += len(part.function.name or "") + len(part.function.arguments or "")
+
+    @property
+    def parts(self) -> int:
+        return len(self._calls)
 
     @property
     def is_complete(self) -> bool:
@@ -324,13 +336,13 @@ class ChatReplyBuilder:
     def _requested_calls(self, *, cut: bool) -> tuple[RequestedCall, ...]:
         last = len(self._calls) - 1
         return tuple(
-            parse_call(call["name"], call["json"], cut=cut and position == last)
+            parse_call(call.name, call.json, cut=cut and position == last)
             for position, call in enumerate(self._calls)
         )
 
     def _token_usage(self, *written: str) -> TokenUsage:
         details = getattr(self._usage, "prompt_tokens_details", None)
-        size = utf8_size(*written, *(call["json"] for call in self._calls))
+        size = utf8_size(*written, *(call.json for call in self._calls))
         return token_usage(
             told_tokens(getattr(self._usage, "prompt_tokens", None))
             or estimate_tokens(self._request_bytes()),
@@ -340,21 +352,53 @@ class ChatReplyBuilder:
         )
 
 
-def _begins_another_call(part: Any, known: dict[str, str]) -> bool:
+class _Call:
+    """A call whose arguments come in pieces. `is_whole`: they may be one whole object, which nothing can follow. That
+    is noticed piece by piece, because parsing all of them at each piece would take a time that grows with the square.
+    """
+
+    def __init__(self, call_id: str, name: str) -> None:
+        self.id, self.name = call_id, name
+        self.is_whole = False
+        self._pieces: list[str] = []
+        self._depth, self._quoted, self._escaped = 0.0, False, False
+
+    @property
+    def json(self) -> str:
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        for char in piece:
+            if self._quoted:
+                self._quoted = self._escaped or char != '"'
+                self._escaped = char == "\\" and not self._escaped
+            elif char == '"':
+                self._quoted = True
+            elif char in "{}":
+                self._depth += 1 if char == "{" else -1
+                self.is_whole = self._depth == 0
+
+    def is_object(self) -> bool:
+        """Whether the arguments are one object. If not, no further piece can make them one."""
+        if self.is_whole and not _is_object(self.json):
+            self.is_whole, self._depth = False, -math.inf
+        return self.is_whole
+
+
+def _begins_another_call(part: Any, known: _Call) -> bool:
     """Whether the part is not of the `known` call with the same index. It is not where its id differs. Where neither
     has an id: where its name differs, or where the known call's arguments are complete and the part brings more.
     """
-    if part.id or known["id"]:
-        return bool(part.id and known["id"] and part.id != known["id"])
+    if part.id or known.id:
+        return bool(part.id and known.id and part.id != known.id)
     name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
-    if name and known["name"] and name != known["name"]:
+    if name and known.name and name != known.name:
         return True
-    return bool((more or "").strip()) and _is_object(known["json"])
+    return bool((more or "").strip()) and known.is_object()
 
 
 def _is_object(text: str) -> bool:
-    if not text.rstrip().endswith("}"):
-        return False
     try:
         parse_object(text)
     except InvalidJson:

@@ -1,5 +1,6 @@
 """OpenAI's SDK, for both of its APIs: one streamed request, its time limits, its errors."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -122,7 +123,7 @@ class OpenAIClient:
                 opened = True
                 tell_limits(self.provider, options, events)
                 built = builder(request.model, lambda: body_size(body), options.on_text, self.provider)
-                return read_stream(events, built, progress)
+                return read_stream(events, built, progress, request.max_tokens)
         except ActaError:
             raise
         except Exception as error:
@@ -162,12 +163,16 @@ class OpenAIClient:
         failure = error_from_status(self.provider, error.status_code, error.response.headers, names=names)
         if "invalid_encrypted_content" in names:
             return ReasoningUnreadable(str(failure))
-        refused = self._named_parameter(message_of(error.body)) if type(failure) is ProviderRejected else None
+        refused = self._named_parameter(error) if type(failure) is ProviderRejected else None
         return ParameterRefused(str(failure), refused) if refused is not None else failure
 
-    def _named_parameter(self, message: object) -> str | None:
-        text = message.lower() if isinstance(message, str) else ""
-        return next((parameter for parameter in self._optional if parameter in text), None)
+    def _named_parameter(self, error: Any) -> str | None:
+        """The error's `param` says it, such as `messages[2].reasoning`. Only where there is none, a word of the message
+        does: a message may also quote names out of the request.
+        """
+        text = error.param or message_of(error.body)
+        words = set(re.findall(r"[\w-]+", text.lower())) if isinstance(text, str) else set()
+        return next((parameter for parameter in self._optional if parameter in words), None)
 
 
 class OpenAIStreamed(ABC):
@@ -198,4 +203,4 @@ class OpenAIStreamed(ABC):
 
 
 def _names(error: Any) -> tuple[object, ...]:
-    return error.type, error.code, name_in(message_of(error.body))
+    return error.type, error.code, name_in(message_of(error.body), error.code)

@@ -408,17 +408,26 @@ class _Item:
     def __init__(self, opened: Any) -> None:
         self.type = str(opened.type)
         self.name = getattr(opened, "name", None) or ""
-        self.text = ""
-        self.refusal = ""
+        self.pieces: dict[str, list[str]] = {"text": [], "refusal": []}
         self.completed: Any = None
 
     def complete(self, item: Any) -> None:
         self.name = getattr(item, "name", None) or self.name
         if self.type == "message":
-            self.text = "".join(p.text or "" for p in item.content if p.type == "output_text")
-            self.refusal = "".join(p.refusal or "" for p in item.content if p.type == "refusal")
+            self.pieces = {
+                "text": [p.text or "" for p in item.content if p.type == "output_text"],
+                "refusal": [p.refusal or "" for p in item.content if p.type == "refusal"],
+            }
         if getattr(item, "status", None) not in ("incomplete", "in_progress"):
             self.completed = item
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces["text"])
+
+    @property
+    def refusal(self) -> str:
+        return "".join(self.pieces["refusal"])
 
 
 class ResponsesReplyBuilder:
@@ -435,6 +444,7 @@ class ResponsesReplyBuilder:
         self._model = model
         self._request_bytes = request_bytes
         self._on_text = on_text
+        self.size = 0
         self._items: dict[int, _Item] = {}
         self._response: Any = None
 
@@ -447,13 +457,17 @@ class ResponsesReplyBuilder:
             case "response.output_item.added":
                 self._items[event.output_index] = _Item(event.item)
             case "response.output_text.delta":
-                self._items[event.output_index].text += event.delta
+                self._items[event.output_index].pieces["text"].append(event.delta)
+                self.size += len(event.delta)
                 if self._on_text is not None:
                     self._on_text(event.delta)
             case "response.refusal.delta":
-                self._items[event.output_index].refusal += event.delta
+                self._items[event.output_index].pieces["refusal"].append(event.delta)
+                self.size += len(event.delta)
             case "response.output_item.done":
                 self._items.setdefault(event.output_index, _Item(event.item)).complete(event.item)
+                if event.item.type != "message":  # whose text has been counted as it came
+                    self.size += len(str(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
                 self._response = event.response
             case "error":
@@ -465,6 +479,10 @@ class ResponsesReplyBuilder:
         for number, item in enumerate(response.output):
             self._items[number].complete(item)
         self._response = response
+
+    @property
+    def parts(self) -> int:
+        return len(self._items)
 
     @property
     def is_complete(self) -> bool:
@@ -573,5 +591,5 @@ def _failure(provider: str, error: Any, *, begun: bool) -> ActaError:
     code, kind = getattr(error, "code", None), getattr(error, "type", None)
     rejected = "invalid_request_error" if isinstance(code, str) and code in _REJECTED_CODES else None
     message = getattr(error, "message", None)
-    names = (code, kind if kind != "error" else None, rejected, name_in(message))
+    names = (code, kind if kind != "error" else None, rejected, name_in(message, code))
     return error_from_stream(provider, {}, names=names, begun=begun)

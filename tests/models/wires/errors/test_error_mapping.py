@@ -104,6 +104,8 @@ def test_a_name_that_is_neither_text_nor_number_is_ignored(kind: object) -> None
         ("the request exceeds the available context size. try", TOO_LONG_FOR_SLOT),
         ("Your credit balance is too low", NO_CREDIT),
         (f"{'x' * 2000} maximum context length", None),
+        ("Invalid schema for function 'x': \"prompt is too long\" is not a type", None),
+        ("Invalid value 'credit balance that is quoted and does not end", None),
         ({"a": 1}, None),
         (None, None),
     ],
@@ -112,6 +114,13 @@ def test_a_message_is_recognised_by_its_wording_where_there_is_no_name(
     sentence: object, name: str | None
 ) -> None:
     assert name_in(sentence) == name
+
+
+def test_the_wording_does_not_count_where_a_code_names_something_else() -> None:
+    sentence = "Invalid schema: prompt is too long"
+
+    assert name_in(sentence, "invalid_function_parameters") is None
+    assert {name_in(sentence, code) for code in (None, 400, "invalid_request_error")} == {TOO_LONG}
 
 
 def test_an_error_quotes_only_what_looks_like_a_name_or_an_id() -> None:

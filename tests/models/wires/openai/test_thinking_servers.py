@@ -43,8 +43,8 @@ def queue_call(server: FakeProvider, name: str) -> None:
     server.queue(*map(sse, chunks), b"data: [DONE]\n\n", headers=SSE)
 
 
-def queue_refusal(server: FakeProvider, sentence: str) -> None:
-    error = {"message": sentence, "type": "invalid_request_error"}
+def queue_refusal(server: FakeProvider, sentence: str, **more: str) -> None:
+    error = {"message": sentence, "type": "invalid_request_error", **more}
     server.queue(json.dumps({"error": error}).encode(), status=400, headers=JSON)
 
 
@@ -161,3 +161,46 @@ def test_a_refusal_of_a_parameter_that_was_not_sent_ends_the_run_after_one_reque
     with pytest.raises(ProviderRejected):
         OpenAIModel(KEY, server.url).complete(request(), timeout=TIMEOUT)
     assert len(server.requests) == 1
+
+
+PLANNING = request(tools=(UPDATE_PLAN,), tool_choice="update_plan")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "more"),
+    [
+        ("Invalid schema for function 'tool_choice_1'", {}),
+        ("Invalid schema for function 'tool_choice'", {"param": "tools[0].function.parameters"}),
+    ],
+)
+def test_a_name_out_of_the_request_is_no_refused_parameter(
+    sentence: str, more: dict[str, str], server: FakeProvider
+) -> None:
+    queue_refusal(server, sentence, **more)
+
+    with pytest.raises(ProviderRejected):
+        OpenAIModel(KEY, server.url).complete(PLANNING, timeout=TIMEOUT)
+    assert len(server.requests) == 1
+
+
+def test_a_parameter_is_left_out_from_then_on_only_if_the_request_without_it_was_answered(
+    server: FakeProvider,
+) -> None:
+    model = OpenAIModel(KEY, server.url)
+    queue_refusal(server, "Invalid schema for function 'tool_choice'")
+    queue_refusal(server, "Invalid schema for function 'tool_choice'")
+    queue_answer(server)
+
+    with pytest.raises(ProviderRejected):
+        model.complete(PLANNING, timeout=TIMEOUT)
+    model.complete(PLANNING, timeout=TIMEOUT)
+
+    choices = [asked.body["tool_choice"] for asked in server.requests]
+    assert choices == ["required", "auto", "required"]
+
+
+def test_the_parameter_that_the_error_names_is_left_out(server: FakeProvider) -> None:
+    queue_refusal(server, "Not supported", param="tool_choice")
+    queue_answer(server)
+
+    assert OpenAIModel(KEY, server.url).complete(PLANNING, timeout=TIMEOUT).text == "Yes."
