@@ -23,7 +23,9 @@ async function start(): Promise<void> {
     history.replaceState(null, "", location.pathname + location.search); // it is of no more use, and nobody's to see
     tab.begin(await byLink(link));
   } else if (path.value[0] === "signed-in") {
-    const { tokens, place } = await cameBack(query.value);
+    const answer = query.value;
+    history.replaceState(null, "", location.pathname); // before anything is fetched with the code in its referrer
+    const { tokens, place } = await cameBack(answer);
     tab.begin(tokens);
     go(place, { replace: true });
   }

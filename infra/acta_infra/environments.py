@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -26,6 +27,7 @@ from acta_infra.api.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer,
 from acta_infra.api.issuers import Machine as Machine  # operators' own files import it from here
 from acta_infra.options import (
     AT_ONCE,
+    FIREWALL_SECONDS,
     Canary,
     CustomerKey,
     Domain,
@@ -281,7 +283,7 @@ class Environment:
     """The most turns that one invocation of `step` makes (ADR 57). With 1, each turn and each tool call is a state of
     the engine that one can look at."""
     settings: Mapping[str, SettingValue] = field(default_factory=dict)
-    """Overrides of `acta_engine.settings.Settings`, by field name."""
+    """More of `acta_engine.settings.Settings`, by field name: those that no option of the environment decides."""
 
     # What an operator may add in AWS: docs/options.md.
     account: str | None = None
@@ -381,6 +383,12 @@ class Environment:
         if self.edge is not None and self.domain is not None and self.edge.domain.name == self.domain.name:
             raise ValueError(
                 "edge.domain and domain are two names: people use the first, CloudFront the second"
+            )
+        most = self.open_rate_limit * FIREWALL_SECONDS // 2
+        if self.edge is not None and not self.edge.web_acl_arn and self.edge.requests_per_address > most:
+            raise ValueError(
+                f"edge.requests_per_address is {most} at most, or open_rate_limit higher: one address must not use up "
+                "what a route takes that needs no token"
             )
         if self.sign_in_firewall is not None and not isinstance(self.auth, OwnPool):
             raise ValueError("sign_in_firewall is for Acta's own user pool")
@@ -562,6 +570,8 @@ def select(name: str | None, among: Mapping[str, Environment] = ENVIRONMENTS) ->
     return settled(among[name])
 
 
+APART = 19
+"""Names of environments differ within so many characters: CloudFormation shortens the names that it makes from them."""
 VARIABLE = "ACTA_ENVIRONMENTS"
 """The variable with the path of the operator's file, which binds `ENVIRONMENTS` to a list or tuple of `Environment`."""
 
@@ -585,6 +595,13 @@ def _in_file(path: str) -> tuple[Environment, ...]:
         raise UnusableValue(f"{VARIABLE}={path}: the file has to bind ENVIRONMENTS to a list of Environment")
     if any(each.name == LOCAL.name for each in found):
         raise UnusableValue(f"{VARIABLE}={path}: {LOCAL.name} is the environment of the local stack")
+    for each, other in permutations(found, 2):
+        is_elsewhere = each.account and other.account and each.account != other.account
+        if not is_elsewhere and f"{other.name}-".startswith(f"{each.name}-"[:APART]):
+            raise UnusableValue(
+                f"{VARIABLE}={path}: {other.name} begins like {each.name}, so the policies for {each.name} would reach "
+                "both: choose other names, or give both their accounts"
+            )
     beside = Path(path).absolute().parent
     return tuple(replace(each, tools_dir=str(beside / each.tools_dir)) for each in found)
 

@@ -19,6 +19,8 @@ _KEY = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[\w-]+")
 _WEB_ACL = re.compile(r"arn:aws[a-z-]*:wafv2:us-east-1:\d{12}:global/webacl/[\w-]+/[\w-]+")
 _ID = r"-[0-9a-f]{8,17}"
 
+FIREWALL_SECONDS = 300
+"""The firewall counts the requests of an address within this time."""
 EDGE_REGION = "us-east-1"
 """CloudFront takes certificates and firewalls of this region only."""
 LEAST_PER_ADDRESS = 10
@@ -69,12 +71,13 @@ class Edge:
     `origin_hashes`: SHA-256, in hex, of the secret that CloudFront sends along. The functions know the hashes only. The
     secret is `acta/<env>/origin` of us-east-1. Give two hashes while the secret is being replaced; the first is the one
     in use. `requests_per_address`: the most that one address may send within five minutes; more are refused with 403.
+    It is at most half of what an open route takes from all addresses in that time (`Environment.open_rate_limit`).
     `web_acl_arn`: a firewall of the operator's, instead of Acta's.
     """
 
     domain: Domain
     origin_hashes: tuple[str, ...]
-    requests_per_address: int = 3_000
+    requests_per_address: int = 1_500
     web_acl_arn: str | None = None
 
     def __post_init__(self) -> None:

@@ -222,6 +222,10 @@ def with_decisions(environment: E, decisions: Mapping[str, object]) -> E:
         if point.option in decisions:
             value = decisions[point.option]
             value = tuple(value) if isinstance(value, list) else value
+            if point.read is not str and isinstance(value, str):
+                value = answered(point, value)
+            if point.choices and value not in point.choices:
+                raise ValueError(f"{point.option} is {point.answer}, not {value!r}")
             environment = with_value(environment, point.option, value)
     return settled(environment)
 

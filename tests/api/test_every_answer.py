@@ -45,7 +45,7 @@ def test_every_status_carries_the_security_headers_and_the_content_type_of_its_b
     assert {name: answer.headers[name] for name in (*HEADERS, CACHE)} == {
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
-        "Referrer-Policy": "strict-origin-when-cross-origin",
+        "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
     }
 

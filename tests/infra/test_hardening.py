@@ -268,7 +268,8 @@ def test_the_firewall_refuses_by_address_and_its_log_has_no_path_and_no_token(
     redacted = [
         each.get("SingleHeader", {}).get("Name") or next(iter(each)) for each in logging["RedactedFields"]
     ]
-    assert redacted == ["UriPath", "QueryString", "authorization", "cookie", "idempotency-key"]
+    headers = ["authorization", "cookie", "idempotency-key", "referer", "mcp-name"]
+    assert redacted == ["UriPath", "QueryString", *headers]
 
 
 def test_the_operators_own_firewall_takes_the_place_of_actas(given: Synthesised) -> None:

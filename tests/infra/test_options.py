@@ -46,6 +46,7 @@ NETWORK = Network(
         (lambda: replace(NETWORK, egress=("10.0.0.1/8",)), "'10.0.0.1/8'"),
         (lambda: replace(PROD, permissions_boundary="bound"), "a managed policy"),
         (lambda: replace(PROD, edge=EDGE), "edge needs a domain"),
+        (lambda: replace(PROD, edge=replace(EDGE, requests_per_address=1_501), domain=ORIGIN), "1500 at most"),
         (lambda: replace(PROD, edge=EDGE, domain=replace(ORIGIN, name=FRONT.name)), "two names"),
         (lambda: replace(PROD, auth=ELSEWHERE, sign_in_firewall=SignInFirewall()), "own user pool"),
         (lambda: replace(LOCAL, snap_start=True), "functions in AWS"),

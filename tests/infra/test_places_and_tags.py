@@ -128,6 +128,18 @@ def in_file(path: Path, text: str) -> dict[str, str]:
     return {VARIABLE: str(path)}
 
 
+def named(*names: str) -> str:
+    """A file with environments of these names."""
+    each = ", ".join(f"replace(DEV, name={name!r})" for name in names)
+    return (
+        f"from dataclasses import replace\nfrom acta_infra.environments import DEV\nENVIRONMENTS = [{each}]"
+    )
+
+
+def test_names_may_begin_alike_where_nothing_of_one_is_another_s(tmp_path: Path) -> None:
+    assert "acme2" in every_environment(in_file(tmp_path / "ours.py", named("acme", "acme2")))
+
+
 def test_a_file_of_the_operators_adds_environments_and_replaces_acta_s(tmp_path: Path) -> None:
     environ = in_file(
         tmp_path / "ours.py",
@@ -163,6 +175,8 @@ def test_an_operator_s_file_finds_issuers_and_machines_beside_the_environments(t
         ("ENVIRONMENTS = 3", "has to bind ENVIRONMENTS"),
         ("", "has to bind ENVIRONMENTS"),
         ("import acta_infra.environments as e\nENVIRONMENTS = [e.LOCAL]", "local is the environment"),
+        (named("acme-prod", "acme"), "acme-prod begins like acme, so"),
+        (named("customer-production-eu", "customer-production-us"), "begins like"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:

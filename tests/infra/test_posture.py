@@ -11,6 +11,7 @@ from acta_engine.settings import Settings
 from acta_infra.api.issuers import ExternalIssuer, OwnPool
 from acta_infra.app import add_stacks
 from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
+from acta_infra.lambdas.function import _of_environment as of_environment
 from acta_infra.posture import (
     POINTS,
     SETTINGS,
@@ -95,3 +96,24 @@ def test_the_page_of_options_lists_the_points_as_they_are() -> None:
     for each in POINTS:
         shown = ["you decide" if value is None else as_text(value) for value in (each.open, each.strict)]
         assert f"| `{each.option}` | {each.about} | {shown[0]} | {shown[1]} |" in lines
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("default_visibility", "everybody"),
+        ("retention.ended_sessions", "for ever"),
+        ("tool_network", "maybe"),
+    ],
+)
+def test_a_decision_on_the_command_line_is_one_of_the_option_s_values(option: str, value: str) -> None:
+    with pytest.raises(ValueError, match=option):
+        with_decisions(settled(PROD), {option: value})
+
+
+@pytest.mark.parametrize(
+    "name", ["programs_decide", "default_visibility", "ended_sessions_days", "tenant_limits"]
+)
+def test_settings_cannot_say_another_thing_than_an_option(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        of_environment(replace(settled(DEV), settings={name: 0}))

@@ -22,9 +22,7 @@ from acta_engine.api.incoming import ADDRESS_HEADER, SECRET_HEADER
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import Environment
 from acta_infra.names import ORIGIN, edge_stack, secret_name
-from acta_infra.options import EDGE_REGION, Domain, Edge, SignInFirewall
-
-WINDOW_SECONDS = 300
+from acta_infra.options import EDGE_REGION, FIREWALL_SECONDS, Domain, Edge, SignInFirewall
 
 
 class Firewall(Construct):
@@ -61,7 +59,7 @@ class Firewall(Construct):
                         rate_based_statement=wafv2.CfnWebACL.RateBasedStatementProperty(
                             aggregate_key_type="IP",
                             limit=requests_per_address,
-                            evaluation_window_sec=WINDOW_SECONDS,
+                            evaluation_window_sec=FIREWALL_SECONDS,
                         )
                     ),
                     visibility_config=_counted(f"{name}-too-many"),
@@ -158,7 +156,8 @@ class EdgeStack(Stack):
         CfnOutput(self, "EdgeTarget", value=distribution.distribution_domain_name)
 
     def _firewall(self, environment: Environment, edge: Edge) -> str:
-        """Its log has addresses and what was decided, and no path, query, token or cookie."""
+        """Its log has addresses and what was decided, and no path, query, token or cookie. `referer` has a path and a
+        query, too, and `mcp-name` the name of a session or a tool."""
         name = f"acta-{environment.name}"
         firewall = Firewall(self, name, "CLOUDFRONT", edge.requests_per_address)
         group_name = f"aws-waf-logs-{name}"  # WAF takes groups with this beginning only
@@ -170,7 +169,7 @@ class EdgeStack(Stack):
             resource_name=group_name,
             arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
-        headers = ("authorization", "cookie", "idempotency-key")
+        headers = ("authorization", "cookie", "idempotency-key", "referer", "mcp-name")
         logging = wafv2.CfnLoggingConfiguration(
             self,
             "FirewallLogging",

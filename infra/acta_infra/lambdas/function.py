@@ -203,13 +203,14 @@ def _granted_to(name: FunctionName, values: Mapping[str, object]) -> dict[str, o
 
 def _of_environment(environment: Environment) -> dict[str, object]:
     """The settings that an environment decides about (`acta_engine/settings.py`): its fields of the same names, what
-    follows from its others, and its overrides.
+    follows from its others, and its `settings`. Raises ValueError where those name what an option decides: a strict
+    environment would call itself strict and would not be.
     """
     named = {
         name: _plain(getattr(environment, name)) for name in Settings.fields if hasattr(environment, name)
     }
     own_pool_lists_machines = isinstance(environment.auth, OwnPool) and bool(environment.auth.machines)
-    return {
+    decided = {
         **named,
         "tenant_limits": _limits(environment.limits_by_tenant),
         "provider_limits": _limits(environment.provider_limits),
@@ -220,10 +221,13 @@ def _of_environment(environment: Environment) -> dict[str, object]:
         "machine_tenant_claim": TENANT_CLAIM if own_pool_lists_machines else "",
         "machine_roles_claim": ROLES_CLAIM if own_pool_lists_machines else "",
         **environment.caps.settings,
-        **environment.settings,
-        "is_local": environment.is_local,
-        "offline": environment.offline,  # always what the zip contains, whatever the overrides say
     }
+    if twice := sorted(decided.keys() & environment.settings.keys()):
+        raise ValueError(
+            f"environment {environment.name}: settings has {', '.join(twice)}, which options of the environment decide "
+            "(docs/options.md): give those instead"
+        )
+    return {**decided, **environment.settings}
 
 
 def _plain(value: object) -> object:

@@ -13,7 +13,7 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Referrer-Policy": "no-referrer",
 }
 """Headers of every answer. They win over a handler's own."""
 CACHE = "Cache-Control"

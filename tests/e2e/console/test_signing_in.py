@@ -46,6 +46,7 @@ def test_a_second_tab_is_signed_in_too_and_both_are_out_together(screen: Screen,
 def test_a_form_of_another_page_cannot_make_a_sign_in_of_this_one(screen: Screen) -> None:
     screen.page.goto(f"{screen.url}/console/signed-in?code=x&state=y")
     expect(screen.page.get_by_role("alert")).to_contain_text("not begun in this tab")
+    assert "code=" not in screen.page.url
 
 
 def test_a_sign_in_that_is_over_leaves_what_is_shown_and_says_so(screen: Screen, ann: Person) -> None:

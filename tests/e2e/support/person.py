@@ -15,7 +15,7 @@ OVER = ("completed", "failed", "cancelled")
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "strict-origin-when-cross-origin",
+    "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
 JSON = "application/json"
