@@ -149,7 +149,7 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     }  # fmt: skip
     assert view["tool_call"] == {
         "name": "delete_file", "input": {"path": "a.md"}, "input_text": '{"path":"a.md"}',
-        "input_hash": "ab" * 16, "shortened": False, "input_url": None,
+        "input_hash": "ab" * 16, "shortened": False, "input_url": None, "file_etag": None,
         "question": "May the agent delete a file?",
         "file": {"argument": "path", "use": "delete", "content": None, "replace": None},
     }  # fmt: skip

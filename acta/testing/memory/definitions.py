@@ -19,7 +19,7 @@ from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
 from acta_engine.store.keys import from_cursor, to_cursor
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_engine.store.table_layout import dump
+from acta_engine.store.table_layout import dump, skip_damaged
 from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import ToolDefinition, ToolSecret
 
@@ -45,7 +45,7 @@ class _MemoryDefinitionsByName(Generic[Definition]):
     def all(self, tenant: str) -> tuple[Definition, ...]:
         with self._table.lock:
             own = [each for key, each in sorted(self._documents.items()) if key[0] == tenant]
-        return tuple(self._read(each.version, each.body) for each in own)
+        return tuple(skip_damaged(lambda each: self._read(each.version, each.body), own))
 
     def get(self, tenant: str, name: str) -> Definition | None:
         stored = self._documents.get((tenant, name))

@@ -42,7 +42,7 @@ from acta_engine.store.dynamodb import (
 )
 from acta_engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN, FrozenModel
-from acta_engine.store.table_layout import Item, dump, item_key, load, record_key, stored
+from acta_engine.store.table_layout import Item, dump, item_key, load, record_key, skip_damaged, stored
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.tools.mcp.server import McpServer
@@ -181,7 +181,8 @@ class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
             KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
             ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
         )
-        return tuple(self.read(*stored(item)) for answer in answers for item in answer["Items"])
+        items = (item for answer in answers for item in answer["Items"])
+        return tuple(skip_damaged(lambda item: self.read(*stored(item)), items))
 
     def get(self, tenant: str, name: str) -> Definition | None:
         item = get_item(self._dynamodb, self._table, self._key(tenant, name))

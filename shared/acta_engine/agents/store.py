@@ -157,7 +157,7 @@ class NamedDefinitions(Protocol[Definition]):
     """
 
     def all(self, tenant: str) -> tuple[Definition, ...]:
-        """Sorted by name."""
+        """Sorted by name, without those that cannot be read."""
 
     def get(self, tenant: str, name: str) -> Definition | None:
         """None: there is none of this name."""

@@ -3,6 +3,7 @@
 import pytest
 
 from acta_engine.agents.store import DefinitionChanged, DefinitionExists
+from acta_engine.errors import PoisonedSession
 from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpServer, McpServerAuth
 from acta_engine.tools.registry import TenantRegistry
 from tests.stores.backends import Stores
@@ -84,3 +85,20 @@ def test_a_server_s_tools_are_in_the_registry_behind_those_of_the_tenant_s_own(
     assert (tool.kind, tool.effect, tool.written) == ("mcp", "read", make_server(stores).written)
     stores.tools.create(tenant, make_tool(stores, name))
     assert registry.specs(tenant, "default")[name].kind == "http"
+
+
+def test_a_server_that_cannot_be_read_hides_no_other(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep: object = 1
+    for _ in range(220):
+        deep = [deep]
+    desk, shop = make_server(stores), make_server(stores, "shop")
+    tool = desk.tools[0].model_copy(update={"input_schema": {"type": "object", "default": deep}})
+    stores.servers.create(tenant, shop)
+    with pytest.raises(PoisonedSession):
+        stores.servers.create(tenant, desk.model_copy(update={"tools": (tool,)}))
+    monkeypatch.setattr("acta_engine.store.schema.READ_LEVELS", 10**9)
+    stores.servers.create(tenant, desk.model_copy(update={"tools": (tool,)}))
+    assert stores.servers.all(tenant) == (shop,)
+    assert stores.other_definitions.snapshot(tenant).mcp_servers() == (shop,)

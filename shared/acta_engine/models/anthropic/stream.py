@@ -168,7 +168,8 @@ def _calls(blocks: list[Block], *, cut: bool) -> tuple[RequestedCall, ...]:
         if block["type"] != "tool_use":
             continue
         if not block["json"] and isinstance(block["input"], dict) and block["input"]:
-            calls.append(RequestedCall(joined(block["name"]), block["input"]))  # sent whole, not streamed
+            whole = json.dumps(block["input"])  # sent whole, not streamed
+            calls.append(parse_call(block["name"], whole, cut=False))
         else:
             calls.append(parse_call(block["name"], block["json"], cut=cut and block is blocks[-1]))
     return tuple(calls)

@@ -550,7 +550,7 @@ def _requested_call(item: _Item, *, cut: bool) -> RequestedCall:
 
 def _is_storable(item: _Item) -> bool:
     part = _kept_part(item) or {}
-    texts = [value for value in part.values() if isinstance(value, str)]
+    texts = [value for name, value in part.items() if name not in ("chars", "summary")]
     texts += [summary["text"] for summary in part.get("summary", ())]
     return all(joined_exactly(text) == text for text in texts)
 

@@ -152,6 +152,16 @@ def test_an_input_sent_whole_is_taken_whole() -> None:
     assert _reply(_tool(path="a"), stop="tool_use").calls[0].input == {"path": "a"}
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "half \ud800", "deep"])
+def test_an_input_sent_whole_that_could_not_be_stored_is_malformed(value: Any) -> None:
+    if value == "deep":
+        for _ in range(150):
+            value = [value]
+    call = _reply(_tool(path=value), stop="tool_use").calls[0]
+    assert call.input is None
+    assert call.malformed
+
+
 @pytest.mark.parametrize(
     ("json_text", "reason"),
     [

@@ -1,5 +1,7 @@
 """OpenAI's reasoning items are kept with the reply and sent back as they came."""
 
+from typing import Any
+
 import pytest
 
 from acta_engine.errors import ProviderRejected
@@ -73,6 +75,13 @@ def test_reasoning_that_cannot_be_stored_as_it_came_is_not_kept(server: FakeProv
 
     assert (reply.text, reply.raw) == ("So.", None)
     assert reply.thinking.encode()
+
+
+@pytest.mark.parametrize("id", [7, ["fc"], {"a": {}}])
+def test_an_id_that_is_no_text_is_not_kept(server: FakeProvider, id: Any) -> None:
+    queue(server, reasoning(1), {**function_call(1, "{}"), "id": id})
+
+    assert ask(server).raw is None
 
 
 def test_a_cut_call_leaves_the_others_in_their_places(server: FakeProvider) -> None:
