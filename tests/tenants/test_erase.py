@@ -11,6 +11,8 @@ from moto import mock_aws
 from acta.cli.operations.stored import erased_lines
 from acta_engine.aws.clients import Service, make_client
 from acta_engine.memories.memory import Memory, Source
+from acta_engine.queue.dynamodb import DynamoAdmission
+from acta_engine.queue.places import GrantPrice, QueuePlace
 from acta_engine.store.keys import notification_secrets_prefix
 from acta_engine.store.schema import CURRENT
 from acta_engine.tools.secret_reader import ToolSecretStore
@@ -124,13 +126,24 @@ class Deployment:
             NoPseudonyms(),
             committed_in({"Records": records}),
         )
+        now, admission = house.clock.now(), DynamoAdmission(self.aws.table, self.aws.dynamodb)
+        for provider, last in (("anthropic", TENANT), ("openai", OTHERS)):
+            for tenant in (TENANT, OTHERS):
+                place = QueuePlace(provider, tenant, waiting, now, 100)
+                admission.join(place, now, now + timedelta(minutes=1))
+            admission.take_for(last, provider, GrantPrice(60_000, 1_000), now)
         other = StoredHouse(self.aws, TURNS)
         other.stores.memories.add(OTHERS, memory("mem_other", USER))
         return first, waiting
 
     def left(self, tenant: str = TENANT) -> list[str]:
         """All that names the tenant, in whatever store, but the audit trail."""
-        items = [f"{item['pk']['S']} {item['sk']['S']}" for item in self.items()]
+        named = (f'"{tenant}"', f"#{tenant}#", f'T#{tenant}"')
+        items = [
+            f"T#{tenant} in {item['pk']['S']} {item['sk']['S']}"
+            for item in self.items()
+            if any(each in json.dumps(item, default=repr) for each in named)
+        ]
         versions = self.aws.s3.list_object_versions(Bucket=self.aws.bucket)
         objects = [each["Key"] for kind in ("Versions", "DeleteMarkers") for each in versions.get(kind, ())]
         secrets = [each["Name"] for each in self.secretsmanager.list_secrets()["SecretList"]]
@@ -181,8 +194,9 @@ def test_nothing_of_a_tenant_is_left_in_any_store(deployment: Deployment) -> Non
     assert (receipt.removed["sessions"], receipt.removed["users"], receipt.removed["secrets"]) == (2, 1, 2)
     assert receipt.removed["objects"] == 3, "earlier versions count, too"
     assert receipt.until is not None
-    late = (f"T#{TENANT}#S#{first} ", f"T#{TENANT}#S#{waiting} ")
-    tokens = f"T#{TENANT} Q"
+    here = f"T#{TENANT} in T#{TENANT}"
+    late = (f"{here}#S#{first} ", f"{here}#S#{waiting} ")
+    tokens = f"{here} Q"
     assert all(each.startswith((*late, tokens)) for each in deployment.left()), (
         "more is left than what stops late workers"
     )
@@ -378,6 +392,23 @@ def test_users_of_a_pool_that_is_not_acta_s_are_never_deleted() -> None:
 
     assert eraser({}).users is None
     assert eraser({"UserPoolId": "eu-west-1_acta"}).users is not None
+
+
+def test_what_a_late_worker_of_a_person_wrote_is_removed_once_none_can_live(deployment: Deployment) -> None:
+    """A tool may have keys to private files for minutes after its session was deleted; `recover` looks at sessions."""
+    house, eraser = deployment.house, deployment.eraser._replace(users=None)
+    house.start("Tidy")
+    until = erase_user(eraser, TENANT, USER).until
+    assert until is not None
+    assert house.clock.now() + timedelta(minutes=20) <= until
+    house.clock.advance(600)
+    assert erase_user(eraser, TENANT, USER).until == until, "a later run does not change the time"
+
+    house.stored_files.seen_by(USER).write(TENANT, "~/diary.md", b"private")
+    house.stores.memories.add(TENANT, memory("mem_late", USER))
+    house.clock.set(until)
+    last = erase_user(eraser, TENANT, USER)
+    assert (last.until, last.removed["objects"], last.removed["memories"]) == (None, 1, 1)
 
 
 def test_of_a_person_whom_nobody_knows_it_is_said_what_was_looked_at(deployment: Deployment) -> None:

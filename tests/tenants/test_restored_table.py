@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from acta_engine.audit.record import AuditRecord
 from acta_engine.audit.trail import DynamoTrail
 from acta_engine.aws.clients import Service
@@ -242,12 +244,13 @@ def test_it_may_be_repeated(aws: Aws) -> None:
     assert deployment.listed() == [session]
 
 
-def test_what_the_release_itself_has_stored_stays(aws: Aws) -> None:
+@pytest.mark.parametrize("partition", ["D", "D#anthropic#=A"])
+def test_what_the_release_itself_has_stored_stays(aws: Aws, partition: str) -> None:
     deployment = Deployment(aws)
     aws.dynamodb.put_item(
-        TableName=RESTORED_TABLE, Item={"pk": {"S": "D"}, "sk": {"S": "P#x"}, "v": {"N": "1"}}
+        TableName=RESTORED_TABLE, Item={"pk": {"S": partition}, "sk": {"S": "P#x"}, "v": {"N": "1"}}
     )
-    present = {"pk": {"S": "D"}, "sk": {"S": "P#x"}, "v": {"N": "2"}}
+    present = {"pk": {"S": partition}, "sk": {"S": "P#x"}, "v": {"N": "2"}}
     aws.dynamodb.put_item(TableName=aws.table, Item=present)
     deployment.go_back()
     assert present in aws.dynamodb.scan(TableName=aws.table)["Items"]

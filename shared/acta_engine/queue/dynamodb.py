@@ -185,11 +185,10 @@ class DynamoAdmission(DeploymentTable):
                 ":now": _n(in_milliseconds(now)),
             },
         )
-        tenant = _LINE + key_part(one.tenant)
         answer = self._query(
             one.provider,
             "sk BETWEEN :a AND :b",
-            {":a": f"{tenant}#", ":b": _sk(one)},
+            {":a": line_prefix(one.tenant), ":b": _sk(one)},
             PLACES_COUNTED + 1,
             count=True,
         )
@@ -299,8 +298,13 @@ def _bucket(item: Item) -> ProviderBucket:
     return ProviderBucket(**numbers, last=item["n"]["S"] if "n" in item else "", limits=limits)
 
 
+def line_prefix(tenant: str) -> str:
+    """How the sort keys of all the tenant's sessions in lines begin."""
+    return f"{_LINE}{key_part(tenant)}#"
+
+
 def _sk(one: QueuePlace) -> str:
-    return f"{_LINE}{key_part(one.tenant)}#{int(one.since.timestamp()):010d}#{key_part(one.session_id)}"
+    return f"{line_prefix(one.tenant)}{int(one.since.timestamp()):010d}#{key_part(one.session_id)}"
 
 
 def _item(one: QueuePlace) -> Item:

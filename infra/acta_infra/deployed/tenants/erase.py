@@ -13,16 +13,19 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from acta_engine.agents.dynamodb import DEPLOYMENT_PK
 from acta_engine.aws.clients import Service
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.errors import PoisonedSession, SessionNotFound
 from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
 from acta_engine.people.requester import Requester
+from acta_engine.queue.dynamodb import BUCKET, line_prefix
 from acta_engine.sessions.delete import delete
 from acta_engine.store import table_layout as items
 from acta_engine.store.keys import (
     FILES,
     SESSIONS,
+    TENANT,
     key_part,
     notification_secrets_prefix,
     tenant_pk,
@@ -32,7 +35,7 @@ from acta_engine.store.keys import (
 from acta_engine.store.objects import erase_prefix
 from acta_engine.turn.engine import Workflow
 from acta_engine.untrusted.path import private_folder
-from acta_infra.deployed.account import Account, pages
+from acta_infra.deployed.account import Account, pages, unless
 from acta_infra.deployed.operator_trail import OPERATOR
 from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of, stores_in
 from acta_infra.deployed.users import Users
@@ -41,8 +44,9 @@ ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
-"""The sort keys of the tenant's items that say until when (`ttl`) tokens of removed users are valid begin with this.
-The key alone is for all users of the tenant; with a subject behind it, the item is for that user.
+"""The sort keys of the tenant's items that say until when (`ttl`) tokens of removed users are valid, or workers of a
+person's deleted sessions may live, begin with this. The key alone is for all users of the tenant; with a subject behind
+it, the item is for that user.
 """
 TOKEN_LIFE = timedelta(hours=1)
 
@@ -98,7 +102,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
         if eraser.users is not None:  # first, so that nobody gets another token
             people = eraser.users.names(tenant)
             if people:
-                _note_tokens(eraser, tenant)
+                _note(stores, tenant, eraser.token_life)
             removed["users"] = eraser.users.delete_all(people)
         for entry in list(stores.all_sessions(tenant)):
             removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
@@ -121,13 +125,14 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
             looked_at["users"] = len(eraser.users.names(tenant))
             people = eraser.users.names(tenant, user)
             if people:
-                _note_tokens(eraser, tenant, user)
+                _note(stores, tenant, eraser.token_life, user)
             removed["users"] = eraser.users.delete_all(people)
         wrote_to: list[str] = []
         for entry in list(stores.all_sessions(tenant)):
             looked_at["sessions"] += 1
             people = _askers(stores, entry)
             if people[:1] == (user,):
+                _note(stores, tenant, WORKERS_LIVE, user)  # one may write private files and memories
                 removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
             elif user in people:
                 wrote_to.append(entry.session_id)
@@ -139,24 +144,25 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
                 stores.trail.note("memory.delete", tenant, memory_id=memory.memory_id)
                 stores.memories.delete(tenant, memory)
                 removed["memories"] += 1
-        until = _tokens_until(stores, tenant, user)
+        until = _noted(stores, tenant, user)
+        until = until if until is not None and until > stores.clock.now() else None
         receipt = ErasureReceipt(removed, until, tuple(wrote_to), looked_at)
         told |= receipt.told
     return receipt
 
 
-def _note_tokens(eraser: Eraser, tenant: str, user: str = "") -> None:
-    """Stores in the table until when tokens are valid: a later run, which finds no user any more, still reports it."""
-    stores = eraser.stores
-    until = int((stores.clock.now() + eraser.token_life).timestamp()) + 1
-    stores.put_item({**_tokens_key(tenant, user), "ttl": {"N": str(until)}})
+def _note(stores: TenantStores, tenant: str, life: timedelta, user: str = "") -> None:
+    """Stores in the table until when what lives for so long from now may bring data back: a later run, which finds
+    neither user nor session any more, still reports it. A later time that is noted already stays.
+    """
+    noted, until = _noted(stores, tenant, user), int((stores.clock.now() + life).timestamp()) + 1
+    if noted is None or noted.timestamp() < until:
+        stores.put_item({**_tokens_key(tenant, user), "ttl": {"N": str(until)}})
 
 
-def _tokens_until(stores: TenantStores, tenant: str, user: str) -> datetime | None:
-    """Until when tokens of the person may be valid; None: according to the table, none can be."""
+def _noted(stores: TenantStores, tenant: str, user: str) -> datetime | None:
     item = stores.item(_tokens_key(tenant, user))
-    until = None if item is None else _needed_until(item)
-    return until if until is not None and until > stores.clock.now() else None
+    return None if item is None else _needed_until(item)
 
 
 def _tokens_key(tenant: str, user: str) -> items.Item:
@@ -213,6 +219,13 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
     for keys in in_pages(tenant_items(stores, tenant)):
         gone = []
         for item in keys:
+            if item["pk"]["S"].startswith(f"{DEPLOYMENT_PK}#") and item["sk"]["S"] == BUCKET:
+                unless(  # it names the tenant that was admitted last, which may be another one by now
+                    "ConditionalCheckFailedException", stores.table, "update_item",
+                    TableName=stores.names.table, Key=key_of(item), UpdateExpression="REMOVE n",
+                    ConditionExpression="n = :tenant", ExpressionAttributeValues={":tenant": {"S": tenant}},
+                )  # fmt: skip
+                continue
             needed = _needed_until(item)
             if needed is None and item["sk"]["S"].startswith(items.COMMIT):
                 until = max(until or now, now + WORKERS_LIVE)
@@ -225,11 +238,21 @@ def delete_items(stores: TenantStores, tenant: str) -> tuple[int, datetime | Non
 
 
 def tenant_items(stores: TenantStores, tenant: str) -> Iterator[items.Item]:
-    """Keys of all items of the tenant. Reads the whole table, so that items that no listing names are found, too."""
+    """Keys of all items of the tenant, of its sessions in providers' lines, and of the buckets that name it. Reads the
+    whole table, so that items that no listing names are found, too.
+    """
+    values = {
+        ":one": tenant_pk(tenant),
+        ":many": f"{tenant_pk(tenant)}#",
+        ":deployment": f"{DEPLOYMENT_PK}#",
+        ":line": line_prefix(tenant),
+        ":tenant": tenant,
+    }
+    ours = "begins_with(pk, :deployment) AND (begins_with(sk, :line) OR n = :tenant)"
     return stores.scan(
         stores.names.table,
-        FilterExpression="pk = :one OR begins_with(pk, :many)",
-        ExpressionAttributeValues={":one": {"S": tenant_pk(tenant)}, ":many": {"S": f"{tenant_pk(tenant)}#"}},
+        FilterExpression=f"pk = :one OR begins_with(pk, :many) OR ({ours})",
+        ExpressionAttributeValues={name: {"S": value} for name, value in values.items()},
         ProjectionExpression="pk, sk, z, live_at, live, #ttl",
         ExpressionAttributeNames={"#ttl": "ttl"},
     )
@@ -240,6 +263,8 @@ def _needed_until(item: items.Item) -> datetime | None:
     then. None: the item is not needed.
     """
     sk = item["sk"]["S"]
+    if not item["pk"]["S"].startswith(TENANT):
+        return None
     if sk == TOKENS or sk.startswith(f"{TOKENS}#"):
         return datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
     if sk == items.ERASURE and "live" in item:

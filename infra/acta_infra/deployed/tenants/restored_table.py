@@ -222,7 +222,8 @@ def _there(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]
 
 
 def _is_deployments(item: Item) -> bool:
-    return str(item["pk"]["S"]) == DEPLOYMENT_PK
+    """Prompts of the release, and providers' buckets and lines. Those of earlier would name erased tenants again."""
+    return str(item["pk"]["S"]).partition("#")[0] == DEPLOYMENT_PK
 
 
 def _name(item: Item) -> tuple[str, str]:
