@@ -4,6 +4,7 @@ signature.
 
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,14 @@ import pytest
 
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.store.schema import CURRENT
+from acta_infra.deployed.tenants import backup
 from acta_infra.deployed.tenants.backup import (
     LIST,
+    MAX_LINE_BYTES,
+    Backup,
     BackupFolder,
     BackupUnusable,
+    lines_of,
     pack_lines,
     sha256_of,
 )
@@ -179,3 +184,45 @@ def test_a_file_whose_name_a_new_file_may_not_have_is_left_out(aws: Aws, tmp_pat
 
     done = back(house.stores, forged(tmp_path, hidden))
     assert done.files == {"name refused": 1, "restored": 1}
+
+
+def test_a_part_that_unpacks_to_gigabytes_is_refused_after_a_part_of_it() -> None:
+    packed = gzip.compress(b"a" * 2**20, 1) * 2_048
+    tracemalloc.start()
+    try:
+        with pytest.raises(BackupUnusable, match="larger"):
+            list(lines_of("sessions/x.jsonl.gz", packed))
+        assert tracemalloc.get_traced_memory()[1] < 4 * MAX_LINE_BYTES
+    finally:
+        tracemalloc.stop()
+    many = gzip.compress(b'{"a":"' + b"a" * 2**20 + b'"}\n', 1) * 600
+    with pytest.raises(BackupUnusable, match="larger"):
+        for _ in lines_of("files.jsonl.gz", many):
+            pass
+
+
+@pytest.mark.parametrize(
+    "line", ['{"a":' + "[" * 200_000 + "]" * 200_000 + "}", "[1]", '{"a":1,"a":2}', '{"a":NaN}', "\xff"]
+)
+def test_a_line_that_is_no_plain_object_makes_a_backup_unusable(line: str, tmp_path: Path) -> None:
+    with pytest.raises(BackupUnusable, match="cannot be read"):
+        list(lines_of("definitions.jsonl.gz", gzip.compress(line.encode("latin-1"))))
+    (tmp_path / LIST).write_bytes(line.encode("latin-1") + b"\n{}\n")
+    with pytest.raises(BackupUnusable, match="cannot be read"):
+        Backup(BackupFolder(tmp_path))
+
+
+def test_a_list_without_the_names_of_parts_is_unusable(tmp_path: Path) -> None:
+    with pytest.raises(BackupUnusable, match="cannot be read"):
+        Backup(listed(tmp_path, {"acta_backup": 1}, [{"sha256": "x"}]))
+
+
+def test_a_session_that_nobody_could_read_back_is_told_and_left_out(
+    aws: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = StoredHouse(aws, TURNS)
+    session = ended(house).session_id
+    monkeypatch.setattr(backup, "MAX_LINE_BYTES", 1_000)
+    said: list[str] = []
+    counts = backup.back_up(house.stores, TENANT, BackupFolder(tmp_path), lambda name, why: said.append(name))
+    assert (counts["sessions"], counts["unreadable"], said) == (0, 1, [session])

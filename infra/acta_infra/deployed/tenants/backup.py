@@ -18,8 +18,10 @@ session is as it was when it was read; a backup of a tenant at work is not one i
 import gzip
 import hashlib
 import json
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -36,6 +38,7 @@ from acta_engine.store.keys import SESSIONS as TEXT_KEYS
 from acta_engine.store.keys import key_part, tenant_prefix
 from acta_engine.store.objects import MISSING, read_object
 from acta_engine.store.schema import CURRENT, FrozenModel, to_json
+from acta_engine.untrusted.exact_json import read_exactly
 from acta_engine.untrusted.own_files import NameRefused, inside, write_own
 from acta_infra.deployed.tenants.stores import TenantStores
 
@@ -139,10 +142,16 @@ def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+MAX_UNPACKED_BYTES, MAX_LINE_BYTES = 512 * 2**20, 64 * 2**20
+"""Of one part, and of one line in it. A part of a few megabytes could unpack to gigabytes."""
+
+
 def pack_lines(lines: Iterable[Line]) -> bytes:
-    """The same lines give the same bytes."""
-    text = "".join(_line(each) for each in lines)
-    return gzip.compress(text.encode(), mtime=0)
+    """The same lines give the same bytes. Raises PoisonedSession where the part would be one that nobody can read."""
+    encoded = [_line(each).encode() for each in lines]
+    if sum(map(len, encoded)) > MAX_UNPACKED_BYTES or max(map(len, encoded), default=0) > MAX_LINE_BYTES:
+        raise PoisonedSession(f"it has more than {MAX_UNPACKED_BYTES:,} bytes, or a text that is too long")
+    return gzip.compress(b"".join(encoded), mtime=0)
 
 
 def _line(value: Line) -> str:
@@ -151,12 +160,25 @@ def _line(value: Line) -> str:
 
 
 def lines_of(name: str, data: bytes) -> Iterator[Line]:
-    """Raises BackupUnusable."""
+    """Unpacks one line after another. Raises BackupUnusable."""
+    left = MAX_UNPACKED_BYTES
     try:
-        for line in gzip.decompress(data).splitlines():
-            yield json.loads(line)
-    except (OSError, EOFError, ValueError):
+        with gzip.open(BytesIO(data)) as unpacked:
+            while line := unpacked.readline(min(left, MAX_LINE_BYTES) + 1):
+                left -= len(line)
+                if left < 0 or len(line) > MAX_LINE_BYTES:
+                    raise BackupUnusable(f"{name} is larger than any part that a backup has")
+                yield _parsed(line)
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
         raise BackupUnusable(f"{name} cannot be read: take another backup") from None
+
+
+def _parsed(line: bytes) -> Line:
+    """Raises ValueError, RecursionError."""
+    value = read_exactly(line.decode())
+    if not isinstance(value, dict):
+        raise ValueError("a line is an object")
+    return value
 
 
 def without_rights(commit: Commit) -> Commit:
@@ -178,16 +200,18 @@ class Backup:
             raise BackupUnusable(f"there is no {LIST}: no backup is there, or it was not finished") from None
         body, _, end = data.rstrip(b"\n").rpartition(b"\n")
         try:
-            first, *rest = (json.loads(line) for line in body.splitlines())
-            last = json.loads(end)
+            first, *rest = map(_parsed, body.splitlines())
+            last = _parsed(end)
             version = int(first["acta_backup"])
-        except (ValueError, KeyError, TypeError):
+            self._parts = {
+                each["name"]: BackupPart(each["name"], each["sha256"], each["bytes"]) for each in rest
+            }
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise BackupUnusable(f"{LIST} cannot be read: take another backup") from None
         if not 1 <= version <= FORMAT:
             raise BackupUnusable(f"it has format {version}, this release reads 1 to {FORMAT}")
         if last.get("end") != len(rest) or last.get("sha256") != sha256_of(body + b"\n"):
             raise BackupUnusable(f"{LIST} is damaged or cut off: take another backup")
-        self._parts = {each["name"]: BackupPart(each["name"], each["sha256"], each["bytes"]) for each in rest}
 
     @property
     def identity(self) -> str:
@@ -256,6 +280,7 @@ def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -
         session_id = entry.session_id
         try:
             lines = list(_session(stores, tenant, session_id))
+            packed = pack_lines(lines)
         except BlobMissing:
             if stores.log.latest(tenant, session_id) is not None:
                 told(session_id, "a text of it is missing")
@@ -266,7 +291,7 @@ def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -
             counts["unreadable"] += 1
             continue
         if lines:  # else it was deleted meanwhile
-            write(session_part(session_id), pack_lines(lines))
+            write(session_part(session_id), packed)
             counts["sessions"] += 1
 
     files: list[Line] = []
