@@ -34,7 +34,8 @@ class Retention:
     logs: int = 30
     """What the functions, the gateway and the firewall logged."""
     audit: int = 0
-    """Records of the audit trail. 0: for ever."""
+    """Records of the audit trail. 0: for ever. They are kept for longer than the tables can be restored: they say what
+    has to be erased again."""
 
     def __post_init__(self) -> None:
         """Raises ValueError."""
@@ -44,6 +45,11 @@ class Retention:
             raise ValueError("file_versions is at least 1 day; without versions say versioned_files=False")
         if not 1 <= self.recovery <= LONGEST_RECOVERY:
             raise ValueError(f"recovery is 1 to {LONGEST_RECOVERY} days, which is AWS's limit")
+        if 0 < self.audit <= self.recovery:
+            raise ValueError(
+                f"audit is 0 for ever, or more days than recovery, which is {self.recovery}: after a restore of the "
+                "table the trail says what has to be erased again"
+            )
         if self.logs not in LOG_DAYS:
             raise ValueError(
                 f"logs are kept for one of {', '.join(map(str, LOG_DAYS))} days, not {self.logs}"

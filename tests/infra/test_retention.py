@@ -52,6 +52,8 @@ def test_recover_alone_is_told_when_ended_sessions_go(each: Synthesised) -> None
         ({"recovery": 0}, "1 to 35"),
         ({"logs": 8}, "one of 1, 7, 14, 30, 90, 180, 365 days"),
         ({"audit": -1}, "or 0 for ever"),
+        ({"audit": 35}, "more days than recovery"),
+        ({"audit": 14, "recovery": 14}, "more days than recovery"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(kept: Mapping[str, int], says: str) -> None:

@@ -257,6 +257,36 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
     assert receiver.url == "https://hooks.example.com"
 
 
+def test_no_write_of_a_restored_definition_has_the_name_of_an_earlier_one(aws: Aws, tmp_path: Path) -> None:
+    """Calls, and what people approved, are bound to that name (`written`)."""
+    house = StoredHouse(aws, ())
+    define(house)
+    place, stores = taken(house, BackupFolder(tmp_path)), house.stores.definitions
+    tool, server = stores.tools.get(TENANT, "weigh"), stores.servers.get(TENANT, "desk")
+    assert tool is not None
+    assert server is not None
+    stores.tools.delete(TENANT, tool)
+    stores.servers.delete(TENANT, server)
+    house.clock.advance(3_600)
+    back(house.stores, place, TENANT)
+    for old, new in (
+        (tool, stores.tools.get(TENANT, "weigh")),
+        (server, stores.servers.get(TENANT, "desk")),
+    ):
+        assert new is not None
+        assert new == old.model_copy(update={"created_at": new.created_at})
+        assert old.written != new.written
+        assert old.model_copy(update={"version": 2}).written != new.model_copy(update={"version": 2}).written
+
+    now = stores.tools.get(TENANT, "weigh")
+    assert now is not None
+    stores.tools.replace(TENANT, now, now.model_copy(update={"version": 2, "description": "Weighs more"}))
+    back(house.stores, place, TENANT, replace=True)
+    last = stores.tools.get(TENANT, "weigh")
+    assert last is not None
+    assert last.written not in {tool.written, now.written, f"2/{now.created_at.isoformat()}"}
+
+
 def test_a_restore_may_be_repeated(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     ended(house)

@@ -211,8 +211,8 @@ def test_nothing_of_a_tenant_is_left_in_any_store(deployment: Deployment) -> Non
     assert deployment.audited() == [
         ("session.delete", first),
         ("session.delete", waiting),
-        *[("tenant.erase", "")] * 4,
-    ], "both times before it began and when it had ended"
+        *[("tenant.erase", "")] * 6,
+    ], "both times before it began, before the items went and when it had ended"
 
 
 def test_an_erasure_that_was_cut_short_is_repeated(deployment: Deployment) -> None:

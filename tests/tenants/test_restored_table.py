@@ -1,5 +1,7 @@
 """A restored table does nothing of its own, and has nothing that was erased since (ADR 86)."""
 
+import json
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +15,13 @@ from acta_engine.people.effects import RESTORED
 from acta_engine.recovery.recover import recover
 from acta_engine.sessions.control import UNKNOWN
 from acta_infra.deployed.tenants.erase import Eraser, erase_tenant
-from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
+from acta_infra.deployed.tenants.restored_table import (
+    RestoreProgress,
+    _erased_since,
+    later_sessions,
+    use_restored,
+)
+from acta_infra.deployed.tenants.stores import TenantStores
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.stores.backends import Aws, create
@@ -45,14 +53,13 @@ class Deployment:
         eraser = Eraser(self.house.stores, self.house.workflow, Service("secretsmanager", object()))
         return use_restored(eraser, RESTORED_TABLE, self.time)
 
-    def erased(self, tenant: str) -> None:
+    def erased(self, tenant: str, stores: TenantStores | None = None) -> None:
         class NoSecrets:
             def list_secrets(self, **_: Any) -> Any:
                 return {"SecretList": []}
 
-        erase_tenant(
-            Eraser(self.house.stores, self.house.workflow, Service("secretsmanager", NoSecrets())), tenant
-        )
+        secrets = Service("secretsmanager", NoSecrets())
+        erase_tenant(Eraser(stores or self.house.stores, self.house.workflow, secrets), tenant)
 
     def delete(self, session: str) -> None:
         """As over the API, whose dispatch records it."""
@@ -179,6 +186,32 @@ def test_a_tenant_that_was_erased_since_is_erased_again(aws: Aws) -> None:
 
     left = aws.dynamodb.scan(TableName=aws.table)["Items"]
     assert [item for item in left if TENANT in item["pk"]["S"]] == []
+
+
+def test_an_erasure_is_recorded_again_before_the_items_go(aws: Aws) -> None:
+    """A tenant's files may take hours. A command that is killed after them has no record of its end."""
+    deployment = Deployment(aws)
+    clock, stores = deployment.house.clock, deployment.house.stores
+    began = clock.now()
+
+    class Slow:
+        def __getattr__(self, name: str) -> Any:
+            clock.advance(3_600)
+            return getattr(stores.s3, name)
+
+    deployment.erased(TENANT, type(stores)(stores.names, stores.dynamodb, Slow(), clock))
+    records = [json.loads(each["j"]["S"]) for each in stores.scan(AUDIT)]
+    assert any(datetime.fromisoformat(each["at"]) > began for each in records)
+
+
+def test_an_erasure_that_ended_after_that_time_is_erased_again(aws: Aws) -> None:
+    deployment = Deployment(aws)
+    clock, stores = deployment.house.clock, deployment.house.stores
+    began = clock.now()
+    with stores.trail.recorded("tenant.erase", TENANT):
+        clock.advance(7_200)
+    assert [found[0] for found in _erased_since(stores, began + timedelta(hours=1))] == ["tenant.erase"]
+    assert list(_erased_since(stores, clock.now() + timedelta(seconds=1))) == []
 
 
 def test_what_came_after_is_gone_and_its_texts_are_named(aws: Aws) -> None:

@@ -98,7 +98,7 @@ def eraser_of(account: Account, token_life: timedelta = TOKEN_LIFE) -> Eraser:
 def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
     """Raises what AWS raises; then it may be repeated."""
     stores, removed = eraser.stores, Counter[str]()
-    with stores.trail.recorded("tenant.erase", tenant) as told:
+    with stores.trail.recorded(ERASE_TENANT, tenant) as told:
         if eraser.users is not None:  # first, so that nobody gets another token
             people = eraser.users.names(tenant)
             if people:
@@ -109,6 +109,8 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
         for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
             removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
         removed["secrets"] = _delete_secrets(eraser, tenant)
+        # A table may be restored to the middle of this; what came before may have taken hours.
+        stores.trail.note(ERASE_TENANT, tenant)
         removed["items"], until = delete_items(stores, tenant)
         receipt = ErasureReceipt(removed, until)
         told |= receipt.told

@@ -335,11 +335,13 @@ def _versioned(
     add: Callable[[Versioned], object],
     replace: Callable[[Versioned, Versioned], object],
 ) -> Outcome:
-    """As `_written`, of what counts its writes: the count makes no difference, and goes on where one is replaced."""
+    """As `_written`, of what counts its writes: the count makes no difference, and goes on where one is replaced. What
+    is added counts from now on: no write of it has the name of an earlier one, which an open approval may be for.
+    """
     if there is None:
-        add(backed_up)
+        add(backed_up.model_copy(update={"created_at": job.stores.clock.now()}))
         return "restored"
-    new = backed_up.model_copy(update={"version": there.version + 1})
+    new = backed_up.model_copy(update={"version": there.version + 1, "created_at": there.created_at})
     same = there.model_copy(update={"version": new.version}) == new
     return _written(job, there, same, lambda: None, lambda: replace(there, new))
 

@@ -122,8 +122,8 @@ def _remove_later(stores: TenantStores, source: str) -> int:
 
 
 def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, str | None, str]]:
-    """From the audit trail, which no restore changes: action, tenant, and the id of what was deleted. What was begun,
-    and nobody knows how it ended, was asked for all the same.
+    """From the audit trail, which no restore changes: action, tenant, and the id of what was deleted, of all that had
+    not ended by then. What was begun, and nobody knows how it ended, was asked for all the same.
     """
     seen: set[tuple[str, str, str]] = set()
     wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
@@ -135,7 +135,8 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
         details = record.get("details", {})
         thing = details.get("session_id") or details.get("memory_id") or ""
         key = (record["action"], item["pk"]["S"], thing)
-        if record.get("outcome") == "refused" or datetime.fromisoformat(record["at"]) < since or key in seen:
+        last = datetime.fromisoformat(record.get("ended_at") or record["at"])
+        if record.get("outcome") == "refused" or last < since or key in seen:
             continue
         seen.add(key)
         yield record["action"], part_text(item["pk"]["S"].removeprefix(TENANT)), thing
