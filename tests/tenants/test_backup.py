@@ -466,7 +466,7 @@ def test_a_backup_in_a_bucket_is_the_same_one(aws: Aws, tmp_path: Path) -> None:
     ended(house)
     house.stored_files.write(TENANT, "a.md", b"A")
     aws.s3.create_bucket(Bucket="backups")
-    in_bucket = taken(house, Bucket(aws.s3, "backups", "acme/may"))
+    in_bucket = taken(house, Bucket(aws.s3, "backups", "acme/may", "123456789012"))
     taken(house, BackupFolder(tmp_path))
     keys = [each["Key"] for each in aws.s3.list_objects_v2(Bucket="backups")["Contents"]]
     parts = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())

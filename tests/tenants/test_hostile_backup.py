@@ -5,12 +5,14 @@ signature.
 import gzip
 import json
 import tracemalloc
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acta.cli.operations import stored
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.store.schema import CURRENT
 from acta_infra.deployed.tenants import backup
@@ -226,3 +228,57 @@ def test_a_session_that_nobody_could_read_back_is_told_and_left_out(
     said: list[str] = []
     counts = backup.back_up(house.stores, TENANT, BackupFolder(tmp_path), lambda name, why: said.append(name))
     assert (counts["sessions"], counts["unreadable"], said) == (0, 1, [session])
+
+
+def test_a_bucket_is_asked_only_if_it_is_the_operator_s(aws: Aws) -> None:
+    """A bucket whose name is free in the operator's account may be somebody else's."""
+    asked: list[tuple[str, str]] = []
+
+    class S3:
+        def __getattr__(self, name: str) -> Any:
+            def call(**parameters: Any) -> Any:
+                asked.append((name, parameters.pop("ExpectedBucketOwner", "nobody's")))
+                return getattr(aws.s3, name)(**parameters)
+
+            return call
+
+    place = backup.place_of(f"s3://{aws.bucket}/acme", S3(), lambda: "210987654321")
+    place.write(LIST, b"x")
+    assert (place.has(LIST), place.read(LIST)) == (True, b"x")
+    with pytest.raises(backup.PartMissing):
+        place.read("files/none")
+    assert {owner for _, owner in asked} == {"210987654321"}
+    assert {"put_object", "list_objects_v2", "get_object"} == {name for name, _ in asked}
+
+
+def test_a_directory_needs_no_account(tmp_path: Path) -> None:
+    def nobody() -> str:
+        raise AssertionError("AWS was asked whose account it is")
+
+    backup.place_of(str(tmp_path), None, nobody).write(LIST, b"x")
+    assert (tmp_path / LIST).read_bytes() == b"x"
+
+
+@pytest.mark.parametrize(("named", "owner"), [(None, "123456789012"), ("210987654321", "210987654321")])
+def test_the_bucket_is_the_caller_s_account_s_unless_another_one_is_named(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch, named: str | None, owner: str
+) -> None:
+    class Sts:
+        def get_caller_identity(self) -> dict[str, str]:
+            return {"Account": "123456789012"}
+
+    class Caller:
+        def client(self, service: str) -> Any:
+            return Sts()
+
+    wrote: list[dict[str, Any]] = []
+
+    class S3:
+        def put_object(self, **parameters: Any) -> None:
+            wrote.append(parameters)
+
+    monkeypatch.setattr(stored, "account_of", lambda arguments: Caller())
+    stores = StoredHouse(aws, ()).stores
+    stores.s3 = S3()
+    stored._place(Namespace(bucket_owner=named), "s3://backups/acme", stores).write(LIST, b"x")
+    assert [each["ExpectedBucketOwner"] for each in wrote] == [owner]

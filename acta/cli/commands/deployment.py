@@ -26,6 +26,9 @@ TWELVE_HOURS = 43_200
 MOST_SECONDS = 999_999_999
 
 TENANT = (ENVIRONMENT, option("--tenant T", "whose data", required=True), STATE)
+BUCKET_OWNER = option(
+    "--bucket-owner ACCOUNT", "the AWS account of the bucket (default: that of your credentials)"
+)
 CONFIRMED = option("--confirm NAME", "for scripts: the environment's name once more")
 
 LOCAL = (
@@ -208,6 +211,7 @@ OPERATIONS = (
         "Back up a tenant with your AWS credentials: definitions, sessions, files.",
         *TENANT,
         option("--to PLACE", "a new directory, or s3://bucket/prefix", required=True),
+        BUCKET_OWNER,
         JSON,
         epilog="A backup has no secrets, tokens, approvals or unfinished work. Exit codes: 0 all is in it, 1 some "
         "sessions cannot be read and are not in it, 2 wrong use or refused.",
@@ -218,6 +222,7 @@ OPERATIONS = (
         "Restore a backup into a tenant. Sessions come back ended.",
         *TENANT,
         option("--from PLACE", "a directory, or s3://bucket/prefix", "source", required=True),
+        BUCKET_OWNER,
         option("--replace", "replace existing definitions and files that differ (never sessions)"),
         JSON,
         epilog="May be repeated: existing data is kept. Exit codes: 0 all is restored, 1 something existing differs "

@@ -50,7 +50,7 @@ OUTCOMES = {
 def backup(arguments: Namespace) -> int:
     """Returns exit code 1 if a session could not be read. Raises CliError."""
     stores = _stores(arguments)
-    place = _place(arguments.to, stores)
+    place = _place(arguments, arguments.to, stores)
     with aws_errors():
         if place.has(LIST):
             raise CliError(f"{arguments.to} has a backup already: name another place")
@@ -76,7 +76,7 @@ def backup(arguments: Namespace) -> int:
 def restore(arguments: Namespace) -> int:
     """Returns exit code 1 if something of the backup was left out. Raises CliError."""
     stores = _stores(arguments)
-    place = _place(arguments.source, stores)
+    place = _place(arguments, arguments.source, stores)
     with aws_errors():
         try:
             with stores.trail.recorded("tenant.restore", arguments.tenant, source=arguments.source):
@@ -115,9 +115,13 @@ def _stores(arguments: Namespace) -> TenantStores:
         return stores_in(account_of(arguments))
 
 
-def _place(where: str, stores: TenantStores) -> BackupPlace:
-    with cli_error(ValueError):
-        return place_of(where, stores.s3)
+def _place(arguments: Namespace, where: str, stores: TenantStores) -> BackupPlace:
+    def owner() -> str:
+        sts = Service("sts", account_of(arguments).client("sts"))
+        return arguments.bucket_owner or str(sts.call("get_caller_identity")["Account"])
+
+    with cli_error(ValueError), aws_errors():
+        return place_of(where, stores.s3, owner)
 
 
 def _complain(session_id: str, why: str) -> None:

@@ -78,11 +78,22 @@ class BackupFolder:
         return inside(self._path, name).exists()
 
 
-class Bucket:
-    """`prefix`: the beginning of all keys, without a slash at its end."""
+class _S3OfAccount(Service):
+    """Asks only buckets of one account: somebody else may have taken a bucket's name."""
 
-    def __init__(self, s3: Any, bucket: str, prefix: str) -> None:
-        self._s3 = Service("s3", s3)
+    def __init__(self, s3: Any, account: str) -> None:
+        super().__init__("s3", s3)
+        self._account = account
+
+    def call(self, operation: str, **parameters: Any) -> Any:
+        return super().call(operation, **parameters, ExpectedBucketOwner=self._account)
+
+
+class Bucket:
+    """`prefix`: the beginning of all keys, without a slash at its end. `owner`: the account whose bucket it is."""
+
+    def __init__(self, s3: Any, bucket: str, prefix: str, owner: str) -> None:
+        self._s3 = _S3OfAccount(s3, owner)
         self._bucket = bucket
         self._prefix = f"{prefix}/" if prefix else ""
 
@@ -103,14 +114,16 @@ class Bucket:
         return any(each["Key"] == key for each in found.get("Contents", ()))
 
 
-def place_of(where: str, s3: Any) -> BackupPlace:
-    """`where`: a folder, or `s3://bucket/prefix`. Raises ValueError where it names no bucket."""
+def place_of(where: str, s3: Any, owner: Callable[[], str]) -> BackupPlace:
+    """`where`: a folder, or `s3://bucket/prefix`. `owner`: says whose bucket it has to be. Raises ValueError where it
+    names no bucket.
+    """
     if not where.startswith(BUCKET_SCHEME):
         return BackupFolder(Path(where))
     bucket, _, prefix = where.removeprefix(BUCKET_SCHEME).partition("/")
     if not bucket:
         raise ValueError("a place in S3 is s3://bucket/prefix")
-    return Bucket(s3, bucket, prefix.rstrip("/"))
+    return Bucket(s3, bucket, prefix.rstrip("/"), owner())
 
 
 FORMAT = 1
