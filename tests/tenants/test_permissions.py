@@ -72,7 +72,7 @@ def noted(*clients: Any) -> Iterator[Calls]:
 def test_every_call_of_a_backup_and_a_restore_is_named(deployment: Deployment) -> None:
     house, aws = deployment.house, deployment.aws
     deployment.fill()
-    place = Bucket(aws.s3, aws.bucket, "backups")
+    place = Bucket(aws.s3, aws.bucket, "backups", "123456789012")
     with noted(aws.dynamodb, aws.s3) as calls:
         back_up(house.stores, TENANT, place, told)
         restore(house.stores, OTHER, place)
