@@ -138,11 +138,11 @@ class Deployment:
 
     def left(self, tenant: str = TENANT) -> list[str]:
         """All that names the tenant, in whatever store, but the audit trail."""
-        named = (f'"{tenant}"', f"#{tenant}#", f'T#{tenant}"')
+        marks = (f'"{tenant}"', f"#{tenant}#", f'T#{tenant}"')
         items = [
             f"T#{tenant} in {item['pk']['S']} {item['sk']['S']}"
             for item in self.items()
-            if any(each in json.dumps(item, default=repr) for each in named)
+            if any(each in json.dumps(item, default=repr) for each in marks)
         ]
         versions = self.aws.s3.list_object_versions(Bucket=self.aws.bucket)
         objects = [each["Key"] for kind in ("Versions", "DeleteMarkers") for each in versions.get(kind, ())]

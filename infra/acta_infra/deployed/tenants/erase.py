@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from acta_engine.agents.dynamodb import DEPLOYMENT_PK
+from acta_engine.audit.record import OperatorAction
 from acta_engine.aws.clients import Service
 from acta_engine.aws.step_functions import StepFunctionsWorkflow
 from acta_engine.errors import PoisonedSession, SessionNotFound
@@ -40,7 +41,8 @@ from acta_infra.deployed.operator_trail import OPERATOR
 from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of, stores_in
 from acta_infra.deployed.users import Users
 
-ERASE_TENANT, SESSION_DELETE = "tenant.erase", "session.delete"
+ERASE_TENANT: OperatorAction = "tenant.erase"
+SESSION_DELETE = "session.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
