@@ -48,6 +48,14 @@ def test_each_call_of_a_step_being_worked_on_asks_also_after_the_first_was_let_r
     assert needs_permission(with_permission(working, "create_file"), "create_file", risky=True)
 
 
+def test_approving_a_call_that_only_reads_gives_no_permission_for_one_that_does_more() -> None:
+    owing = plan(step(1, "list_files"), step(2, status="skipped"), owed=(ANY_RISKY_TOOL,))
+    after = with_permission(owing, "list_files", risky=False)
+    assert after.owed == (ANY_RISKY_TOOL,)
+    assert [one.permitted for one in after.steps] == [True, False]
+    assert needs_permission(after, "create_file", risky=True)
+
+
 def test_a_permission_of_a_later_step_is_not_given_by_that_of_an_earlier_one() -> None:
     later = with_permission(plan(step(1, "create_file"), step(2, "create_file")), "create_file")
     assert [one.permitted for one in later.steps] == [True, False]

@@ -12,7 +12,7 @@ from acta_engine.log.conversation import Content, ToolEntry, input_hash
 from acta_engine.log.events import QuestionExpired, QuestionResolved, ToolFinished
 from acta_engine.log.head import OpenCall, Result
 from acta_engine.people.intervention import Intervention, is_about_outage, is_about_restore, is_pause
-from acta_engine.people.opening import wait_for_people
+from acta_engine.people.opening import READS_ONLY, wait_for_people
 from acta_engine.plans.plan import with_permission
 from acta_engine.recovery.recover import decide_to_go_on, try_now
 from acta_engine.turn.budget import with_limits
@@ -192,8 +192,8 @@ def _release(change: Change, one: Intervention, amended: dict[str, Any] | None) 
         change.set_call(open_call, state="ready", amended=amended, approval="given")
     head = change.head
     if head.plan is not None:
-        edited = head.has_unread_plan_edit
-        change.set(plan=with_permission(head.plan, one.tool_call.name, is_edited=edited))
+        edited, risky = head.has_unread_plan_edit, not one.context.get(READS_ONLY)
+        change.set(plan=with_permission(head.plan, one.tool_call.name, risky=risky, is_edited=edited))
 
 
 def _go_on_with(

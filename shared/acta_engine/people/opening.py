@@ -124,6 +124,8 @@ TOOL_ASKS = (
     "you do not know."
 )
 GO_ON = "Go on?"
+READS_ONLY = "reads_only"
+"""In the context of an approval: the tool only reads, so the approval is for no call of a tool that does more."""
 PAUSED = "paused"
 
 
@@ -161,6 +163,8 @@ def open_approval(
         )
     )
     context = _asked("acta", APPROVAL[why].format(name=call.name), said) | {"reason": why}
+    if not tool.is_risky:
+        context[READS_ONLY] = True
     withheld = change.head.open_call(call.call_id)
     seen = withheld.seen_file if withheld is not None else None
     asked_about = _shown(call).model_copy(update={"seen_file": seen})

@@ -118,11 +118,17 @@ def needs_permission(plan: ExecutionPlan, tool: str, *, risky: bool) -> bool:
     return tool in wanted or (risky and ANY_RISKY_TOOL in wanted)
 
 
-def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) -> ExecutionPlan:
-    """The plan after a person has approved a call of `tool`. `is_edited`: a person has edited the plan since the call
-    was asked for. The pending steps may no longer be those that the call was for, so they still ask."""
-    asking = [step for step in (*_current(plan), *_finished_without(plan)) if step.tool in (tool, None)]
-    if not _wanted(asking) and not {tool, ANY_RISKY_TOOL} & {*plan.owed}:
+def with_permission(
+    plan: ExecutionPlan, tool: str, *, risky: bool = True, is_edited: bool = False
+) -> ExecutionPlan:
+    """The plan after a person has approved a call of `tool`. `risky`: it is not read-only; the approval of one that is
+    gives no permission for tools that do more. `is_edited`: a person has edited the plan since the call was asked for.
+    The pending steps may no longer be those that the call was for, so they still ask."""
+    given = {tool, ANY_RISKY_TOOL} if risky else {tool}
+    asking = [
+        step for step in (*_current(plan), *_finished_without(plan)) if (step.tool or ANY_RISKY_TOOL) in given
+    ]
+    if not _wanted(asking) and not given & {*plan.owed}:
         # A step that has not begun names the tool, and that is why the person was asked.
         asking = [step for step in plan.open_steps if step.requires_permission and step.tool == tool][:1]
     numbers = {step.step_number for step in asking if not (is_edited and step.status == "pending")}
@@ -132,7 +138,7 @@ def with_permission(plan: ExecutionPlan, tool: str, *, is_edited: bool = False) 
         else step
         for step in plan.steps
     )
-    owed = tuple(name for name in plan.owed if name not in (tool, ANY_RISKY_TOOL))
+    owed = tuple(name for name in plan.owed if name not in given)
     approved = tuple(sorted({*plan.approved, *(set(plan.owed) - set(owed))}))
     return plan.model_copy(update={"steps": steps, "owed": owed, "approved": approved})
 
