@@ -282,3 +282,23 @@ def test_replacing_a_file_is_of_high_stakes_and_what_a_plan_s_step_asks_for_is_n
     session = acting(house, "ann").start("Write it").session_id
     house.run()
     assert is_for_others_only(asked(house, session)) is asks_another
+
+
+@pytest.mark.parametrize("asked_path", ["accounts.txt", "new.txt"])
+@pytest.mark.parametrize("approver", ["another", "anyone"])
+def test_a_question_of_a_plan_s_step_is_modified_to_no_replacement(asked_path: str, approver: str) -> None:
+    writes = says("I write.", call("create_file", path=asked_path, content="x"))
+    asking = {"description": "write", "tool": "create_file", "requires_permission": True}
+    steps = says("", call("update_plan", action="create", goal="it", steps=[asking]))
+    house = House(ScriptedModel((steps, writes, *ENDS)), high_stakes_approver=approver)
+    house.files.write(TENANT, "accounts.txt", b"a year of accounts")
+    session = acting(house, "ann").start("Write it").session_id
+    house.run()
+    one = asked(house, session)
+    with pytest.raises(ValidationFailed, match="Reject the call instead"):
+        house.resolve(session, one, "modify", path="accounts.txt", content="of ann", replace=True)
+    assert asked(house, session) == one
+    house.resolve(session, one, "modify", path="other.txt", content="of ann", replace=False)
+    house.run()
+    assert house.files.read(TENANT, "accounts.txt") == b"a year of accounts"
+    assert house.files.read(TENANT, "other.txt") == b"of ann"

@@ -9,6 +9,7 @@ from acta_engine.errors import StoreUnavailable
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
+from acta_engine.people.intervention import SeenFile
 from acta_engine.tools.execute import run_call
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import BuiltinRegistry
@@ -183,10 +184,10 @@ def test_a_deletion_that_died_after_its_effect_says_the_same_as_a_clean_one() ->
     house = House(ScriptedModel([]))
     house.files.write(TENANT, "a.txt", b"alpha")
     spec = house.registry.specs(TENANT, "default")["delete_file"]
-    first = house.runtime.toolbox.run(spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9))
-    again = house.runtime.toolbox.run(
-        spec, {"path": "a.txt"}, CallContext(TENANT, "s", "a", "e", 9, rerun=True)
-    )
+    seen = SeenFile(path="a.txt", etag=house.files.etag(TENANT, "a.txt"))
+    context = CallContext(TENANT, "s", "a", "e", 9, seen_file=seen)
+    first = house.runtime.toolbox.run(spec, {"path": "a.txt"}, context)
+    again = house.runtime.toolbox.run(spec, {"path": "a.txt"}, context._replace(rerun=True))
     assert first == again
 
 

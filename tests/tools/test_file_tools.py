@@ -154,7 +154,7 @@ def test_a_new_file_is_created_and_an_old_one_replaced_where_the_call_says_so() 
     desk = Desk()
     assert desk.run("create_file", path="a/notes.md", content="Grüße") == "Created a/notes.md, 7 bytes."
     desk.context = desk.context._replace(effect_id="another")
-    replaced = desk.run("create_file", path="a/notes.md", content="x", replace=True)
+    replaced = seeing(desk, "a/notes.md").run("create_file", path="a/notes.md", content="x", replace=True)
     assert replaced == "Replaced a/notes.md, 1 byte."
     assert desk.files.read("acme", "a/notes.md") == b"x"
 
@@ -172,7 +172,7 @@ def test_a_file_that_is_there_is_not_overwritten_by_a_call_that_does_not_say_so(
 
 
 def test_a_call_that_is_made_again_says_what_it_did_the_first_time() -> None:
-    desk = Desk().has("old.md")
+    desk = seeing(Desk().has("old.md"), "old.md")
     for path, done, replace in (("new.md", "Created", False), ("old.md", "Replaced", True)):
         for rerun in (False, True):
             desk.context = desk.context._replace(effect_id=path, rerun=rerun)
@@ -194,7 +194,7 @@ def test_text_that_is_no_unicode_is_not_written() -> None:
 
 def test_a_deleted_file_is_gone() -> None:
     desk = Desk().has("a")
-    assert desk.run("delete_file", path="a") == "Deleted a."
+    assert seeing(desk, "a").run("delete_file", path="a") == "Deleted a."
     assert desk.run("list_files") == "No files in /."
 
 
@@ -237,7 +237,10 @@ def test_hidden_names_of_earlier_releases_are_shown_and_not_acted_on() -> None:
     ]
     for tool in ("read_file", "delete_file"):
         assert "hidden character" in desk.fails(tool, path="pay\u200broll.csv")
-    assert desk.run("delete_file", path="A\u0308rger.txt") == "Deleted A\u0308rger.txt."
+    assert (
+        seeing(desk, "A\u0308rger.txt").run("delete_file", path="A\u0308rger.txt")
+        == "Deleted A\u0308rger.txt."
+    )
     assert "NFC" in desk.fails("create_file", path="A\u0308rger.txt", content="x")
 
 
@@ -273,6 +276,8 @@ def test_a_private_session_s_tools_work_under_its_owner_s_home() -> None:
     assert desk.run("list_files") == "1 file, 0 folders in /:\nshared.md  9 bytes"
     assert "~/plans/may.md" in desk.fails("read_file", path="~/may.md")
     assert "may.md" not in desk.fails("read_file", path="may.md").partition("These")[2]
+    seen = SeenFile(path="~/plans/may.md", etag=desk.files.seen_by("ann").etag("acme", "~/plans/may.md"))
+    desk.context = desk.context._replace(seen_file=seen)
     assert desk.run("delete_file", path="~/plans/may.md") == "Deleted ~/plans/may.md."
 
 
@@ -297,6 +302,15 @@ def test_a_file_that_was_changed_since_a_person_was_shown_it_is_left_as_it_is(
     desk.files.write("acme", "a.md", b"meanwhile")
     assert "changed after a person was asked" in desk.fails(name, **arguments)
     assert desk.files.read("acme", "a.md") == b"meanwhile"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("create_file", REPLACING), ("delete_file", {"path": "a.md"})]
+)
+def test_a_call_whose_file_nobody_was_shown_takes_none_away(name: str, arguments: dict[str, object]) -> None:
+    desk = Desk().has("a.md")
+    desk.fails(name, **arguments)
+    assert desk.files.read("acme", "a.md") == b"xxxx"
 
 
 def test_a_replacement_of_a_file_that_is_gone_since_is_not_made() -> None:

@@ -28,7 +28,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import SessionIndex
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import ANYONE, HIGH_STAKES
+from acta_engine.people.policies import ANYONE, HIGH_STAKES, approval_reason
 from acta_engine.people.requester import Requester, require_decider
 from acta_engine.people.visibility import is_visible
 from acta_engine.people.wait import attempts_in_time
@@ -76,6 +76,11 @@ def amended(
     wrong = spec and _misfit(registry, spec, wanted, private)
     if wrong:
         raise ValidationFailed("The input does not fit the tool.", {"input": [wrong]})
+    needs = approval_reason(None, spec, wanted) if spec is not None else None
+    was_asked = one.context.get("reason") in HIGH_STAKES
+    if needs in HIGH_STAKES and not was_asked:  # that may be other people's to decide, and no file was shown
+        details = {"input": ["nothing that has high stakes or replaces a file: nobody was asked about that"]}
+        raise ValidationFailed(f"This input needs another approval than was asked for. {INSTEAD}", details)
     return wanted
 
 

@@ -68,11 +68,13 @@ class BuiltinCall(NamedTuple):
 
     @property
     def seen_etag(self) -> str | None:
-        """The tag of the file at the call's path as a person was shown it; empty: there was none. None: nobody was
-        shown this file, such as where who decided named another one.
+        """The tag of the file at the call's path as a person was shown it; empty: there was none, or nobody was shown
+        a file, and then the call may take none away. None: who decided named another one than they were shown.
         """
         seen = self.context.seen_file
-        return seen.etag if seen is not None and seen.path == self.arguments["path"] else None
+        if seen is None:
+            return ""
+        return seen.etag if seen.path == self.arguments["path"] else None
 
 
 class Registry(Protocol):
