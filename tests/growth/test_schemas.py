@@ -226,12 +226,12 @@ def test_the_check_of_a_definition_is_quick_whatever_it_refers_to() -> None:
     """Schemas inside each other, each referred to, the innermost first."""
     inner: dict[str, Any] = {"type": "string"}
     pointer, pointers = "#/x", []
-    for _ in range(45):
+    for _ in range(23):
         inner = {"properties": {"a": inner}}
-    for _ in range(45):
+    for _ in range(23):
         pointer += "/properties/a"
         pointers.append(pointer)
-    fields = {f"f{n}": {"$ref": each} for n, each in enumerate(pointers[:25])}
+    fields = {f"f{n}": {"$ref": each} for n, each in enumerate(pointers)}
     check_schema(whole(properties=fields) | {"x": inner})
 
 

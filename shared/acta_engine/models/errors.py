@@ -158,7 +158,8 @@ _NAMES_BY_WORDING = {
 }
 _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""
-_QUOTED = re.compile(r"""(?<!\w)(["'`]).*?(?:\1(?!\w)|\Z)""", re.DOTALL)
+_QUOTED = re.compile(r"""(?<!\w)(?:"[^"]*"?|`[^`]*`?|'(?:[^']|'\w)*'?)""")
+"""A quotation that nobody closes goes to the end. An apostrophe within a word closes none."""
 _GENERAL = ("_error", "_request", "_argument")
 """Ends of codes that say no more than that the request is wrong."""
 

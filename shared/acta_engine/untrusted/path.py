@@ -132,12 +132,15 @@ def listed_path(stored: str, prefix: str, user: str | None) -> str | None:
     return None if stored.startswith(_FOLDER) else stored
 
 
+_OWNERS_FOLDER = re.compile(f"{_FOLDER}[0-9a-f]{{64}}")
+
+
 def check_stored_path(stored: str) -> None:
     """Checks where a file is to be stored below the tenant's prefix, in somebody's private folder or outside of them,
     as `check_new_path` checks a path. Raises PathRefused.
     """
     folder, _, path = stored.partition("/")
-    if re.fullmatch(f"{_FOLDER}[0-9a-f]{{64}}", folder):
+    if _OWNERS_FOLDER.fullmatch(folder):
         check_new_path(PRIVATE + path)
     elif is_private(stored):
         raise PathRefused("private files are stored in their owner's folder")
