@@ -2,16 +2,21 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.operations.posture import tell_posture
+from acta_engine.settings import Settings
 from acta_infra.deployed.account import Account
-from acta_infra.deployed.posture import PENDING, DeployedPosture, SeenPoint
+from acta_infra.deployed.posture import PENDING, SETTING_OF, SLACK, DeployedPosture, SeenPoint
 from acta_infra.environments import PROD, Environment
+from acta_infra.lambdas.grants import gets
+from acta_infra.options import SlackChannel
 from acta_infra.posture import POINTS, with_decisions
+from acta_infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised
 from tests.infra.test_function import variables
 
@@ -29,6 +34,10 @@ class Deployed(Account):
 
     made: Synthesised
     changed: Mapping[str, str] = {}
+    only = ""
+    """The one function in which it was changed. Empty: in all."""
+    subscribed: tuple[tuple[str, str], ...] = (("email", "b@example.com"), ("email", "a@example.com"))
+    """Protocols and endpoints."""
     mfa = "ON"
     vpc = ""
     pending: tuple[str, ...] = ()
@@ -46,8 +55,10 @@ class Deployed(Account):
     def get_function_configuration(self, FunctionName: str, Qualifier: str) -> Any:  # noqa: N803
         assert Qualifier == "live"
         self._refuse(FunctionName)
-        own = {name: str(value) for name, value in variables(self.made, FunctionName.split("-")[2]).items()}
-        return {"Environment": {"Variables": {**own, **self.changed}}, "VpcConfig": {"VpcId": self.vpc}}
+        function = FunctionName.split("-")[2]
+        own = {name: str(value) for name, value in variables(self.made, function).items()}
+        changed = self.changed if self.only in ("", function) else {}
+        return {"Environment": {"Variables": {**own, **changed}}, "VpcConfig": {"VpcId": self.vpc}}
 
     def get_function_concurrency(self, FunctionName: str) -> Any:  # noqa: N803
         name = FunctionName.split("-")[2]
@@ -62,11 +73,11 @@ class Deployed(Account):
         return {
             "Subscriptions": [
                 {
-                    "Protocol": "email",
+                    "Protocol": protocol,
                     "Endpoint": each,
                     "SubscriptionArn": PENDING if each in self.pending else f"{TopicArn}:{each}",
                 }
-                for each in ("b@example.com", "a@example.com")
+                for protocol, each in self.subscribed
             ]
         }
 
@@ -112,6 +123,73 @@ def test_what_somebody_changed_by_hand_differs(
 ) -> None:
     found = look(prod, **different)[option]
     assert (found.state, found.seen) == ("differs", seen)
+
+
+OTHER = {
+    "default_visibility": {"ACTA_DEFAULT_VISIBILITY": "private"},
+    "retention.ended_sessions": {"ACTA_ENDED_SESSIONS_DAYS": "9"},
+    "high_stakes_approver": {"ACTA_HIGH_STAKES_APPROVER": "anyone"},
+    "programs_decide": {"ACTA_PROGRAMS_DECIDE": "true"},
+    "file_change_role": {"ACTA_FILE_CHANGE_ROLE": ""},
+    "record_reads": {"ACTA_RECORD_READS": "false"},
+    "mcp_decisions": {"ACTA_MCP_DECISIONS": "form"},
+    "tool_processes": {"ACTA_TOOL_PROCESSES": "shared"},
+    "tenant_share": {"ACTA_TENANT_LIMITS": "{}"},
+    "usd_per_day": {"ACTA_USD_PER_DAY": "{}"},
+    "caps.cost_budget_usd": {"ACTA_CAP_COST_BUDGET_USD": "1000"},
+}
+"""By point that settings show: another value of it."""
+
+
+def having(option: str) -> list[FunctionName]:
+    name = SETTING_OF.get(option, option)
+    return [each for each in environment().functions if gets(each, name)]
+
+
+def test_every_point_that_settings_show_is_changed_in_one_function_alone() -> None:
+    assert list(OTHER) == [
+        each.option for each in POINTS if SETTING_OF.get(each.option, each.option) in Settings.fields
+    ]
+
+
+@pytest.mark.parametrize(("option", "function"), [(each, one) for each in OTHER for one in having(each)])
+def test_one_function_with_another_value_differs(
+    option: str, function: FunctionName, prod: Synthesised
+) -> None:
+    found = look(prod, changed=OTHER[option], only=function)[option]
+    assert found.state == "differs"
+    assert len(having(option)) == 1 or found.seen.startswith(f"{function}: ")
+
+
+WEBHOOK = "https://oncall.example.com/alarms"
+
+
+@pytest.mark.parametrize(
+    ("subscribed", "pending", "outputs", "state"),
+    [
+        ((("https", WEBHOOK), ("https", SLACK)), (), OUTPUTS, "has it"),
+        ((("https", WEBHOOK), ("https", SLACK)), (WEBHOOK,), OUTPUTS, "differs"),
+        ((("https", WEBHOOK),), (), OUTPUTS, "differs"),
+        ((("https", SLACK),), (), OUTPUTS, "differs"),
+        ((), (), OUTPUTS, "differs"),
+        ((("https", WEBHOOK), ("https", SLACK)), (), {"UserPoolId": "pool"}, "not seen"),
+    ],
+    ids=["both", "unconfirmed", "no channel", "no webhook", "nobody", "no topic"],
+)
+def test_a_webhook_and_a_channel_that_stand_for_addresses_are_looked_at(
+    subscribed: tuple[tuple[str, str], ...],
+    pending: tuple[str, ...],
+    outputs: Mapping[str, str],
+    state: str,
+    prod: Synthesised,
+) -> None:
+    watch = replace(PROD.watch, webhooks=(WEBHOOK,), slack=SlackChannel("T012ABCDE", "C012ABCDE"))
+    others = {name: value for name, value in DECIDED.items() if name != "watch.emails"}
+    account = Deployed("prod")
+    account.made, account.subscribed, account.pending = prod, subscribed, pending
+    deployed = DeployedPosture(with_decisions(replace(PROD, watch=watch), others), account, outputs)
+    (found,) = (each for each in deployed.points() if each.option == "watch.emails")
+    assert found.state == state
 
 
 def test_a_reservation_that_was_taken_away_differs(prod: Synthesised) -> None:

@@ -6,7 +6,8 @@ from datetime import timedelta
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
 from acta_engine.limits.shares import PER_DOLLAR, day_of
 from acta_engine.models.model import TokenUsage
-from acta_engine.models.providers import PROVIDERS, cost_usd, dearest_usd
+from acta_engine.models.providers import PROVIDERS, NamedModel, cost_usd, dearest_usd, most_usd
+from acta_engine.turn.budget import reserve
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -84,3 +85,26 @@ def test_a_model_without_a_known_price_counts_as_the_dearest_one() -> None:
     assert abs(granted(house) - calls * dearest_usd(DEAR.input, DEAR.output)) < 0.001
     dearest = max(each.rates.output for one in PROVIDERS.values() for each in one.prices.values())
     assert dearest_usd(0, 1_000_000) >= dearest / 1_000
+
+
+def test_a_fallback_without_a_known_price_counts_as_the_dearest_one_beside_a_cheap_model() -> None:
+    fallback = NamedModel("bedrock", "global.anthropic.claude-opus-4-5")
+    cheap = NamedModel("openai", "gpt-5-nano")
+    script = [plans("look"), says("", step(1, "completed", "ok")), completes("Done.")]
+    answers = [each._replace(usage=DEAR, model=fallback.model, provider=fallback.provider) for each in script]
+    scripted = ScriptedModel(answers, forever=True)
+    scripted.provider = cheap.provider
+    house = House(scripted, usd_per_day={"*": 100})
+    named = AgentDefinition(
+        agent_id=DEFAULT_AGENT, name="A", version=1, provider=cheap.provider, model=cheap.model
+    )
+    house.definitions.replace_agent(TENANT, built_in(), named)
+    session = house.start("Look").session_id
+    house.run()
+    calls = house.head(session).usage.llm_calls
+    assert calls == len(script)
+    assert abs(granted(house) - calls * dearest_usd(DEAR.input, DEAR.output)) < 0.001
+    reserved = reserve(house.head(session), 3_000, 4_096, (cheap, fallback))
+    assert reserved is not None
+    assert reserved.usd == most_usd((cheap,), reserved.input, reserved.output)
+    assert reserved.day_usd == dearest_usd(reserved.input, reserved.output)

@@ -11,19 +11,22 @@ from acta_engine.aws.errors import NOT_FOUND
 from acta_engine.settings import Settings, SettingsError
 from acta_infra.deployed.account import AWS_ERRORS, Account, pages, reserved_now, unless
 from acta_infra.environments import Environment
+from acta_infra.lambdas.grants import gets
 from acta_infra.names import ALIAS, function_name
 from acta_infra.options import Network
 from acta_infra.posture import POINTS, Point, applies, as_text, value_of
 from acta_infra.sizing import FunctionName
 
-SETTING_OF: Mapping[str, tuple[FunctionName, str]] = {
-    "retention.ended_sessions": ("recover", "ended_sessions_days"),
-    "caps.cost_budget_usd": ("start", "cap_cost_budget_usd"),
-    "tenant_share": ("start", "tenant_limits"),
+SETTING_OF: Mapping[str, str] = {
+    "retention.ended_sessions": "ended_sessions_days",
+    "caps.cost_budget_usd": "cap_cost_budget_usd",
+    "tenant_share": "tenant_limits",
 }
-"""Points that a setting of another name shows: the function that has it, and its name."""
+"""Points that a setting of another name shows."""
 PENDING = "PendingConfirmation"
 """What SNS says instead of the ARN of a subscription that nobody has confirmed."""
+SLACK = "https://global.sns-api.chatbot.amazonaws.com"
+"""The endpoint by which the service that writes into channels of Slack gets the messages of a topic."""
 
 
 class NotSeen(Exception):
@@ -69,17 +72,27 @@ class DeployedPosture:
     def _wanted(self, point: Point) -> object:
         if point.option == "tenant_share":
             return self._limits(self._environment.limits_by_tenant["*"]._asdict())
+        if point.option == "watch.emails":
+            return self._endpoints()
         value = value_of(self._environment, point)
         if isinstance(value, Network):
             return value.vpc_id
         return dict(value) if isinstance(value, Mapping) else value
 
     def _setting(self, point: Point) -> object:
-        """As the functions have it under the alias by which they are called."""
-        named = SETTING_OF.get(point.option)
-        name = named[1] if named is not None else point.option
-        having = (each for each in self._environment.functions if Settings.fields[name].is_for(each))
-        function = named[0] if named is not None else next(having)
+        """As all functions that get the setting have it, under the alias by which they are called: each enforces the
+        point for itself. Where only some have another value, a text that names them."""
+        name, wanted = SETTING_OF.get(point.option, point.option), self._wanted(point)
+        having = [each for each in self._environment.functions if gets(each, name)]
+        found = {each: self._setting_of(each, name) for each in having}
+        others = [each for each in having if found[each] != wanted]
+        if not others:
+            return wanted
+        if others == having and all(each == found[having[0]] for each in found.values()):
+            return found[having[0]]
+        return "; ".join(f"{each}: {as_text(found[each]) or 'none'}" for each in others)
+
+    def _setting_of(self, function: FunctionName, name: str) -> object:
         if function not in self._settings:
             self._settings[function] = self._settings_of(function)
         value = getattr(self._settings[function], name)
@@ -126,14 +139,20 @@ class DeployedPosture:
         answer = self._service("cognito-idp").call("describe_user_pool", UserPoolId=pool)["UserPool"]
         return {"ON": "required", "OPTIONAL": "optional"}.get(answer.get("MfaConfiguration", "OFF"), "off")
 
+    def _endpoints(self) -> tuple[str, ...]:
+        """Of everybody who is to be told of alarms: a webhook or a channel may stand for the addresses."""
+        watch = self._environment.watch
+        return (*(watch.emails or ()), *watch.webhooks, *((SLACK,) if watch.slack is not None else ()))
+
     def _told(self) -> tuple[str, ...]:
         """The addresses that were confirmed. Others are named as what they are, so that they differ."""
         topic = self._outputs.get("AlarmsTopicArn")
         if topic is None:
-            return ()
+            raise NotSeen("the stack has no output AlarmsTopicArn")
         listed = pages(self._service("sns"), "list_subscriptions_by_topic", "NextToken", TopicArn=topic)
-        found = [each for page in listed for each in page["Subscriptions"] if each["Protocol"] == "email"]
-        wanted = self._environment.watch.emails or ()
+        every = [each for page in listed for each in page["Subscriptions"]]
+        found = [each for each in every if each["Protocol"] in ("email", "https")]
+        wanted = self._endpoints()
         waits = {each["Endpoint"] for each in found if each["SubscriptionArn"] == PENDING}
         there = [each["Endpoint"] for each in found]
         in_order = [

@@ -35,7 +35,7 @@ from acta_infra.api.issuers import OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.data_stores import new_log_group
 from acta_infra.environments import SNAP_START_SINCE, Environment
-from acta_infra.lambdas.grants import CHANGE, GRANTS, READ_SECRETS
+from acta_infra.lambdas.grants import GRANTS, READ_SECRETS, gets
 from acta_infra.lambdas.roles import LAMBDA, WRITE_LOGS, Resources, allow, role_with, roles_of
 from acta_infra.names import (
     ALIAS,
@@ -144,7 +144,8 @@ class ActaFunction(Construct):
             "tenant_role": tenant_role,
         }
         values = {field: value for field, value in given.items() if value not in EMPTY}
-        values = {**_granted_to(name, values), **self._of_grants(name, values)}
+        granted = {field: value for field, value in values.items() if gets(name, field)}
+        values = {**granted, **self._of_grants(name, values)}
         check_optional(Settings(**values).offered_tools)
         return {Settings.fields[field].variable: _text(value) for field, value in values.items()}
 
@@ -183,22 +184,6 @@ class ActaFunction(Construct):
         if grants.traces:
             values |= resources.traces.settings
         return values
-
-
-def _granted_to(name: FunctionName, values: Mapping[str, object]) -> dict[str, object]:
-    """The settings that this function gets: those of every function, those whose field names this function, and those
-    that say how to use something that its grants allow.
-    """
-    grants = GRANTS[name]
-    needs = {
-        "audit_retention_days": bool(grants.audit),
-        "tenant_limits": grants.leases or grants.table >= CHANGE,
-    }
-    return {
-        field: value
-        for field, value in values.items()
-        if needs.get(field, True) and (field not in Settings.fields or Settings.fields[field].is_for(name))
-    }
 
 
 def _of_environment(environment: Environment) -> dict[str, object]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from acta_engine.settings import Settings
 from acta_infra.sizing import FunctionName
 
 FILES = "files/*"
@@ -238,3 +239,15 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "fallback": Grants(by_tenant=False),
     }
 )
+
+
+def gets(name: FunctionName, field: str) -> bool:
+    """Whether this function gets the setting: every function does, those that the field names, or those whose grants
+    allow what the setting is for.
+    """
+    grants = GRANTS[name]
+    needs = {
+        "audit_retention_days": bool(grants.audit),
+        "tenant_limits": grants.leases or grants.table >= CHANGE,
+    }
+    return needs.get(field, True) and (field not in Settings.fields or Settings.fields[field].is_for(name))

@@ -27,6 +27,8 @@ from acta_engine.models.providers import (
     charged_tokens,
     cost_usd,
     dearest_usd,
+    is_priced,
+    most_and_unpriced,
     most_output,
     most_usd,
 )
@@ -51,12 +53,13 @@ VANISHED = "VANISHED"
 
 class CallReservation(NamedTuple):
     """What is reserved for a call. `input`: tokens, an estimate. `output`: the call's `max_tokens`. `usd`: the most
-    that both may cost; None: no price is known.
+    that both may cost; None: no price is known. `unpriced`: a model that may answer has no known price.
     """
 
     input: int
     output: int
     usd: float | None = None
+    unpriced: bool = False
 
     @property
     def tokens(self) -> int:
@@ -65,7 +68,10 @@ class CallReservation(NamedTuple):
     @property
     def day_usd(self) -> float:
         """What it takes of the tenant's day, in which a model without a known price counts as the dearest one."""
-        return self.usd if self.usd is not None else dearest_usd(self.input, self.output)
+        known = self.usd or 0.0
+        if self.usd is not None and not self.unpriced:
+            return known
+        return max(known, dearest_usd(self.input, self.output))
 
 
 def all_tokens(budget: Budget) -> int:
@@ -112,13 +118,15 @@ class PendingCharges(NamedTuple):
     @classmethod
     def of(cls, attempts: Iterable[Attempt]) -> "PendingCharges":
         known = tuple(attempts)
-        reserved = (
-            (one, CallReservation(one.input_tokens, one.output_tokens, one.cost_usd)) for one in known
-        )
+        day_usd = 0.0
+        for one in (each for each in known if each.billed):
+            unpriced = not is_priced(one.provider, one.model)
+            reserved = CallReservation(one.input_tokens, one.output_tokens, one.cost_usd, unpriced)
+            day_usd += one.billed * reserved.day_usd
         return cls(
             sum(one.estimated_tokens for one in known),
             sum(one.estimated_usd for one in known),
-            sum(one.billed * each.day_usd for one, each in reserved),
+            day_usd,
         )
 
 
@@ -145,7 +153,7 @@ def reserve(
         output = min(output, most_output(models, wanted, left, max_output)) if left > 0 else -1
     if output < min(MIN_OUTPUT_TOKENS, max_output):
         return None
-    return CallReservation(wanted, output, most_usd(models, wanted, output))
+    return CallReservation(wanted, output, *most_and_unpriced(models, wanted, output))
 
 
 def carries(head: Head, pending: PendingCharges) -> bool:
@@ -351,7 +359,8 @@ def record_call(
     (docs/design/api.md 25).
 
     The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
-    charged to the cost budget at the price of the first. `attempt`: the one that was answered. `taken_back`: what had
+    charged to the cost budget at the price of the first, and to the tenant's day at that of the dearest known model.
+    `attempt`: the one that was answered. `taken_back`: what had
     been charged for it, as negative amounts; None: nothing.
     """
     answered = NamedModel(reply.provider or asked.provider, reply.model or asked.model)
@@ -406,7 +415,7 @@ def record_call(
         budget=head.budget.model_copy(update=charges),
         tally=head.tally.with_call(model, use),
     )
-    of_day = charged if charged is not None else dearest_usd(used.input, used.output)
+    of_day = cost if cost is not None else dearest_usd(used.input, used.output)
     charge_leases(change, estimated.tokens + tokens, estimated.day_usd + of_day)
 
 
