@@ -276,8 +276,9 @@ def charge_attempts(
         budget = renewed(budget, one.started, window)
         if one.outcome != ANSWERED:
             change.failed_attempt(_row(one, change))
-        budget = _with_estimate(budget, one.estimated_tokens, one.estimated_usd)
-        charge_leases(change, one.estimated_tokens, PendingCharges.of((one,)).day_usd)
+        estimated = PendingCharges.of((one,))
+        budget = _with_estimate(budget, estimated.tokens, estimated.usd)
+        charge_leases(change, estimated.tokens, estimated.day_usd)
     settled = tuple(one.attempt_id for one in known)
     change.set(budget=budget.model_copy(update={"settled": settled}))
 
