@@ -16,7 +16,7 @@ from tests.in_process.scripted import ScriptedModel, call, says
 from tests.stores.documents import make_commit, make_intervention
 
 MB = 1_000_000
-LARGE_PLAN = [{"description": "ü" * 1_000, "input": {"a": "é" * 1_900}} for _ in range(10)]
+LARGE_PLAN = [{"description": "ü" * 1_000, "input": {"a": "é" * 950}} for _ in range(10)]
 
 
 @pytest.fixture(scope="module")

@@ -346,7 +346,7 @@ LIMITS = {"change the counts", "take of the rate", "change an item"}
 MAY_WITH_OWN: Mapping[str, set[str]] = {
     "start": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
     | LIMITS,
-    "status": {"read an item", *OPEN, "read a text", "take of the rate"},
+    "status": {"read an item", *OPEN, "read a text", "take of the rate", "record what was done"},
     "step": {
         "read an item",
         "write an item",
@@ -355,6 +355,7 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
         "write a file",
         "read a text",
         "write a text",
+        "record what was done",
     }
     | LIMITS,
     "tool": {*OWN} - {"record what was done", "read records", *OPEN},

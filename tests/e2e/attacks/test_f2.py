@@ -162,7 +162,10 @@ def broken_status(worker: Worker, victim: Person) -> Callable[[Person, str], Ans
             limiter=None,
         ),
     ).handler
-    return lambda person, path: Gateway(handler, claims(person.tenant, person.name)).request("GET", path)
+    roles = '["member"]'  # as the local issuer sends them
+    return lambda person, path: Gateway(handler, claims(person.tenant, person.name, roles)).request(
+        "GET", path
+    )
 
 
 def test_a_handler_with_a_mistake_in_it_answers_that_it_cannot_and_shows_nothing(

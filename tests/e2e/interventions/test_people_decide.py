@@ -72,6 +72,7 @@ def test_an_approved_deletion_is_done_and_recorded_with_who_decided(
         "intervention_id": asked["intervention_id"],
         "type": "approval_required",
         "option": "approve",
+        "via": "api",
         "input_hash": asked["tool_call"]["input_hash"],
         "resolved_by": "ben",
         "comment": "go ahead",

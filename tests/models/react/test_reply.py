@@ -80,7 +80,7 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
         ("{'thought': 'x', 'final_answer': 'y'}", "not valid JSON"),
         ('{"thought": "x", "final_answer": "y",}', "not valid JSON"),
         ('{"thought": "two\nlines", "final_answer": "y"}', "not valid JSON"),
-        ('{"thought": "x", "action": "a", "action_input": ' + '{"a":' * 5_000, "not valid JSON"),
+        ('{"thought": "x", "action": "a", "action_input": ' + '{"a":' * 5_000, "nested more than 100 deep"),
     ],
 )
 def test_anything_else_is_refused_with_what_is_wrong(text: str, why: str) -> None:
