@@ -182,8 +182,20 @@ def test_a_silent_server_is_left_alone_for_a_while_and_then_tried_again(sink: Si
     assert len(sink.heard) == 3
 
 
-@pytest.mark.parametrize("status", [204, 503, 301])
-def test_a_slow_server_rests_by_the_time_that_it_took_whatever_it_answered(sink: Sink, status: int) -> None:
+def test_a_server_that_takes_each_one_slowly_goes_on_to_be_told(sink: Sink) -> None:
+    here = Deployment(sink.url("/hook"), allow=sink.at)
+    here.clock = lambda: here.now + 1.2 * len(sink.heard)
+    for number in range(1, 8):
+        here.send(ended())
+        assert len(sink.heard) == number
+        here.now += 10.7
+        with pytest.raises(NotDelivered, match="a moment ago"):
+            here.send(ended())
+        here.now += 0.2
+
+
+@pytest.mark.parametrize("status", [503, 301])
+def test_a_slow_server_that_takes_nothing_rests_twice_as_long_each_time(sink: Sink, status: int) -> None:
     here = Deployment(sink.url("/hook"), allow=sink.at)
     sink.replies["/hook"] = Reply(status)
     here.clock = lambda: here.now + 4.0 * len(sink.heard)

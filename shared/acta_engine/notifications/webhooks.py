@@ -130,7 +130,8 @@ QUICK_SECONDS = 1.0
 """A server that took a notification in this time is asked again at once."""
 REST, LONGEST_REST = 9, 600.0
 """Any other attempt is followed by a rest of nine times the time that it took, so that it has a tenth of this worker
-at most, whatever came of it. If it was not quick, each next rest is twice as long, up to ten minutes.
+at most, whatever came of it. Each further one that was not quick and told nothing doubles the rest, up to ten minutes.
+A server that takes what it is sent, slowly, gets its next one after the same rest each time.
 """
 RESTING_KEPT = 100
 
@@ -148,7 +149,7 @@ it for a session must not put the tenant's own to rest.
 class Rest(NamedTuple):
     until: float
     slow: int
-    """Attempts in a row that were not quick."""
+    """Attempts in a row that were not quick and told nothing."""
 
 
 def secrets_of_tenants(environment: str) -> Callable[[str], str]:
@@ -245,7 +246,7 @@ class OwnWebhooks:
         is_slow = used >= QUICK_SECONDS
         if is_told and not is_slow:
             return
-        slow = is_slow * ((before.slow if before is not None else 0) + 1)
+        slow = (not is_told and is_slow) * ((before.slow if before is not None else 0) + 1)
         seconds = min(LONGEST_REST, REST * used * 2 ** max(0, slow - 1))
         self._resting[resting] = Rest(self._now() + seconds, slow)
         if len(self._resting) > RESTING_KEPT:

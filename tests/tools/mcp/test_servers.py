@@ -260,23 +260,32 @@ def asks(schema: Any, message: str = "Which?") -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("as_events", [False, True])
-def test_an_answer_that_cannot_be_used_is_a_failed_call_and_no_crash(answer: Any, as_events: bool) -> None:
+def test_an_answer_that_cannot_be_used_is_no_crash(answer: Any, as_events: bool) -> None:
     with McpSink(as_events=as_events) as server:
         server.called = lambda params: answer
-        with pytest.raises(ToolFailed):
+        with pytest.raises((ToolFailed, ToolUnanswered)):
             Worker(server).call(confirmed(PAY, server.url("/mcp")))
         assert server.methods.count("tools/call") == 1
 
 
-def test_a_crash_while_an_answer_is_read_is_a_failed_call(
-    server: McpSink, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("effect", "told"),
+    [
+        ("once", pytest.raises(ToolUnanswered)),
+        ("idempotent", pytest.raises(ToolFailed, match="It may have had its effect")),
+        ("read", pytest.raises(ToolFailed, match="Try another way")),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_no_failure_of_what_it_may_have_done(
+    server: McpSink, monkeypatch: pytest.MonkeyPatch, effect: Any, told: Any
 ) -> None:
     def fails(result: Any) -> str:
         raise OverflowError
 
     monkeypatch.setattr("acta_engine.tools.mcp.servers.text_of", fails)
-    with pytest.raises(ToolFailed, match="cannot be read"):
-        Worker(server).call(confirmed(PAY, server.url("/mcp")))
+    tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
+    with told:
+        Worker(server).call(tool)
 
 
 def test_what_a_result_is_written_with_loses_none(server: McpSink) -> None:

@@ -542,8 +542,15 @@ def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
     ) from None
 
 
-def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed:
+def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolUnanswered:
+    """Of a call that was sent. An answer that cannot be read may tell of an effect: about a tool whose effect is `once`
+    a person is asked, and the model is told of it for any other that does more than read.
+    """
     hint = ""
+    if isinstance(failed, NotUnderstood) and tool.effect == "once":
+        return ToolUnanswered("the answer of a tool of kind mcp cannot be read")
+    if isinstance(failed, NotUnderstood) and tool.effect != "read":
+        return ToolFailed(f"{tool.name} {failed}. It may have had its effect: look before you do it again.")
     if isinstance(failed, HttpRefused) and failed.status in (401, 403):
         hint = " An admin has to look at the credentials of its server."
     return ToolFailed(f"{tool.name} {failed}.{hint} Try another way.", _said(tool, failed, used))
