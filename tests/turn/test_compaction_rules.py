@@ -76,7 +76,11 @@ def test_a_call_and_its_results_are_never_parted(entries: list[Entry], room: int
 @given(CONVERSATIONS, st.integers(-1_000, 60_000))
 def test_nothing_is_lost_or_doubled_and_order_is_kept(entries: list[Entry], room: int) -> None:
     split = partition(entries, GOAL, room)
-    parts = (split.goal, split.messages, split.older, split.recent)
+    whole = [one for one in split.messages if one in entries]
+    assert {one.message_id for one in split.messages if one not in whole} <= {
+        e.message_id for e in split.older if isinstance(e, UserEntry)
+    }
+    parts = (split.goal, whole, split.older, split.recent)
     assert sorted(map(repr, entries)) == sorted(repr(entry) for part in parts for entry in part)
     for part in parts:
         places = [entries.index(entry) for entry in part]
@@ -129,16 +133,77 @@ def test_a_handle_says_where_the_whole_is_and_how_large() -> None:
     assert one.whole == whole
 
 
+@given(CONVERSATIONS, st.integers(-1_000, 60_000))
+def test_the_newest_messages_stay_without_a_gap_and_within_their_room(
+    entries: list[Entry], room: int
+) -> None:
+    parts = partition(entries, GOAL, room)
+    stay = [one.message_id for one in parts.messages]
+    recent = {e.message_id for e in parts.recent if isinstance(e, UserEntry)}
+    before = [e for e in entries if isinstance(e, UserEntry) and e.message_id not in recent | {GOAL}]
+    assert stay == [one.message_id for one in before[len(before) - len(stay) :]]
+    assert total_bytes(parts.messages) <= max(1_000, (room - total_bytes(entries[:1])) // 4)
+    if before and not recent:
+        assert stay
+
+
 def test_what_people_said_since_stays_in_their_own_words_as_far_as_there_is_room() -> None:
-    entries = [said(GOAL), *turn(1, 900, then=(990,)), *turn(2, 900, then=(20,)), *turn(3, 100)]
+    old = [entry for number in range(4) for entry in turn(number, 900, then=(250,))]
+    entries = [said(GOAL), *old, *turn(4, 900, then=(20,)), *turn(5, 100)]
     parts = partition(entries, GOAL, 400)
-    assert [one.message_id for one in parts.messages] == ["msg_2_0"]
-    assert [e.message_id for e in parts.older if isinstance(e, UserEntry)] == ["msg_1_0"]
+    assert [one.message_id for one in parts.messages] == ["msg_1_0", "msg_2_0", "msg_3_0", "msg_4_0"]
+    assert all(one in entries for one in parts.messages)
+    assert [e.message_id for e in parts.older if isinstance(e, UserEntry)] == ["msg_0_0"]
 
 
 def test_one_long_message_does_not_turn_the_short_orders_before_it_into_data() -> None:
     entries = [said(GOAL), *turn(1, 900, then=(40,)), *turn(2, 900, then=(2_000,)), *turn(3, 100)]
-    assert [one.message_id for one in partition(entries, GOAL, 400).messages] == ["msg_1_0"]
+    short, long = partition(entries, GOAL, 400).messages
+    assert short in entries
+    assert long.message_id == "msg_2_0"
+
+
+def revoked(size: int) -> list[Entry]:
+    """A short order, which a long message after it revokes at its beginning and at its end."""
+    stop = f"STOP: do not deploy. The log:\n{'é' * size}\nAgain: do not deploy."
+    revocation = UserEntry(message_id="stop", content=Content.of(stop))
+    return [said(GOAL), *turn(1, 900, then=(40,)), *turn(2, 900), revocation, *turn(3, 900), *turn(4, 100)]
+
+
+def test_a_long_message_that_revokes_a_short_order_stays_after_it_with_its_beginning_and_end() -> None:
+    entries = revoked(9_000)
+    parts = partition(entries, GOAL, 400)
+    order, stop = parts.messages
+    begin, rest = stop.content.loaded.split("…\n[8,")
+    end = rest.split(" characters are left out here]\n…")[1]
+    assert order in entries
+    assert (stop.message_id, stop.content.bytes <= 960) == ("stop", True)
+    assert begin.startswith("STOP: do not deploy. The log:\né")
+    assert end.endswith("é\nAgain: do not deploy.")
+    assert any(isinstance(e, UserEntry) and e.content.bytes > 9_000 for e in parts.older)
+
+
+def test_a_message_that_is_clipped_again_says_how_much_is_left_out_in_all() -> None:
+    entries = revoked(9_000)
+    whole = next(e for e in entries if isinstance(e, UserEntry) and e.message_id == "stop")
+    once = after(partition(entries, GOAL, 400))
+    again = [*once, *(entry for number in (5, 6) for entry in turn(number, 900, then=(400,)))]
+    stop = next(
+        one for one in partition([*again, *turn(7, 9)], GOAL, 400).messages if one.message_id == "stop"
+    )
+    text = stop.content.loaded
+    begin, rest = text.split("…\n[")
+    count, end = rest.split(" characters are left out here]\n…")
+    assert int(count.replace(",", "")) + len(begin) + len(end) == len(whole.content.loaded)
+    assert text.startswith("STOP: do not deploy.")
+
+
+def test_a_person_may_write_what_looks_like_the_note() -> None:
+    note = "[,,, characters are left out here]"
+    message = UserEntry(message_id="m", content=Content.of(f"{'a' * 900}{note}{'b' * 900}"))
+    entries = [said(GOAL), *turn(1, 900), message, *turn(2, 900), *turn(3, 100)]
+    (clipped,) = partition(entries, GOAL, 400).messages
+    assert note not in clipped.content.loaded
 
 
 def test_an_earlier_run_is_summarised_its_goal_included() -> None:

@@ -7,6 +7,7 @@ turn compacts at most once, so this cannot loop. The shortened conversation is s
 reading there, and after a crash nothing is paid for twice.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -47,6 +48,8 @@ ELIDE_BYTES = 2_048
 """Smaller results stay: a handle is not much shorter, and reading the result again costs a turn."""
 MIN_MESSAGES_BYTES = 1_000
 """Messages since the goal may take this much even where there is no room: they are short, and they are orders."""
+SHORTEST_MESSAGE = 250
+"""Bytes. A message since the goal that stays is never clipped to less: an order is seldom longer than that."""
 RECENT_TURNS = 2
 """The results of this many turns are not elided: the model is working with them."""
 TIME_SHARE = 0.4
@@ -190,7 +193,8 @@ def _summarise(turn: Turn, shorter: Shortening, room: int, most: int) -> Decisio
     session, head, entries = turn.session, turn.session.head, shorter.entries
     allowance = max(SHORTEST_SUMMARY, room // SUMMARY_SHARE)
     parts = partition(entries, head.run.goal_id if head.run is not None else "", room - allowance)
-    if not parts.turns or total_bytes(parts.older) - allowance < most // WORTH:
+    freed = total_bytes(entries) - total_bytes([*parts.goal, *parts.messages, *parts.recent]) - allowance
+    if not parts.turns or freed < most // WORTH:
         return None
     model, name = turn.deps.choose_model(turn.agent, "summary")
     summariser = replace(turn, model=model, model_name=name)
@@ -243,11 +247,11 @@ def max_request_bytes(window: int, max_output: int, bytes_per_token: float) -> i
 
 
 class Partition(NamedTuple):
-    """A conversation in four parts; all but `older` stay as they are.
+    """A conversation in four parts; all but `older` stay.
 
-    `goal`: the message with the run's goal; empty where it is in `recent`. `messages`: users' messages since the goal.
-    `older`: what a summary replaces, earlier summaries included. `recent`: the most recent turns. `turns`: the number
-    of turns in `older`.
+    `goal`: the message with the run's goal; empty where it is in `recent`. `messages`: users' messages since the goal,
+    long ones clipped. `older`: what a summary replaces, earlier summaries and the whole of clipped messages included.
+    `recent`: the most recent turns. `turns`: the number of turns in `older`.
     """
 
     goal: tuple[UserEntry, ...]
@@ -311,8 +315,9 @@ def partition(entries: Sequence[Entry], goal_id: str, room: int) -> Partition:
     goal = next((entry for entry in people if entry.message_id == goal_id), None)
     left = room - (entry_bytes(goal) if goal is not None else 0)
     since = people[people.index(goal) + 1 :] if goal is not None else []
-    messages = _newest_within(since, max(MIN_MESSAGES_BYTES, left // 4))
-    left -= total_bytes(messages)
+    messages_room = max(MIN_MESSAGES_BYTES, left // 4)
+    messages = _newest_within(since, messages_room)
+    left -= min(messages_room, total_bytes(since))
     first = len(turns) - 1
     left -= total_bytes(turns[first])
     while first > 1 and total_bytes(turns[first - 1]) <= left:
@@ -322,23 +327,61 @@ def partition(entries: Sequence[Entry], goal_id: str, room: int) -> Partition:
     before_ids = {entry.message_id for entry in before if isinstance(entry, UserEntry)}
     begin = (goal,) if goal is not None and goal.message_id in before_ids else ()
     kept = tuple(message for message in messages if message.message_id in before_ids)
-    stay = {message.message_id for message in (*begin, *kept)}
-    older = tuple(e for e in before if not isinstance(e, UserEntry) or e.message_id not in stay)
+    # The summariser reads a clipped message whole, so what is left out of it may still be in the summary.
+    stay = {message.message_id: message for message in (*begin, *kept)}
+    older = tuple(e for e in before if not isinstance(e, UserEntry) or e != stay.get(e.message_id))
     recent = tuple(entry for turn in turns[first:] for entry in turn)
     return Partition(begin, kept, older, recent, sum(isinstance(entry, AssistantEntry) for entry in older))
 
 
 def _newest_within(messages: Sequence[UserEntry], room: int) -> list[UserEntry]:
-    """The newest messages that fit into `room` bytes, oldest first. A long one that does not fit keeps no short order
-    before it from staying an order."""
+    """The newest messages within `room` bytes, oldest first and without a gap. Long ones are clipped to one length.
+
+    A message may revoke any that came before it, so none disappears while an older one stays. And a long one keeps no
+    short order before it from staying an order.
+    """
     kept: list[UserEntry] = []
+    left = room
     for message in reversed(messages):
-        if entry_bytes(message) <= room:
-            room -= entry_bytes(message)
-            kept.insert(0, message)
-    return kept
+        left -= min(entry_bytes(message), SHORTEST_MESSAGE)
+        if left < 0:
+            break
+        kept.insert(0, message)
+    most = _common_clip([entry_bytes(message) for message in kept], room)
+    return [
+        message
+        if entry_bytes(message) <= most
+        else message.model_copy(update={"content": Content.of(_both_ends(message.content.loaded, most))})
+        for message in kept
+    ]
 
 
+def _common_clip(sizes: Sequence[int], room: int) -> int:
+    """The length to which texts of these sizes are clipped so that together they take at most `room`."""
+    clip = room
+    for place, size in enumerate(sorted(sizes)):
+        clip = room // (len(sizes) - place)
+        if size > clip:
+            return clip
+        room -= size
+    return max(sizes, default=clip)
+
+
+def _both_ends(text: str, most: int) -> str:
+    """At most `most` bytes: the beginning, how much is left out, and the end. What an earlier compaction left out of
+    the same message is counted as well."""
+    data = text.encode()
+    side = (most - len(MIDDLE_LEFT_OUT.format(count=MAX_COUNT).encode())) // 2
+    begin, end = data[:side].decode(errors="ignore"), data[-side:].decode(errors="ignore")
+    middle = text[len(begin) : len(text) - len(end)]
+    earlier = sum(int(count.replace(",", "")) for count in EARLIER_LEFT_OUT.findall(middle))
+    count = min(MAX_COUNT, len(EARLIER_LEFT_OUT.sub("", middle)) + earlier)
+    return begin + MIDDLE_LEFT_OUT.format(count=count) + end
+
+
+MIDDLE_LEFT_OUT = "…\n[{count:,} characters are left out here]\n…"
+EARLIER_LEFT_OUT = re.compile(r"(?:…\n)?\[([0-9][0-9,]{0,14}) characters are left out here\](?:\n…)?")
+MAX_COUNT = 999_999_999
 MAX_TOKENS = 2_048
 BYTES_PER_WORD = 8
 SHORTEST_CLIP = 120
