@@ -65,6 +65,7 @@ TABLE = {
     f"{LLM}/openai/capabilities.py _ONE_EFFORT": Met("names of models"),
     f"{LLM}/openai/capabilities.py _CACHES_AT_BREAKPOINTS": Met("names of models"),
     "shared/acta_engine/turn/output_schema.py _is_pattern": Met("a pattern in a schema of answers"),
+    "shared/acta_engine/turn/compaction.py EARLIER_LEFT_OUT": Met("a person's message"),
     "shared/acta_engine/turn/final_answer.py _CODE_BLOCK": Met("a model's reply"),
     "shared/acta_engine/tools/mcp/routes.py SERVER_NAME_PATTERN": Met("the name of an MCP server, in a path"),
     "shared/acta_engine/tools/mcp/oauth.py _METADATA": Met("a header of an MCP server"),
