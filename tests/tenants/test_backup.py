@@ -490,6 +490,32 @@ def test_a_session_that_cannot_be_read_is_named_and_left_out(aws: Aws, tmp_path:
     assert restored_head(house, sound).state == "completed"
 
 
+def test_a_tool_and_a_server_that_cannot_be_read_are_named_and_left_out(aws: Aws, tmp_path: Path) -> None:
+    house = StoredHouse(aws, TURNS)
+    define(house)
+    for item in aws.dynamodb.scan(TableName=aws.table)["Items"]:
+        if item["sk"]["S"] in ("F#weigh", "MCP#desk"):
+            aws.dynamodb.put_item(TableName=aws.table, Item={**item, "z": {"B": b"damaged"}})
+    named: list[str] = []
+    counts = back_up(house.stores, TENANT, BackupFolder(tmp_path), lambda what, _: named.append(what))
+    assert (counts["unreadable"], named) == (2, ["tool weigh", "MCP server desk"])
+    back(house.stores, BackupFolder(tmp_path))
+    assert house.stores.definitions.agent(OTHER, "librarian") is not None
+    assert house.stores.definitions.tools.all(OTHER) == ()
+
+
+def test_a_tenant_of_which_only_a_damaged_tool_is_stored_is_there(aws: Aws, tmp_path: Path) -> None:
+    house = StoredHouse(aws, TURNS)
+    define(house)
+    for item in aws.dynamodb.scan(TableName=aws.table)["Items"]:
+        key = {name: item[name] for name in ("pk", "sk")}
+        aws.dynamodb.delete_item(TableName=aws.table, Key=key)
+        if item["sk"]["S"] == "F#weigh":
+            aws.dynamodb.put_item(TableName=aws.table, Item={**item, "z": {"B": b"damaged"}})
+    counts = back_up(house.stores, TENANT, BackupFolder(tmp_path), lambda *_: None)
+    assert (counts["unreadable"], counts["definitions"]) == (1, 0)
+
+
 def test_the_list_says_whose_backup_it_is(aws: Aws, tmp_path: Path) -> None:
     house = StoredHouse(aws, TURNS)
     house.stored_files.write(TENANT, "a.md", b"A")

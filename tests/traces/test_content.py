@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import INLINE_BYTES
+from acta_engine.log.conversation import AMENDED, INLINE_BYTES, Content, ToolEntry
+from acta_engine.people.opening import amended_note
 from acta_engine.traces.spans import Span, spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
@@ -86,6 +87,29 @@ def test_the_note_with_the_input_that_a_person_wrote_is_not_in_the_result() -> N
     )
     assert "A person changed the input" in str(house.log.read(TENANT, session_id, 1).commits)
     assert tool.attributes["gen_ai.tool.call.result"] == "Deleted persons-own-words.txt."
+
+
+@pytest.mark.parametrize("told", [f"roaring{AMENDED}nothing) and more", "{'and more'})"])
+def test_a_tool_that_writes_the_note_s_words_hides_nothing_of_its_answer(told: str) -> None:
+    (tool,) = (
+        span for span in spans(session(told), with_content=True) if span.name.startswith("execute_tool")
+    )
+    assert "and more" in str(tool.attributes["gen_ai.tool.call.result"])
+
+
+@pytest.mark.parametrize("written", ["", f"roaring{AMENDED}{{}})", f"roaring{AMENDED}{{}})\nmore"])
+def test_only_the_last_note_is_taken_from_a_result(written: str) -> None:
+    ran = {"path": f"own words{AMENDED}{{}})"}
+    house, session_id = session()
+    (commit,) = (
+        each
+        for each in house.log.read(TENANT, session_id, 1).commits
+        if each.step is not None and each.step.kind == "tool"
+    )
+    (entry,) = (each for each in commit.entries if isinstance(each, ToolEntry))
+    entry = entry.model_copy(update={"content": Content.of(written + amended_note(ran))})
+    (span,) = spans_of(commit.model_copy(update={"entries": (entry,)}), with_content=True)
+    assert span.attributes["gen_ai.tool.call.result"] == written
 
 
 def test_long_texts_stay_where_they_are() -> None:

@@ -48,7 +48,7 @@ OUTCOMES = {
 
 
 def backup(arguments: Namespace) -> int:
-    """Returns exit code 1 if a session could not be read. Raises CliError."""
+    """Returns exit code 1 if a session, a tool or an MCP server could not be read. Raises CliError."""
     stores = _stores(arguments)
     place = _place(arguments, arguments.to, stores)
     with aws_errors():
@@ -67,8 +67,7 @@ def backup(arguments: Namespace) -> int:
     told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
     lines = [f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}"]
     if counts["unreadable"]:
-        unread = counted(counts["unreadable"], "session")
-        lines.append(f"not in it, because they cannot be read: {unread}, named above")
+        lines.append(f"not in it, because it cannot be read, is what is named above: {counts['unreadable']}")
     show(dict(counts), lines, as_json=arguments.json)
     return exit_codes.SESSION_FAILED if counts["unreadable"] else exit_codes.OK
 
@@ -124,8 +123,8 @@ def _place(arguments: Namespace, where: str, stores: TenantStores) -> BackupPlac
         return place_of(where, stores.s3, owner)
 
 
-def _complain(session_id: str, why: str) -> None:
-    note(f"acta: {one_line(session_id)} is not in the backup: {one_line(why, 300)}")
+def _complain(what: str, why: str) -> None:
+    note(f"acta: {one_line(what)} is not in the backup: {one_line(why, 300)}")
 
 
 LOOKED_AT = ("sessions", "memories", "users")

@@ -10,10 +10,12 @@ from acta_engine.agents.store import (
     AgentPage,
     DefinitionChanged,
     DefinitionExists,
+    OnDamaged,
     PromptPage,
+    ignore_damaged,
 )
 from acta_engine.clock import Clock
-from acta_engine.errors import TransientError
+from acta_engine.errors import PoisonedSession, TransientError
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.prompts import prompt as prompts
 from acta_engine.prompts.prompt import Prompt
@@ -42,10 +44,14 @@ class _MemoryDefinitionsByName(Generic[Definition]):
         self._documents = documents
         self._read: Callable[[int, bytes], Definition] = read
 
-    def all(self, tenant: str) -> tuple[Definition, ...]:
+    def all(self, tenant: str, on_damaged: OnDamaged = ignore_damaged) -> tuple[Definition, ...]:
         with self._table.lock:
-            own = [each for key, each in sorted(self._documents.items()) if key[0] == tenant]
-        return tuple(skip_damaged(lambda each: self._read(each.version, each.body), own))
+            own = [(name, each) for (whose, name), each in sorted(self._documents.items()) if whose == tenant]
+
+        def tell(found: tuple[str, StoredDocument], error: PoisonedSession) -> None:
+            on_damaged(found[0], str(error))
+
+        return tuple(skip_damaged(lambda found: self._read(*found[1]), own, tell))
 
     def get(self, tenant: str, name: str) -> Definition | None:
         stored = self._documents.get((tenant, name))

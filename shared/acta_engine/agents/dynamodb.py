@@ -21,9 +21,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
-from acta_engine.agents.store import AgentPage, DefinitionChanged, DefinitionExists, PromptPage
+from acta_engine.agents.store import (
+    AgentPage,
+    DefinitionChanged,
+    DefinitionExists,
+    OnDamaged,
+    PromptPage,
+    ignore_damaged,
+)
 from acta_engine.aws.clients import Service
 from acta_engine.clock import Clock
+from acta_engine.errors import PoisonedSession
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.store import KeyTaken
 from acta_engine.prompts import prompt as prompts
@@ -173,7 +181,7 @@ class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
     """How its sort keys begin."""
     read: Callable[[int, bytes], Definition]
 
-    def all(self, tenant: str) -> tuple[Definition, ...]:
+    def all(self, tenant: str, on_damaged: OnDamaged = ignore_damaged) -> tuple[Definition, ...]:
         answers = query(
             self._dynamodb,
             TableName=self._table,
@@ -182,7 +190,11 @@ class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
             ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
         )
         items = (item for answer in answers for item in answer["Items"])
-        return tuple(skip_damaged(lambda item: self.read(*stored(item)), items))
+
+        def tell(item: Item, error: PoisonedSession) -> None:
+            on_damaged(item["sk"]["S"].removeprefix(self.first), str(error))
+
+        return tuple(skip_damaged(lambda item: self.read(*stored(item)), items, tell))
 
     def get(self, tenant: str, name: str) -> Definition | None:
         item = get_item(self._dynamodb, self._table, self._key(tenant, name))

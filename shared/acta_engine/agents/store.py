@@ -11,7 +11,7 @@ release does not know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -32,6 +32,14 @@ class DefinitionExists(Exception):
 
 class DefinitionChanged(Exception):
     """Somebody has changed or deleted the definition since it was read. Nothing was written."""
+
+
+OnDamaged = Callable[[str, str], None]
+"""A function that is called with the name of a damaged definition and the reason why it cannot be read."""
+
+
+def ignore_damaged(name: str, why: str) -> None:
+    """For those who only need the definitions that can be read."""
 
 
 class AgentPage(NamedTuple):
@@ -156,8 +164,8 @@ class NamedDefinitions(Protocol[Definition]):
     the store each time, strongly consistent.
     """
 
-    def all(self, tenant: str) -> tuple[Definition, ...]:
-        """Sorted by name, without those that cannot be read."""
+    def all(self, tenant: str, on_damaged: OnDamaged = ignore_damaged) -> tuple[Definition, ...]:
+        """Sorted by name, without those that are damaged."""
 
     def get(self, tenant: str, name: str) -> Definition | None:
         """None: there is none of this name."""

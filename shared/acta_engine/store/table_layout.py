@@ -58,7 +58,6 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -473,11 +472,22 @@ def load_json(what: str, data: bytes) -> Any:
         raise PoisonedSession(f"a stored {what} is not JSON") from None
 
 
-def skip_damaged(read: Callable[[_Stored], _Read], found: Iterable[_Stored]) -> Iterator[_Read]:
-    """Reads what a listing has found and leaves out what is damaged, so that the others can be listed."""
+def skip_damaged(
+    read: Callable[[_Stored], _Read],
+    found: Iterable[_Stored],
+    on_damaged: Callable[[_Stored, PoisonedSession], None] = lambda _, __: None,
+) -> Iterator[_Read]:
+    """Reads what a listing has found and leaves out what is damaged, so that the others can be listed.
+
+    `on_damaged` is called with each one that is left out.
+    """
     for stored in found:
-        with suppress(PoisonedSession):
-            yield read(stored)
+        try:
+            one = read(stored)
+        except PoisonedSession as error:
+            on_damaged(stored, error)
+        else:
+            yield one
 
 
 def from_commit(commit: Commit) -> bytes:

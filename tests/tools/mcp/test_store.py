@@ -101,4 +101,7 @@ def test_a_server_that_cannot_be_read_hides_no_other(
     monkeypatch.setattr("acta_engine.store.schema.READ_LEVELS", 10**9)
     stores.servers.create(tenant, desk.model_copy(update={"tools": (tool,)}))
     assert stores.servers.all(tenant) == (shop,)
+    left_out: list[str] = []
+    assert stores.servers.all(tenant, lambda name, _: left_out.append(name)) == (shop,)
+    assert left_out == ["desk"]
     assert stores.other_definitions.snapshot(tenant).mcp_servers() == (shop,)

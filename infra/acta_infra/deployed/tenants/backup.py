@@ -254,7 +254,7 @@ class Backup:
 
 HASH_CHARS = 64
 Told = Callable[[str, str], None]
-"""A function that is called with a session's id and the reason why the session is not in the backup."""
+"""A function that is called with a session's id, or a definition's kind and name, and why that is not in the backup."""
 
 
 class NothingThere(ValueError):
@@ -262,9 +262,9 @@ class NothingThere(ValueError):
 
 
 def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -> Mapping[str, int]:
-    """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, which are
-    left out. Raises NothingThere, and what the stores raise; then the backup is not finished, and may be taken again at
-    the same place.
+    """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, tools
+    and MCP servers, which are left out. Raises NothingThere, and what the stores raise; then the backup is not
+    finished, and may be taken again at the same place.
     """
     parts: dict[str, BackupPart] = {}
     counts = Counter[str](definitions=0, sessions=0, files=0, unreadable=0)
@@ -282,9 +282,14 @@ def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -
             place.write(name, data)
             parts[name] = part
 
-    definitions = list(_definitions(stores, tenant))
+    def leave_out(what: str, why: str) -> None:
+        told(what, why)
+        counts["unreadable"] += 1
+
+    definitions = list(_definitions(stores, tenant, leave_out))
     objects = stores.all_objects(stores.names.bucket, tenant_prefix(FILE_KEYS, tenant))
-    if not definitions and not any(True for _ in chain(stores.all_sessions(tenant), objects)):
+    found = chain(definitions, stores.all_sessions(tenant), objects)
+    if not counts["unreadable"] and not any(True for _ in found):
         raise NothingThere(tenant)
     write(DEFINITIONS, pack_lines(definitions))
     counts["definitions"] = len(definitions)
@@ -296,12 +301,10 @@ def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -
             packed = pack_lines(lines)
         except BlobMissing:
             if stores.log.latest(tenant, session_id) is not None:
-                told(session_id, "a text of it is missing")
-                counts["unreadable"] += 1
+                leave_out(session_id, "a text of it is missing")
             continue  # deleted meanwhile
         except (PoisonedSession, SchemaUnknown) as error:
-            told(session_id, str(error))
-            counts["unreadable"] += 1
+            leave_out(session_id, str(error))
             continue
         if lines:  # else it was deleted meanwhile
             write(session_part(session_id), packed)
@@ -325,11 +328,13 @@ def _document(kind: str, document: FrozenModel) -> Line:
     return {"kind": kind, "version": CURRENT, "document": json.loads(to_json(document, CURRENT))}
 
 
-def _definitions(stores: TenantStores, tenant: str) -> Iterator[Line]:
+def _definitions(stores: TenantStores, tenant: str, leave_out: Told) -> Iterator[Line]:
+    tools = stores.definitions.tools.all(tenant, lambda name, why: leave_out(f"tool {name}", why))
+    servers = stores.definitions.servers.all(tenant, lambda name, why: leave_out(f"MCP server {name}", why))
     agents = all_agents(stores.definitions, tenant)
     yield from (_document("agent", agent) for agent in agents if not agent.is_built_in)
-    yield from (_document("tool", tool) for tool in stores.definitions.tools.all(tenant))
-    yield from (_document("mcp_server", server) for server in stores.definitions.servers.all(tenant))
+    yield from (_document("tool", tool) for tool in tools)
+    yield from (_document("mcp_server", server) for server in servers)
     for name in SEEDS:
         newest = stores.definitions.prompt(tenant, name)
         if newest.is_seed:
