@@ -14,7 +14,6 @@ from acta_infra.sizing import RESERVED
 
 Posture = Literal["open", "strict"]
 E = TypeVar("E")
-SETTINGS = "the settings of the functions"
 
 
 class Point(NamedTuple):
@@ -28,9 +27,9 @@ class Point(NamedTuple):
     """None: the operator decides."""
     choices: tuple[object, ...] = ()
     """The values that an operator may choose from, where there are few."""
-    seen_in: str = SETTINGS
-    """Where a deployment shows the value, for who looks at it from outside. In the settings it has the option's
-    name."""
+    setting: str | None = ""
+    """The setting of functions that has the value, for whoever looks at a deployment from outside. Empty: the one of
+    the option's name. None: no setting has it."""
     line: str = ""
     """If the operator decides: an example of what to write into the environment."""
     answer: str = ""
@@ -60,7 +59,7 @@ POINTS = (
         "For how many days an ended session and its texts are kept; 0: for ever.",
         open=0,
         strict=None,
-        seen_in="the settings of recover",
+        setting="ended_sessions_days",
         line="retention=Retention(ended_sessions=90)",
         answer="a number of days, or 0 for ever",
         read=int,
@@ -70,7 +69,7 @@ POINTS = (
         "Who is told of alarms by email, where no webhook and no channel of Slack is.",
         open=(),
         strict=None,
-        seen_in="the topic of alarms",
+        setting=None,
         line='watch=Watch(emails=("oncall@example.com",))',
         answer="email addresses with commas between them, or none",
         read=_addresses,
@@ -115,7 +114,7 @@ POINTS = (
         open="optional",
         strict="required",
         choices=("required", "optional"),
-        seen_in="the user pool",
+        setting=None,
     ),
     Point(
         "tool_processes",
@@ -129,7 +128,7 @@ POINTS = (
         "In which VPC of yours Python tools and calls to other servers run; no: they reach the internet.",
         open=False,
         strict=None,
-        seen_in="the functions",
+        setting=None,
         line="tool_network=False",
         answer="no, or a Network in the environment's entry",
         read=lambda text: {"no": False}[text],
@@ -139,14 +138,14 @@ POINTS = (
         "How many of the account's concurrent executions are for one function alone.",
         open={},
         strict=RESERVED,
-        seen_in="the functions",
+        setting=None,
     ),
     Point(
         "tenant_share",
         "How much of the reservations of `step` and `status` one tenant's sessions and long polls may use at once.",
         open=1.0,
         strict=0.5,
-        seen_in="the limits of tenants",
+        setting="tenant_limits",
     ),
     Point(
         "usd_per_day",
@@ -159,7 +158,7 @@ POINTS = (
         "The most dollars that anybody may give one session.",
         open=1_000.0,
         strict=100.0,
-        seen_in="the caps of sessions",
+        setting="cap_cost_budget_usd",
     ),
 )
 
@@ -221,9 +220,9 @@ def with_decisions(environment: E, decisions: Mapping[str, object]) -> E:
     for point in undecided(environment):
         if point.option in decisions:
             value = decisions[point.option]
-            value = tuple(value) if isinstance(value, list) else value
-            if point.read is not str and isinstance(value, str):
+            if isinstance(value, str):
                 value = answered(point, value)
+            value = tuple(value) if isinstance(value, list) else value
             if point.choices and value not in point.choices:
                 raise ValueError(f"{point.option} is {point.answer}, not {value!r}")
             environment = with_value(environment, point.option, value)
@@ -251,7 +250,9 @@ def as_text(value: object) -> str:
         return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
     if isinstance(value, tuple | list):
         return ", ".join(map(str, value)) or "nobody"
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def applies(environment: object, point: Point) -> bool:

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from acta.cli.operations.posture import tell_posture
 from acta_engine.settings import Settings
 from acta_infra.deployed.account import Account
-from acta_infra.deployed.posture import PENDING, SETTING_OF, SLACK, DeployedPosture, SeenPoint
+from acta_infra.deployed.posture import PENDING, SLACK, DeployedPosture, SeenPoint
 from acta_infra.environments import PROD, Environment
 from acta_infra.lambdas.grants import gets
 from acta_infra.options import SlackChannel
@@ -142,14 +142,12 @@ OTHER = {
 
 
 def having(option: str) -> list[FunctionName]:
-    name = SETTING_OF.get(option, option)
+    (name,) = (each.setting or option for each in POINTS if each.option == option)
     return [each for each in environment().functions if gets(each, name)]
 
 
 def test_every_point_that_settings_show_is_changed_in_one_function_alone() -> None:
-    assert list(OTHER) == [
-        each.option for each in POINTS if SETTING_OF.get(each.option, each.option) in Settings.fields
-    ]
+    assert list(OTHER) == [each.option for each in POINTS if (each.setting or each.option) in Settings.fields]
 
 
 @pytest.mark.parametrize(("option", "function"), [(each, one) for each in OTHER for one in having(each)])

@@ -14,7 +14,6 @@ from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
 from acta_infra.lambdas.function import _of_environment as of_environment
 from acta_infra.posture import (
     POINTS,
-    SETTINGS,
     Point,
     Undecided,
     applies,
@@ -87,7 +86,9 @@ def test_an_open_environment_keeps_no_decisions_that_a_strict_one_would_take_ove
 
 def test_what_is_seen_in_the_settings_is_a_setting() -> None:
     assert [
-        each.option for each in POINTS if each.seen_in == SETTINGS and each.option not in Settings.fields
+        each.option
+        for each in POINTS
+        if each.setting is not None and (each.setting or each.option) not in Settings.fields
     ] == []
 
 

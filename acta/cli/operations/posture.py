@@ -102,7 +102,7 @@ def show_posture(chosen: OperatorTarget) -> None:
         ]
         show_table(("OPTION", environment.name.upper(), "STRICT"), rows, always_named=True)
     for option, value in decisions_of(environment).items():
-        note(f"decided: {option} is {as_text(tuple(value) if isinstance(value, list) else value)}")
+        note(f"decided: {option} is {as_text(value)}")
 
 
 def posture(arguments: Namespace) -> int:

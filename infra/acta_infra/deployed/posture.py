@@ -17,12 +17,6 @@ from acta_infra.options import Network
 from acta_infra.posture import POINTS, Point, applies, as_text, value_of
 from acta_infra.sizing import FunctionName
 
-SETTING_OF: Mapping[str, str] = {
-    "retention.ended_sessions": "ended_sessions_days",
-    "caps.cost_budget_usd": "cap_cost_budget_usd",
-    "tenant_share": "tenant_limits",
-}
-"""Points that a setting of another name shows."""
 PENDING = "PendingConfirmation"
 """What SNS says instead of the ARN of a subscription that nobody has confirmed."""
 SLACK = "https://global.sns-api.chatbot.amazonaws.com"
@@ -82,7 +76,7 @@ class DeployedPosture:
     def _setting(self, point: Point) -> object:
         """As all functions that get the setting have it, under the alias by which they are called: each enforces the
         point for itself. Where only some have another value, a text that names them."""
-        name, wanted = SETTING_OF.get(point.option, point.option), self._wanted(point)
+        name, wanted = point.setting or point.option, self._wanted(point)
         having = [each for each in self._environment.functions if gets(each, name)]
         found = {each: self._setting_of(each, name) for each in having}
         others = [each for each in having if found[each] != wanted]
@@ -146,15 +140,14 @@ class DeployedPosture:
 
     def _told(self) -> tuple[str, ...]:
         """The addresses that were confirmed. Others are named as what they are, so that they differ."""
-        topic = self._outputs.get("AlarmsTopicArn")
-        if topic is None and not self._endpoints():
+        topic, wanted = self._outputs.get("AlarmsTopicArn"), self._endpoints()
+        if topic is None and not wanted:
             return ()
         if topic is None:
             raise NotSeen("the stack has no output AlarmsTopicArn")
         listed = pages(self._service("sns"), "list_subscriptions_by_topic", "NextToken", TopicArn=topic)
         every = [each for page in listed for each in page["Subscriptions"]]
         found = [each for each in every if each["Protocol"] in ("email", "https")]
-        wanted = self._endpoints()
         waits = {each["Endpoint"] for each in found if each["SubscriptionArn"] == PENDING}
         there = [each["Endpoint"] for each in found]
         in_order = [
