@@ -83,22 +83,22 @@ class Users:
         """Ends the user's sign-ins everywhere: no refresh token of theirs works any more. Their other tokens stay valid
         until they expire. Raises NoSuchUser.
         """
-        self.find(email)
-        self._call("admin_user_global_sign_out", Username=email)
+        if self._call_unless(NO_USER, "admin_user_global_sign_out", Username=email) is None:
+            raise NoSuchUser(email)
 
     def remove(self, email: str) -> None:
         """Signs the user out and deletes them. Raises NoSuchUser."""
         self.sign_out(email)
         self._call("admin_delete_user", Username=email)
 
-    def names(self, tenant: str, subject: str | None = None) -> tuple[str, ...]:
-        """User names of the tenant's users, or of one. Reads all users: Cognito cannot filter by custom attributes."""
-        found = []
+    def subjects(self, tenant: str) -> Mapping[str, str]:
+        """User name -> subject, of the tenant's users. Reads all users: Cognito cannot filter by custom attributes."""
+        found = {}
         for user in self._pages("list_users", "Users", "PaginationToken"):
             attributes = attributes_of(user.get("Attributes", ()))
-            if attributes.get("custom:tenant") == tenant and subject in (None, attributes.get("sub")):
-                found.append(user["Username"])
-        return tuple(found)
+            if attributes.get("custom:tenant") == tenant:
+                found[user["Username"]] = attributes.get("sub", "")
+        return found
 
     def delete_all(self, names: Iterable[str]) -> int:
         """Deletes users by their user names, and returns how many there were. Tokens that they have stay valid for as

@@ -42,7 +42,7 @@ from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of, s
 from acta_infra.deployed.users import Users
 
 ERASE_TENANT: OperatorAction = "tenant.erase"
-SESSION_DELETE = "session.delete"
+SESSION_DELETE, MEMORY_DELETE = "session.delete", "memory.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
@@ -102,7 +102,7 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
     stores, removed = eraser.stores, Counter[str]()
     with stores.trail.recorded(ERASE_TENANT, tenant) as told:
         if eraser.users is not None:  # first, so that nobody gets another token
-            people = eraser.users.names(tenant)
+            people = eraser.users.subjects(tenant)
             if people:
                 _note(stores, tenant, eraser.token_life)
             removed["users"] = eraser.users.delete_all(people)
@@ -126,11 +126,12 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
     stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
     with stores.trail.recorded("user.erase", tenant, **stores.trail.person(tenant, user)) as told:
         if eraser.users is not None:
-            looked_at["users"] = len(eraser.users.names(tenant))
-            people = eraser.users.names(tenant, user)
-            if people:
+            subjects = eraser.users.subjects(tenant)
+            looked_at["users"] = len(subjects)
+            names = [name for name, subject in subjects.items() if subject == user]
+            if names:
                 _note(stores, tenant, eraser.token_life, user)
-            removed["users"] = eraser.users.delete_all(people)
+            removed["users"] = eraser.users.delete_all(names)
         wrote_to: list[str] = []
         for entry in list(stores.all_sessions(tenant)):
             looked_at["sessions"] += 1
@@ -145,7 +146,7 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
         for memory in list(stores.all_memories(tenant)):
             looked_at["memories"] += 1
             if user in (memory.only_for, memory.source.user):
-                stores.trail.note("memory.delete", tenant, memory_id=memory.memory_id)
+                stores.trail.note(MEMORY_DELETE, tenant, memory_id=memory.memory_id)
                 stores.memories.delete(tenant, memory)
                 removed["memories"] += 1
         until = _noted(stores, tenant, user)

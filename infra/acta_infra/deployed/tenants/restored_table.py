@@ -19,6 +19,7 @@ from acta_engine.store.dynamodb import batch_get, newest_commit_item
 from acta_engine.store.keys import SESSIONS, TENANT, part_text
 from acta_infra.deployed.tenants.erase import (
     ERASE_TENANT,
+    MEMORY_DELETE,
     SESSION_DELETE,
     Eraser,
     delete_items,
@@ -26,7 +27,6 @@ from acta_infra.deployed.tenants.erase import (
 )
 from acta_infra.deployed.tenants.stores import TenantStores, in_pages, key_of
 
-MEMORY_DELETE = "memory.delete"
 MARGIN = timedelta(minutes=5)
 """An action that began so long before the time may have been written after it."""
 FOLLOWING = ("conversation-", "reply-")
