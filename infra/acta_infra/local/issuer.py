@@ -67,10 +67,10 @@ class PageLinks:
         now: datetime | None = None,
     ) -> str:
         """`url`: the stack's. The code is in the fragment, which is sent to no server and so is in no log."""
-        until = (now or datetime.now(UTC)) + LIVES
-        self._forget_old(until - LIVES)
+        now = now or datetime.now(UTC)
+        _forget(self._folder, now - LIVES)
         code = secrets.token_urlsafe(24)
-        kept = {"tenant": tenant, "user": user, "roles": list(roles), "until": until.isoformat()}
+        kept = {"tenant": tenant, "user": user, "roles": list(roles), "until": (now + LIVES).isoformat()}
         write_own(self._file(code), json.dumps(kept).encode())
         return f"{url}/console/{place}#code={code}"
 
@@ -91,12 +91,6 @@ class PageLinks:
     def _file(self, code: str) -> Path:
         return self._folder / sha256(code.encode()).hexdigest()
 
-    def _forget_old(self, now: datetime) -> None:
-        for path in self._folder.glob("*") if self._folder.is_dir() else ():
-            with suppress(OSError):
-                if path.stat().st_mtime < (now - LIVES).timestamp():
-                    path.unlink()
-
 
 class SignIns:
     """The sign-ins of the stack of `state_dir`. Their refresh tokens rotate, as those of Acta's own pool do.
@@ -112,10 +106,7 @@ class SignIns:
         """The first refresh token of a new sign-in."""
         kept = {**person._asdict(), "until": (now + SIGN_IN_LIVES).timestamp(), "renewed_by": {}}
         with self._lock:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for path in self._folder.iterdir():
-                if path.stat().st_mtime < (now - SIGN_IN_LIVES).timestamp():
-                    path.unlink()
+            _forget(self._folder, now - SIGN_IN_LIVES)
             return self._with_next(self._folder / secrets.token_hex(16), kept)
 
     def renew(self, token: str, now: datetime) -> tuple[Person, str] | None:
@@ -139,10 +130,7 @@ class SignIns:
     def _with_next(self, path: Path, kept: dict[str, Any]) -> str:
         token = f"{path.name}.{secrets.token_urlsafe(32)}"
         kept["renewed_by"][sha256(token.encode()).hexdigest()] = kept["until"]
-        beside = path.with_suffix(".new")
-        beside.touch(mode=0o600)
-        beside.write_text(json.dumps(kept), encoding="utf-8")
-        beside.replace(path)
+        write_own(path, json.dumps(kept).encode())
         return token
 
     def _read(self, token: str) -> tuple[Path, dict[str, Any]]:
@@ -153,6 +141,14 @@ class SignIns:
             return path, json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return path, {"renewed_by": {}}
+
+
+def _forget(folder: Path, before: datetime) -> None:
+    """Removes the files that were written before then."""
+    for path in folder.glob("*") if folder.is_dir() else ():
+        with suppress(OSError):
+            if path.stat().st_mtime < before.timestamp():
+                path.unlink()
 
 
 AUDIENCE = "acta"
