@@ -42,7 +42,7 @@ class Clients(NamedTuple):
 
 def releases(arguments: Namespace) -> int:
     """Raises CliError."""
-    return list_releases(clients_of(arguments), as_json=arguments.json)
+    return list_releases(clients_of(account_of(arguments)), as_json=arguments.json)
 
 
 def rollback(arguments: Namespace) -> int:
@@ -50,9 +50,8 @@ def rollback(arguments: Namespace) -> int:
     account, world = account_of(arguments), World(asks_at_terminal())
     with aws_errors():
         trail = trail_of(account)
-    clients = clients_in(account)
     return roll_back(
-        clients, arguments.to, yes=arguments.yes, as_json=arguments.json, world=world, trail=trail
+        clients_of(account), arguments.to, yes=arguments.yes, as_json=arguments.json, world=world, trail=trail
     )
 
 
@@ -139,10 +138,5 @@ def in_json(deployed: ReleaseHistory, release: Release) -> dict[str, Any]:
     }
 
 
-def clients_of(arguments: Namespace) -> Clients:
-    """The clients for --env, or for the local stack. Raises CliError."""
-    return clients_in(account_of(arguments))
-
-
-def clients_in(account: Account) -> Clients:
+def clients_of(account: Account) -> Clients:
     return Clients(account.environment, account.client("lambda"), account.client("cloudformation"))
