@@ -254,8 +254,8 @@ def _where(page: str) -> str:
 def _task(api: Api, message: RpcMessage, session: Json) -> Json:
     questions = session["interventions"]
     forms = _forms(api, message, questions)
-    pages = [_page(api, session["session_id"], one["intervention_id"]) for one in questions[:1]]
-    where = "decide has the client ask the person." if forms else _where("".join(pages))
+    page = _page(api, session["session_id"], questions[0]["intervention_id"]) if questions else ""
+    where = "decide has the client ask the person." if forms else _where(page)
     return task_of(session, message, api.app.settings.poll_after_ms, forms, where)
 
 

@@ -150,12 +150,11 @@ def list_mcp_tools(
 
     auth = None if given["auth"] is None else McpServerAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
-    started = time.monotonic()
+    deadline = time.monotonic() + seconds
     try:
         listing = servers.list_tools(tenant, connection, seconds)
     except McpFailed as failed:
-        left = seconds - (time.monotonic() - started)
-        tokens_from = servers.tokens_from(connection, failed, left)
+        tokens_from = servers.tokens_from(connection, failed, deadline)
         return {"failed": str(failed), "said": said_by(failed), "tokens_from": tokens_from}
     except ToolFailed as failed:  # its secret is not there
         return {"refused": str(failed)}

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from acta_engine.egress.address import AddressGuard
 from acta_engine.tools.mcp.exchange import (
+    HttpRefused,
     McpFailed,
     NotReached,
     exchanged,
@@ -91,11 +92,8 @@ class TokenCache:
         headers, body = _token_request(client, connection.url, secret)
         try:
             answer = exchanged(looked_up(self._guard, client.token_url), "POST", headers, body, deadline)
-        except McpFailed as failed:
-            raise NoToken(f"has a token endpoint that {failed}") from None
-        if answer.status != 200:
-            raise NoToken(f"has a token endpoint that answered with status {answer.status}")
-        try:
+            if answer.status != 200:
+                raise HttpRefused(answer.status, "")
             given = json_object(answer.body)
         except McpFailed as failed:
             raise NoToken(f"has a token endpoint that {failed}") from None

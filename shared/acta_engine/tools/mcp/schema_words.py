@@ -96,10 +96,10 @@ class _Walk:
         kept: dict[str, Any] = {}
         for key, value in schema.items():
             if key in _NAMED and isinstance(value, Mapping):
-                below = {
-                    _name(name): f"{key}." if key in ("$defs", "definitions") else where for name in value
+                at = f"{key}." if key in ("$defs", "definitions") else where
+                kept[key] = {
+                    _name(name): self.values(each, _joined(at, name)) for name, each in value.items()
                 }
-                kept[key] = {name: self.values(value[name], _joined(at, name)) for name, at in below.items()}
             elif key in _SEVERAL and isinstance(value, list):
                 kept[key] = [self.values(each, where) for each in value]
             elif key in _ONE:

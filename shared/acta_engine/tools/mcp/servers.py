@@ -270,7 +270,7 @@ class McpServers:
         self._listings.keep(used.key, listing)
         return listing
 
-    def tokens_from(self, connection: McpConnection, failed: McpFailed, seconds: float) -> str:
+    def tokens_from(self, connection: McpConnection, failed: McpFailed, deadline: float) -> str:
         """What an admin should know of where the server's tokens come from, after it has refused: which token endpoints
         its metadata name, unless the definition has one of them. No credential is sent. Empty: there is nothing to say.
         """
@@ -280,7 +280,7 @@ class McpServers:
             return ""
         challenge = failed.challenge if isinstance(failed, HttpRefused) else ""
         try:
-            found = named_endpoints(self._guard, connection.url, challenge, time.monotonic() + seconds)
+            found = named_endpoints(self._guard, connection.url, challenge, deadline)
         except McpFailed:
             return ""
         if not found or (client is not None and client.token_url in (one.token_url for one in found)):
@@ -297,14 +297,11 @@ class McpServers:
         with used.exchange(time.monotonic() + context.deadline_seconds, offered) as exchange:
             listed = self._confirmed(tool, used, exchange)
             result = self._called(tool, listed, arguments, context, used, exchange)
-        try:
-            with _reading():
-                if context.takes_tasks and result.get("resultType") == "task":
-                    raise ToolWaits(begun_task(tool.name, result))
-                self._ask(tool, result)
-                return self._result(tool, listed, result, used)
-        except NotUnderstood as failed:
-            raise _failed(tool, failed, used) from None
+        with _reading_of(tool, used):
+            if context.takes_tasks and result.get("resultType") == "task":
+                raise ToolWaits(begun_task(tool.name, result))
+            self._ask(tool, result)
+            return self._result(tool, listed, result, used)
 
     def look(self, tool: ToolSpec, context: CallContext, task: ServerTask) -> OutsideText:
         """As `ServerTasks.look`. What was confirmed is not compared: the call was made with it."""
@@ -330,23 +327,18 @@ class McpServers:
         except (McpFailed, ToolFailed):  # the server, or its credentials, may be there with the next look
             raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
         answered = context.answered.responses or {} if context.answered is not None else {}
-        try:
-            with _reading():
-                match told.get("status"):
-                    case "completed" if isinstance(told.get("result"), Mapping):
-                        return self._result(tool, listed, told["result"], used)
-                    case "failed":
-                        error = error_of(told) or RpcErrorObject(0, "", None)
-                        raise _failed(tool, RpcRefused(error), used)
-                    case "cancelled":
-                        raise ToolFailed(
-                            f"{tool.name} was cancelled by its server. It may have had an effect."
-                        )
-                    case "input_required":
-                        self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
-                raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
-        except NotUnderstood as failed:
-            raise _failed(tool, failed, used) from None
+        with _reading_of(tool, used):
+            match told.get("status"):
+                case "completed" if isinstance(told.get("result"), Mapping):
+                    return self._result(tool, listed, told["result"], used)
+                case "failed":
+                    error = error_of(told) or RpcErrorObject(0, "", None)
+                    raise _failed(tool, RpcRefused(error), used)
+                case "cancelled":
+                    raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
+                case "input_required":
+                    self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
+            raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
 
     def end(self, tool: ToolSpec, context: CallContext, task_id: str) -> None:
         """As `ServerTasks.end`."""
@@ -501,18 +493,14 @@ class _Used:
 
     def _by_secret(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
         """The header with the secret. A value that was refused is not sent again."""
-        auth = self._connection.auth
-        assert auth is not None
-        return {} if refused else {"Authorization": self._secret(auth.secret_name, self._connection.url)}
+        return {} if refused else {"Authorization": self._secret()}
 
     def _by_token(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
-        auth, tokens = self._connection.auth, self._servers._tokens
-        assert auth is not None
-        whose = self._tenant, self._connection.server
+        tokens, whose = self._servers._tokens, (self._tenant, self._connection.server)
         if refused is not None:
             tokens.forget(*whose)
         try:  # also where a token is kept: it is used no longer than the secret that bought it
-            secret = self._secret(auth.secret_name, auth.secret_sent_to(self._connection.url))
+            secret = self._secret()
         except ToolFailed:
             tokens.forget(*whose)
             raise
@@ -520,9 +508,12 @@ class _Used:
         self._values["access token"] = token
         return {"Authorization": f"Bearer {token}"}
 
-    def _secret(self, name: str, url: str) -> str:
-        """The secret's value, for a request to the URL. Raises ToolFailed, ToolNotRun."""
-        config = HttpConfig(url=url, method="POST", secret_headers={"Authorization": name})
+    def _secret(self) -> str:
+        """The value of the definition's secret. Raises ToolFailed, ToolNotRun."""
+        auth = self._connection.auth
+        assert auth is not None
+        url, headers = auth.secret_sent_to(self._connection.url), {"Authorization": auth.secret_name}
+        config = HttpConfig(url=url, method="POST", secret_headers=headers)
         servers = self._servers
         found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
         self._values.update(found.values)
@@ -532,6 +523,16 @@ class _Used:
 def _shown_endpoint(one: NamedEndpoint) -> str:
     scope = f", scope {one.scope}" if one.scope else ""
     return f"{one.token_url} of the issuer {one.issuer[:500]} ({one.auth_method}{scope})"
+
+
+@contextmanager
+def _reading_of(tool: McpTool, used: _Used) -> Iterator[None]:
+    """`_reading` for the answer to a call. Raises what `_failed` makes of an answer that cannot be read."""
+    try:
+        with _reading():
+            yield
+    except NotUnderstood as failed:
+        raise _failed(tool, failed, used) from None
 
 
 def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:

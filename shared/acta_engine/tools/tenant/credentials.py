@@ -31,8 +31,6 @@ class Credentials(NamedTuple):
 
     def hidden(self, text: str) -> str:
         """The text, in which each value is `[secret NAME]`. Linear in the text."""
-        from acta_engine.tools.tenant.credentials import without_echoes
-
         return without_echoes(text, self.values) if self.values else text
 
 
