@@ -380,7 +380,7 @@ class App:
 
     def tools_of(self, tenant: str) -> Mapping[str, ToolSpec]:
         """All tools of a tenant, without what checks their inputs: that is large, and a start needs none of it."""
-        from acta_engine.tools.builtin import tools_of
+        from acta_engine.tools.tool import tools_of
 
         chosen, own = self.settings, self.own_tools(tenant)
         return tools_of(tenant, self.definitions.snapshot, chosen.offered_tools, chosen.tool_approvers, own)

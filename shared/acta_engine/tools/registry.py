@@ -1,6 +1,6 @@
 """The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added.
 
-Which ones a tenant has is found without what checks their inputs (`tools_of` in `shared/acta_engine/tools/builtin`).
+Which ones a tenant has is found without what checks their inputs (`tools_of` in `shared/acta_engine/tools/tool.py`).
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from typing import Any
 
 from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.builtin import builtins, tools_of
+from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import (
     NOBODY_NAMED,
     Approvers,
@@ -22,6 +22,7 @@ from acta_engine.tools.tool import (
     function_prefix,
     is_high_stakes_unless_said,
     python_tools,
+    tools_of,
 )
 
 

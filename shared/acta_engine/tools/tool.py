@@ -4,12 +4,12 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -21,6 +21,9 @@ from acta_engine.settings import EVERY_TENANT as EVERY_TENANT
 from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
 from acta_engine.untrusted.quoting import OutsideText
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.agents.store import DefinitionSnapshot
 
 Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
@@ -407,3 +410,65 @@ def check_approvers(named: Approvers) -> None:
             raise ValueError(f"{tool!r} is not the name of a tool whose calls a person can approve")
         if not re.fullmatch(ROLE_PATTERN, role):
             raise ValueError(f"{role!r} is not the name of a role")
+
+
+def tools_of(
+    tenant: str,
+    snapshot: "Callable[[str], DefinitionSnapshot]",
+    optional: Collection[str],
+    approvers: Approvers,
+    own: Mapping[str, ToolSpec],
+) -> Mapping[str, ToolSpec]:
+    """All tools of a tenant by name, as they are for it: the offered ones, then those that its admins added."""
+    from acta_engine.tools.builtin import builtins, offered  # they are made of what stands here
+
+    def added() -> Mapping[str, ToolSpec]:
+        read = snapshot(tenant)
+        tools, servers = read.tools(), read.mcp_servers()
+        if not servers:  # as for most tenants
+            return {tool.name: tool for tool in tools}
+        from acta_engine.tools.mcp.server import with_servers
+
+        return with_servers(tools, servers)
+
+    first = offered(optional, own)
+    return _LazySpecs(
+        first, {*builtins(), *first}, added, lambda spec: with_approver(spec, approvers, tenant)
+    )
+
+
+class _LazySpecs(Mapping[str, ToolSpec]):
+    """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
+
+    def __init__(
+        self,
+        offered: Mapping[str, ToolSpec],
+        taken: Set[str],
+        load: Callable[[], Mapping[str, ToolSpec]],
+        seen: Callable[[ToolSpec], ToolSpec],
+    ) -> None:
+        """`offered`: the tools that need none of the tenant's definitions. `taken`: names that no definition of the
+        tenant may have. `seen`: turns a tool into what it is for the tenant.
+        """
+        self._offered = offered
+        self._taken = taken
+        self._load = load
+        self._seen = seen
+        self._loaded: Mapping[str, ToolSpec] | None = None
+
+    @property
+    def _added(self) -> Mapping[str, ToolSpec]:
+        if self._loaded is None:
+            # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
+            self._loaded = {name: spec for name, spec in self._load().items() if name not in self._taken}
+        return self._loaded
+
+    def __getitem__(self, name: str) -> ToolSpec:
+        return self._seen(self._offered[name] if name in self._taken else self._added[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._offered
+        yield from self._added
+
+    def __len__(self) -> int:
+        return len(self._offered) + len(self._added)

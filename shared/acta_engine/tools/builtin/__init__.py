@@ -1,20 +1,13 @@
-"""The built-in tools: each module of this folder names its own in `TOOLS`, and nothing else lists them.
+"""The built-in tools: each module of this folder names its own in `TOOLS`, and nothing else lists them."""
 
-And all tools of a tenant, which begin with the built-in ones.
-"""
-
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from acta_engine.settings import SettingsError
-from acta_engine.tools.tool import Approvers, BuiltinTool, ToolSpec, with_approver
-
-if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta_engine.agents.store import DefinitionSnapshot
+from acta_engine.tools.tool import BuiltinTool, ToolSpec
 
 
 @cache
@@ -54,64 +47,3 @@ def offered(optional: Collection[str], own: Mapping[str, ToolSpec]) -> dict[str,
     """
     first = {name: tool for name, tool in builtins().items() if not tool.optional or name in optional}
     return first | {name: tool for name, tool in own.items() if name not in builtins()}
-
-
-def tools_of(
-    tenant: str,
-    snapshot: "Callable[[str], DefinitionSnapshot]",
-    optional: Collection[str],
-    approvers: Approvers,
-    own: Mapping[str, ToolSpec],
-) -> Mapping[str, ToolSpec]:
-    """All tools of a tenant by name, as they are for it: the offered ones, then those that its admins added."""
-
-    def added() -> Mapping[str, ToolSpec]:
-        read = snapshot(tenant)
-        tools, servers = read.tools(), read.mcp_servers()
-        if not servers:  # as for most tenants
-            return {tool.name: tool for tool in tools}
-        from acta_engine.tools.mcp.server import with_servers
-
-        return with_servers(tools, servers)
-
-    first = offered(optional, own)
-    return _LazySpecs(
-        first, {*builtins(), *first}, added, lambda spec: with_approver(spec, approvers, tenant)
-    )
-
-
-class _LazySpecs(Mapping[str, ToolSpec]):
-    """Reads the tenant's definitions only when a tool is asked for that is not built in: most calls need none."""
-
-    def __init__(
-        self,
-        offered: Mapping[str, ToolSpec],
-        taken: Set[str],
-        load: Callable[[], Mapping[str, ToolSpec]],
-        seen: Callable[[ToolSpec], ToolSpec],
-    ) -> None:
-        """`offered`: the tools that need none of the tenant's definitions. `taken`: names that no definition of the
-        tenant may have. `seen`: turns a tool into what it is for the tenant.
-        """
-        self._offered = offered
-        self._taken = taken
-        self._load = load
-        self._seen = seen
-        self._loaded: Mapping[str, ToolSpec] | None = None
-
-    @property
-    def _added(self) -> Mapping[str, ToolSpec]:
-        if self._loaded is None:
-            # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
-            self._loaded = {name: spec for name, spec in self._load().items() if name not in self._taken}
-        return self._loaded
-
-    def __getitem__(self, name: str) -> ToolSpec:
-        return self._seen(self._offered[name] if name in self._taken else self._added[name])
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._offered
-        yield from self._added
-
-    def __len__(self) -> int:
-        return len(self._offered) + len(self._added)
