@@ -44,7 +44,7 @@ class Sessions:
     def commit(self, session_id: str, lease: LeaseChange) -> None:
         number = self._numbers[session_id] + 1
         commit = make_commit(self.tenant, session_id, number)
-        self.stores.log.append(commit, TransactionItems(lease=lease))
+        self.stores.log.append(commit, TransactionItems(leases=(lease,)))
         self._numbers[session_id] = number
         self.granted[session_id] += lease.tokens
 
@@ -133,7 +133,7 @@ def test_a_share_takes_from_the_hour_only_what_the_hour_still_has(stores: Stores
     lease = sessions.plan("ses_1")
     assert lease is not None
     nearly_all = LeaseChange(tenant, HOUR, LARGE - 1_000, LARGE)
-    stores.log.append(make_commit(tenant, "ses_old", 1), TransactionItems(lease=nearly_all))
+    stores.log.append(make_commit(tenant, "ses_old", 1), TransactionItems(leases=(nearly_all,)))
     with pytest.raises(GrantChanged):
         sessions.commit("ses_1", lease)
     assert stores.index.granted_tokens(tenant, HOUR) == LARGE - 1_000
@@ -162,7 +162,7 @@ def test_a_share_that_was_never_there_takes_what_is_given_back(stores: Stores, t
 def test_a_grant_belongs_to_its_own_tenant(stores: Stores, tenant: str) -> None:
     theirs = LeaseChange("other", HOUR, 5, LARGE, 0, 5)
     with pytest.raises(ValueError, match="tenant"):
-        stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=theirs))
+        stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(leases=(theirs,)))
 
 
 def test_grants_of_an_hour_are_in_as_many_partitions_as_it_has_shares(aws: Aws, tenant: str) -> None:

@@ -265,18 +265,18 @@ def test_a_deleted_session_leaves_nothing_and_its_neighbours_stay(stores: Stores
 
 def test_an_hours_tokens_are_granted_with_the_commit_or_not_at_all(stores: Stores, tenant: str) -> None:
     first = LeaseChange(tenant, 7, 500, limit=1_000)
-    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=first))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(leases=(first,)))
     assert stores.index.granted_tokens(tenant, 7) == 500
     assert stores.index.granted_tokens(tenant, 8) == 0
 
     too_much = LeaseChange(tenant, 7, 501, limit=1_000)
     with pytest.raises(GrantChanged):
-        stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(lease=too_much))
+        stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(leases=(too_much,)))
     assert stores.index.granted_tokens(tenant, 7) == 500
     assert stores.log.read(tenant, "ses_1", 2).commits == ()
 
     rest = LeaseChange(tenant, 7, 500, limit=1_000)
-    stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(lease=rest))
+    stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(leases=(rest,)))
     assert stores.index.granted_tokens(tenant, 7) == 1_000
 
 
@@ -284,15 +284,15 @@ def test_what_is_given_back_is_taken_once_whatever_the_limit_is_and_granted_agai
     stores: Stores, tenant: str
 ) -> None:
     all_of_it = LeaseChange(tenant, 7, 1_000, limit=1_000)
-    back = TransactionItems(lease=LeaseChange(tenant, 7, -400))
-    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(lease=all_of_it))
+    back = TransactionItems(leases=(LeaseChange(tenant, 7, -400),))
+    stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(leases=(all_of_it,)))
     stores.log.append(make_commit(tenant, "ses_1", 2), back)
     assert stores.index.granted_tokens(tenant, 7) == 600
     with pytest.raises(NumberTaken):
         stores.log.append(make_commit(tenant, "ses_1", 2), back)
     assert stores.index.granted_tokens(tenant, 7) == 600
     again = LeaseChange(tenant, 7, 400, limit=1_000)
-    stores.log.append(make_commit(tenant, "ses_2", 1), TransactionItems(lease=again))
+    stores.log.append(make_commit(tenant, "ses_2", 1), TransactionItems(leases=(again,)))
     assert stores.index.granted_tokens(tenant, 7) == 1_000
 
 
@@ -300,10 +300,10 @@ def test_who_lost_both_the_number_and_the_hour_gets_the_error_of_the_number(
     stores: Stores, tenant: str
 ) -> None:
     theirs = LeaseChange(tenant, 7, 500, limit=1_000)
-    stores.log.append(make_commit(tenant, "ses_1", 1, "theirs"), TransactionItems(lease=theirs))
+    stores.log.append(make_commit(tenant, "ses_1", 1, "theirs"), TransactionItems(leases=(theirs,)))
     mine = LeaseChange(tenant, 7, 900, limit=1_000)
     with pytest.raises(NumberTaken):
-        stores.log.append(make_commit(tenant, "ses_1", 1, "mine"), TransactionItems(lease=mine))
+        stores.log.append(make_commit(tenant, "ses_1", 1, "mine"), TransactionItems(leases=(mine,)))
 
 
 def test_a_late_worker_does_not_bring_a_deleted_session_back(stores: Stores, tenant: str) -> None:

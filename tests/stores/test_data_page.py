@@ -156,8 +156,10 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
-            lease=LeaseChange(TENANT, 490_000, 20_000, 10**9, share=7, drawn=30_000),
-            day_lease=LeaseChange(TENANT, 489_984, 20_000, 10**9, share=7, drawn=30_000, of_day=True),
+            leases=(
+                LeaseChange(TENANT, 490_000, 20_000, 10**9, share=7, drawn=30_000),
+                LeaseChange(TENANT, 489_984, 20_000, 10**9, share=7, drawn=30_000, of_day=True),
+            ),
             places=Places(TENANT, 1, Start(1, 64, 64), share=1, shares=2),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),

@@ -68,8 +68,7 @@ class MemoryLog:
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
-        listing, record = extra_items.listing, extra_items.idempotency
-        leases = [each for each in (extra_items.lease, extra_items.day_lease) if each is not None]
+        listing, record, leases = extra_items.listing, extra_items.idempotency, extra_items.leases
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
         lifted = extra_items.lifted
         beside = (listing, record, *leases, erasure, places, receiver, lifted)

@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import NamedTuple
 
 from acta_engine.errors import CommitContention
@@ -27,14 +26,13 @@ from acta_engine.log.head import Head
 from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.log.store import GrantChanged, SessionIndex
 from acta_engine.people.opening import AskingRules, open_tenant_limit, wait_for_people
-from acta_engine.settings import EVERY_TENANT
+from acta_engine.settings import EVERY_TENANT, NOTHING
 from acta_engine.turn.budget import PendingCharges, charge_attempts
 from acta_engine.turn.engine import Timeouts, check_turn, wait_or_go_on
 
 ATTEMPTS = 20
 """Races against other sessions of the tenant for the same hour, lost in a row."""
 PAUSE_SECONDS = 0.1
-NO_DOLLARS: Mapping[str, float] = MappingProxyType({})
 
 
 class Pool(NamedTuple):
@@ -68,7 +66,7 @@ class TenantHour:
         session_index: SessionIndex,
         timeouts: Timeouts,
         limit: int,
-        usd_per_day: Mapping[str, float] = NO_DOLLARS,
+        usd_per_day: Mapping[str, float] = NOTHING,
     ) -> None:
         self._repository = repository
         self._session_index = session_index
@@ -145,12 +143,11 @@ class TenantHour:
                     check_turn(change.head, at)
                     if change.head.is_over:
                         return pools[0]  # a run that is over needs no lease
-                    hour, day = grants.get(False), grants.get(True)
                     change.set(
-                        lease=with_grant(change.head.lease, hour),
-                        day_lease=with_grant(change.head.day_lease, day),
+                        lease=with_grant(change.head.lease, grants.get(False)),
+                        day_lease=with_grant(change.head.day_lease, grants.get(True)),
                     )
-                    change.commit(lease=hour, day_lease=day)
+                    change.commit(leases=tuple(grants.values()))
             except GrantChanged:
                 self._repository.clock.back_off(PAUSE_SECONDS * (attempt + 1))
         raise CommitContention(f"lost {ATTEMPTS} races for the tenant's hour")

@@ -193,8 +193,7 @@ class Change:
         self.decision: Decision | None = None
         self.delivered: tuple[str, ...] = ()
         self.idempotency: IdempotencyKey | None = None
-        self.lease: LeaseChange | None = None
-        self.day_lease: LeaseChange | None = None
+        self.leases: tuple[LeaseChange, ...] = ()
         self.starts = False
         self._before = head
         self._events: list[tuple[EventData, int | None]] = []
@@ -357,22 +356,21 @@ class Change:
         *,
         delivered: tuple[str, ...] = (),
         idempotency: IdempotencyKey | None = None,
-        lease: LeaseChange | None = None,
-        day_lease: LeaseChange | None = None,
+        leases: tuple[LeaseChange, ...] = (),
         starts: bool = False,
     ) -> None:
         """Asks for this change to be stored, and says what goes with it. Nothing may be added afterwards.
 
         `decision`: what the engine does next. `delivered`: ids of the users' messages that join the conversation.
         `idempotency`: the key of the request that is carried out; its record is written in the same transaction.
-        `lease`, `day_lease`: of the tenant's hour and day, granted in the same transaction. `starts`: the change begins
-        a run or makes a session, which the tenant's limits may forbid.
+        `leases`: tokens of the tenant's hour and dollars of its day, granted in the same transaction. `starts`: the
+        change begins a run or makes a session, which the tenant's limits may forbid.
         """
         self.is_wanted = True
         self.decision = decision
         self.delivered = delivered
         self.idempotency = idempotency
-        self.lease, self.day_lease = lease, day_lease
+        self.leases = leases
         self.starts = starts
 
     def as_commit(self, key: str) -> Commit:

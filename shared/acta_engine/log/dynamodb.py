@@ -144,8 +144,7 @@ class DynamoLog(ClockedTable):
     def _transact(self, commit: Commit, item: items.Item, extra_items: TransactionItems) -> None:
         """Raises ValueError for extra items of another tenant."""
         tenant = commit.head.tenant
-        listing, record = extra_items.listing, extra_items.idempotency
-        leases = [each for each in (extra_items.lease, extra_items.day_lease) if each is not None]
+        listing, record, leases = extra_items.listing, extra_items.idempotency, extra_items.leases
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
         lifted = extra_items.lifted
         beside = (listing, record, *leases, erasure, places, receiver, lifted)

@@ -5,11 +5,12 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from acta_engine.clock import Clock
 from acta_engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound
-from acta_engine.limits.shares import Lease, LeaseChange, count_shares_of, day_of, hour_of, shares_in_turn
+from acta_engine.limits.shares import LeaseChange, count_shares_of, day_of, hour_of, shares_in_turn
 from acta_engine.limits.tenant_limits import LimitsByTenant, Start, minute_of
 from acta_engine.log.beside import (
     SEGMENT_COMMITS,
@@ -369,21 +370,17 @@ class SessionRepository:
 
     def _stored(self, session: Session, key: str, change: Change) -> bool:
         """Stores the change, and moves the session to it. False: another worker has taken its number."""
-        given_back: LeaseChange | None = None
-        dollars_back: LeaseChange | None = None
+        given_back: tuple[LeaseChange, ...] = ()
         if _gives_back(session.head, change.head):
-            given_back = _unused(change.head, change.head.lease, hour_of(change.now))
-            dollars_back = _unused(change.head, change.head.day_lease, day_of(change.now), of_day=True)
-            if change.head.lease is not None or change.head.day_lease is not None:
-                change.set(lease=None, day_lease=None)
+            given_back = tuple(_unused(change.head, change.now))
+            change.set(lease=None, day_lease=None)
         commit = self._as_stored(change.as_commit(key))
         head = commit.head
         extra_items = TransactionItems(
             listing=listed(session.head, commit),
             interventions=change.interventions,
             idempotency=_record(change.idempotency, commit),
-            lease=change.lease or given_back,
-            day_lease=change.day_lease or dollars_back,
+            leases=change.leases or given_back,
             erasure=Erasure(head.tenant, head.session_id, commit.at) if head.deleted else None,
             places=self._places(session.head, head, change.starts),
         )
@@ -589,10 +586,10 @@ def _gives_back(before: Head, head: Head) -> bool:
     return (head.is_over or is_parked_now) and not may_be_charged
 
 
-def _unused(head: Head, lease: Lease | None, hour: int, *, of_day: bool = False) -> LeaseChange | None:
-    if lease is None or lease.left <= 0 or lease.hour != hour:
-        return None
-    return LeaseChange(head.tenant, hour, -lease.left, share=lease.share, of_day=of_day)
+def _unused(head: Head, now: datetime) -> Iterator[LeaseChange]:
+    for lease, hour, of_day in ((head.lease, hour_of(now), False), (head.day_lease, day_of(now), True)):
+        if lease is not None and lease.left > 0 and lease.hour == hour:
+            yield LeaseChange(head.tenant, hour, -lease.left, share=lease.share, of_day=of_day)
 
 
 def _record(key: IdempotencyKey | None, commit: Commit) -> IdempotencyRecord | None:

@@ -213,8 +213,7 @@ class TransactionItems(NamedTuple):
     listing: IndexEntry | None = None
     interventions: Sequence[Intervention] = ()
     idempotency: IdempotencyRecord | None = None
-    lease: LeaseChange | None = None
-    day_lease: LeaseChange | None = None
+    leases: tuple[LeaseChange, ...] = ()
     erasure: Erasure | None = None
     places: Places | None = None
     receiver: SessionReceiver | None = None
