@@ -358,13 +358,6 @@ def most_usd(models: Sequence[NamedModel], input_tokens: int, output_tokens: int
     return -(-max(costs) // _BILLIONTHS) / 1_000_000 if costs else None
 
 
-def most_and_unpriced(
-    models: Sequence[NamedModel], input_tokens: int, output_tokens: int
-) -> tuple[float | None, bool]:
-    """What `most_usd` says, and whether one of the models has no known price."""
-    return most_usd(models, input_tokens, output_tokens), not all(is_priced(*each) for each in models)
-
-
 def dearest_usd(input_tokens: int, output_tokens: int) -> float:
     """What a call may cost at most if the dearest of all known models answers: an estimate for a model without a known
     price."""

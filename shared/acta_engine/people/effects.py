@@ -15,7 +15,7 @@ from acta_engine.people.intervention import Intervention, is_about_outage, is_ab
 from acta_engine.people.opening import READS_ONLY, wait_for_people
 from acta_engine.plans.plan import with_permission
 from acta_engine.recovery.recover import decide_to_go_on, try_now
-from acta_engine.turn.budget import with_limits
+from acta_engine.turn.budget import keep_what_is_uncharged, with_limits
 from acta_engine.turn.endings import cancelled, completed, ended
 from acta_engine.turn.engine import next_decision
 
@@ -49,9 +49,8 @@ def settle(
 ) -> Intervention:
     """Closes the intervention, applies the option, and returns the closed intervention.
 
-    `given`: the checked input of the option. `by`: the person, and `via` the way by which they
-    decided; None at an expiry. `message_id`: the id that the text of
-    an answer gets as a message.
+    `given`: the checked input of the option. `by`: the person, and `via` the way by which they decided; None at an
+    expiry. `message_id`: the id that the text of an answer gets as a message.
     """
     if by is not None and _has_words_for_agent(option, given, comment):
         change.words_of(by)
@@ -87,16 +86,13 @@ def settle(
         change.event(QuestionResolved(**data, resolved_by=by, via=via, **said))
     was_in_outage = change.head.outage is not None
     _apply(change, one, option, given, comment, by, message_id, expired)
-    if by is not None or is_about_outage(
-        one
-    ):  # an expiry decides about the outage only if its question was about it
+    # An expiry decides about the outage only if its question was about it.
+    if by is not None or is_about_outage(one):
         decide_to_go_on(change)
     _end_if_held(change)
     if change.head.is_over:
         if was_in_outage:
-            change.set(
-                lease=None, day_lease=None
-            )  # its lost calls may not be charged yet, so no tokens are given back
+            keep_what_is_uncharged(change)
     else:
         if change.head.interventions:
             wait_for_people(change)

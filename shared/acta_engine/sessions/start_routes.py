@@ -38,10 +38,7 @@ def start_session(api: Api, body: StartSession) -> Response:
     def act() -> Json:
         return session_view(start(api.app.repository, api.app.workflow, requester, new))
 
-    view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api))
-    if view.get("visibility") == "private":
-        view = {**view, "questions_seen_by": _seen_by(api, view["agent_id"])}
-    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+    return _started(api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api)))
 
 
 def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
@@ -55,7 +52,12 @@ def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
         new = _as_its_parent(_asked_session(api, body, body.content, parent.head.agent_id), body, parent.head)
         return fork_view(fork(api.app.repository, api.app.workflow, requester, parent, new))
 
-    view = api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+    return _started(
+        api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+    )
+
+
+def _started(api: Api, view: Json) -> Response:
     if view.get("visibility") == "private":
         view = {**view, "questions_seen_by": _seen_by(api, view["agent_id"])}
     return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})

@@ -28,7 +28,6 @@ from acta_engine.models.providers import (
     cost_usd,
     dearest_usd,
     is_priced,
-    most_and_unpriced,
     most_output,
     most_usd,
 )
@@ -153,7 +152,8 @@ def reserve(
         output = min(output, most_output(models, wanted, left, max_output)) if left > 0 else -1
     if output < min(MIN_OUTPUT_TOKENS, max_output):
         return None
-    return CallReservation(wanted, output, *most_and_unpriced(models, wanted, output))
+    unpriced = not all(is_priced(*each) for each in models)
+    return CallReservation(wanted, output, most_usd(models, wanted, output), unpriced)
 
 
 def carries(head: Head, pending: PendingCharges) -> bool:
@@ -361,8 +361,8 @@ def record_call(
 
     The call stands under the name, and at the price, of the model that answered. A fallback without a known price is
     charged to the cost budget at the price of the first, and to the tenant's day at that of the dearest known model.
-    `attempt`: the one that was answered. `taken_back`: what had
-    been charged for it, as negative amounts; None: nothing.
+    `attempt`: the one that was answered. `taken_back`: what had been charged for it, as negative amounts; None:
+    nothing.
     """
     answered = NamedModel(reply.provider or asked.provider, reply.model or asked.model)
     model, used, cost = answered.model, reply.usage, cost_usd(*answered, reply.usage)

@@ -478,13 +478,7 @@ def _fitted(pieces: Mapping[int, _Piece], room: int) -> dict[int, str]:
     """The pieces, by place, within `room` bytes. Long texts are clipped to one length. If that is not enough, pieces in
     the middle are left out."""
     left = room - sum(len(piece.head.encode()) + len("…\n".encode()) for piece in pieces.values())
-    sizes = sorted(len(piece.text.encode()) for piece in pieces.values())
-    clip = SHORTEST_CLIP
-    for place, size in enumerate(sizes):
-        clip = max(SHORTEST_CLIP, left // (len(sizes) - place))
-        if size > clip:
-            break
-        left -= size
+    clip = max(SHORTEST_CLIP, _common_clip([len(piece.text.encode()) for piece in pieces.values()], left))
     lines = {place: piece.head + _clipped(piece.text, clip) for place, piece in pieces.items()}
     over = sum(len(line.encode()) + 1 for line in lines.values()) - room
     places = list(lines)
