@@ -26,7 +26,15 @@ from acta_engine.people.intervention import (
     require_person,
     require_role,
 )
-from acta_engine.people.policies import ANYONE, Deciders, InterventionType, Policy, has_one_of, who_decides
+from acta_engine.people.policies import (
+    ANYONE,
+    HIGH_STAKES,
+    Deciders,
+    InterventionType,
+    Policy,
+    has_one_of,
+    who_decides,
+)
 
 AGENT_DELETED = (
     "The session's agent has been deleted, and with it who may do this and up to which limits. Make the agent again "
@@ -84,8 +92,8 @@ def require_decider(
     asked and allow it now: an agent, a tool or an operator may have become stricter since.
 
     `agent` None: it was deleted, and its rules with it, so the question is only refused any more. `tool`: of the call
-    that the question is about, as it is now. `approver`: as for `who_decides`. Raises PersonMissing, RoleMissing,
-    ApproverMustDiffer, Conflict, and NotYours where a client's model asks for what a person has to decide.
+    that the question is about, as it is now. `approver`: `Settings.high_stakes_approver`. Raises PersonMissing,
+    RoleMissing, ApproverMustDiffer, Conflict, and NotYours where a client's model asks for what a person has to decide.
     """
     requester.check_decides(head.session_id, one.intervention_id)
     if agent is None and option not in ENDS_WORK:
@@ -93,7 +101,8 @@ def require_decider(
     policy = policies_of(agent, head).get(one.type, Policy())
     now = Deciders(policy.role, others_only=False)
     if one.tool_call is not None:
-        now = who_decides(tool, policy, approver)
+        is_high = one.context.get("reason") in HIGH_STAKES
+        now = who_decides(tool, policy, approver if is_high else ANYONE)
     if is_pause(one):  # whoever may pause ends it
         now = Deciders(None, others_only=False)
     present = as_asked_now(one, now.role, others_only=now.others_only)

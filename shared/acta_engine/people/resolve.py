@@ -202,9 +202,7 @@ def resolve(
             one = next((it for it in head.interventions if it.intervention_id == intervention_id), None)
             if one is None or not is_visible(one):
                 raise _decided(deps, requester.tenant, session_id, intervention_id)
-            is_high = one.context.get("reason") in HIGH_STAKES
-            approver = deps.high_stakes_approver if is_high else ANYONE
-            tool = _tool(deps, head, one)
+            tool, approver = _tool(deps, head, one), deps.high_stakes_approver
             present = require_decider(head, one, agent, requester, chosen.option, tool, approver)
             closed = settle(
                 change,
