@@ -18,10 +18,10 @@ from acta_engine.traces.spans import CommitName, HandedOver, TracedCommit
 from acta_engine.usage.dynamodb import commit_key
 from acta_engine.usage.store import UsagePartition
 
-MAX_BYTES = 200_000
-"""Of a message's body. SQS takes 262,144."""
 MAX_COMMITS = 50
-"""Of a message. They are exported in one go, so its time and its memory have this bound."""
+"""Of a message. They are exported in one go, so its time and its memory have this bound. Parts of keys are short, so
+its body stays far below the 262,144 bytes that SQS takes.
+"""
 
 Listed = list[tuple[str, str, list[int]]]
 """Tenant and session as parts of keys, and numbers of commits."""
@@ -51,28 +51,13 @@ class TraceQueue:
 
 
 def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
-    sessions: dict[UsagePartition, list[int]] = {}
-    for partition, number in commits:
-        sessions.setdefault(partition, []).append(number)
-    batch: Listed = []
-    size = count = 0
-    for (tenant, session), numbers in sessions.items():
-        ordered = sorted(set(numbers))
-        for at in range(0, len(ordered), MAX_COMMITS):
-            some = ordered[at : at + MAX_COMMITS]
-            part = (tenant, session, some)
-            more = len(json.dumps(part))
-            if batch and (size + more > MAX_BYTES or count + len(some) > MAX_COMMITS):
-                yield _body(batch)
-                batch, size, count = [], 0, 0
-            batch.append(part)
-            size, count = size + more + 1, count + len(some)
-    if batch:
-        yield _body(batch)
-
-
-def _body(listed: Listed) -> str:
-    return json.dumps({"commits": listed}, separators=(",", ":"))
+    ordered = sorted(set(commits))
+    for at in range(0, len(ordered), MAX_COMMITS):
+        sessions: dict[UsagePartition, list[int]] = {}
+        for partition, number in ordered[at : at + MAX_COMMITS]:
+            sessions.setdefault(partition, []).append(number)
+        listed: Listed = [(*partition, numbers) for partition, numbers in sessions.items()]
+        yield json.dumps({"commits": listed}, separators=(",", ":"))
 
 
 class DynamoTracedCommits:
