@@ -65,23 +65,19 @@ def _put(api: Api, path: str, data: bytes) -> bool:
     if wanted not in (None, "*"):
         _check_may_change(api, path)
     try:
-        if wanted is None and not _may_change(api, path):
-            try:
-                _own(api).create(tenant, path, data)
-            except FileExists:
-                _check_may_change(api, path)
-            return True
-        if wanted is None:
+        if wanted is None and _may_change(api, path):
             return _own(api).write(tenant, path, data)
-        if wanted == "*":
+        if wanted is None or wanted == "*":
             _own(api).create(tenant, path, data)
-        else:
-            _own(api).replace(tenant, path, data, wanted)
+            return True
+        _own(api).replace(tenant, path, data, wanted)
+        return False
     except FileExists:
+        if wanted is None:
+            _check_may_change(api, path)
         raise PreconditionFailed(NOT_NEW) from None
     except FileChanged:
         raise PreconditionFailed(CHANGED) from None
-    return wanted == "*"
 
 
 def list_files(
