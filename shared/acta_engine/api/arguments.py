@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from acta_engine.api.incoming import Request
-from acta_engine.api.json_body import Bounds, RequestBody, bounds_of, parse_json
+from acta_engine.api.json_body import SOME_WRONG, Bounds, RequestBody, bounds_of, parse_json
 from acta_engine.api.operation import Operation
 from acta_engine.errors import FieldsInvalid, NotFound
 from acta_engine.settings import Settings
@@ -114,19 +114,44 @@ def _where(route: Operation, name: str, type_: Any) -> Where:
 
 
 def _value(request: Request, where: Where, name: str, bounds: Bounds) -> Any:
-    """None: it was not sent. A query parameter that was sent twice is a list. Raises
-    NotFound.
-    """
+    """None: it was not sent. A query parameter that was sent twice is a list. Raises NotFound, ValidationFailed."""
     match where:
         case "path":
             if not _PATH_VARIABLE.fullmatch(request.variables[name]):
                 raise NotFound("There is nothing at this path.")
             return request.variables[name]
         case "body":
-            return parse_json(request.text, bounds)
+            body = parse_json(request.text, bounds)
+            if wrong := _wrong_fields(body, bounds.fields):
+                raise FieldsInvalid(wrong)
+            return body
         case "query":
             values = request.query.get(name, [])
             return values[0] if len(values) == 1 else values or None
+
+
+def _wrong_fields(body: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, list[str]]:
+    """What is wrong with a body for which pydantic would make an error for each of many: for the values of a field, or
+    for fields that do not exist. `most`: the values that each field may have. Returns sentences by field.
+    """
+    found = {name: _values(body.get(name)) for name in most}
+    wrong = {
+        name: [f"It has {values:,} keys and values, far more than this field takes."]
+        for name, values in found.items()
+        if values > most[name] + SOME_WRONG
+    }
+    unknown = [name for name in body if name not in most]
+    if len(unknown) > SOME_WRONG:
+        sentence = error_sentence({"type": "extra_forbidden"})
+        wrong |= {field_name([name]): [sentence] for name in unknown[:SOME_WRONG]}
+    return wrong
+
+
+def _values(value: Any) -> int:
+    """Keys and members in the value, and in what is in it."""
+    if isinstance(value, dict):
+        return 2 * len(value) + sum(map(_values, value.values()))
+    return len(value) + sum(map(_values, value)) if isinstance(value, list) else 0
 
 
 def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:

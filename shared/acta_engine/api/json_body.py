@@ -15,15 +15,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Union, get_ar
 from pydantic import BaseModel, ConfigDict, create_model
 
 from acta_engine.api.operation import Operation
-from acta_engine.errors import CallerError, FieldsInvalid, PayloadTooLarge, ValidationFailed
+from acta_engine.errors import CallerError, PayloadTooLarge, ValidationFailed
 from acta_engine.settings import Settings
-from acta_engine.untrusted.exact_json import (
-    SOME_WRONG,
-    InvalidJson,
-    read_exactly,
-    refuse_oversize,
-    wrong_fields,
-)
+from acta_engine.untrusted.exact_json import InvalidJson, read_exactly, refuse_oversize
 from acta_engine.untrusted.texts import BoundedBy, InRequests
 
 WORDS_OF = "words_of"
@@ -68,6 +62,8 @@ USUAL_CHARS, USUAL_MEMBERS = 512, 100
 """Of a text and of a list whose type names no maximum: a pattern or a rule of its own is narrower."""
 ANY_BYTES, ANY_VALUES = 1_048_576, 20_000
 """What all fields of a body that take any JSON may have together: the input of a call, a schema."""
+SOME_WRONG = 20
+"""So many values too many, or fields that do not exist, are left for pydantic, which reports them one by one."""
 
 
 class Bounds(NamedTuple):
@@ -75,8 +71,8 @@ class Bounds(NamedTuple):
 
     bytes: int
     values: int
-    fields: Mapping[str, int] | None = None
-    """The values of each field; None: the body has no model."""
+    fields: Mapping[str, int] = {}
+    """The values of each field of the body's model."""
     texts: Mapping[str, int] = {}
     """The characters of texts that the deployment bounds further than their types."""
 
@@ -207,8 +203,6 @@ def parse_json(text: str, bounds: Bounds = ANY) -> dict[str, Any]:
         _malformed(f"The body is not usable JSON: {error}.")
     if not isinstance(value, dict):
         _malformed("The body must be a JSON object.")
-    if bounds.fields is not None and (wrong := wrong_fields(value, bounds.fields)):
-        raise FieldsInvalid(wrong)
     return value
 
 

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
@@ -98,34 +97,6 @@ def refuse_oversize(text: str, most: int | None = None, depth: int = MAX_DEPTH) 
         levels = accumulate(_NESTING[bracket] for bracket in re.findall(r"[\[\]{}]", outside))
         if max(levels) > depth:
             raise InvalidJson(f"nested more than {depth} deep")
-
-
-SOME_WRONG, SHOWN_NAME_CHARS = 20, 100
-"""So many values too many, or fields that do not exist, are left for pydantic, which reports them one by one."""
-
-
-def wrong_fields(value: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, list[str]]:
-    """What is wrong with an object for which pydantic would make an error for each of many: for the values of a field,
-    or for fields that do not exist. `most`: the values that each field may have. Returns sentences by field.
-    """
-    found = {name: _values(value.get(name)) for name in most}
-    wrong = {
-        name: [f"It has {values:,} keys and values, far more than this field takes."]
-        for name, values in found.items()
-        if values > most[name] + SOME_WRONG
-    }
-    unknown = [name for name in value if name not in most]
-    if len(unknown) > SOME_WRONG:
-        for name in unknown[:SOME_WRONG]:
-            wrong[name[:SHOWN_NAME_CHARS].encode("utf-8", "replace").decode()] = ["There is no such field."]
-    return wrong
-
-
-def _values(value: Any) -> int:
-    """Keys and members in the value, and in what is in it."""
-    if isinstance(value, dict):
-        return 2 * len(value) + sum(map(_values, value.values()))
-    return len(value) + sum(map(_values, value)) if isinstance(value, list) else 0
 
 
 _TYPE_NAMES = {
