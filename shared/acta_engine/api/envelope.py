@@ -89,6 +89,10 @@ def to_json(value: Any) -> str:
     return text
 
 
+def json_bytes(value: Any) -> int:
+    return len(to_json(value).encode())
+
+
 def takes_gzip(accepted: str) -> bool:
     """`accepted`: an `Accept-Encoding` (RFC 9110, 12.5.3). A weight of 0 refuses."""
     for each in accepted.split(","):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BeforeValidator, Field
 
-from acta_engine.api.envelope import Response, page, to_json
+from acta_engine.api.envelope import Response, json_bytes, page
 from acta_engine.errors import CursorInvalid
 
 MAX_PAGE = 100
@@ -37,7 +37,7 @@ def bounded_page(read: Callable[[int], tuple[Sequence[Any], str | None]], limit:
     first so many entries, and the cursor after them.
     """
     entries, cursor = read(limit)
-    sizes = accumulate(len(to_json(entry).encode()) for entry in entries)
+    sizes = accumulate(map(json_bytes, entries))
     fit = max(1, sum(size <= PAGE_BYTES for size in sizes))
     return page(entries, cursor) if fit >= len(entries) else page(*read(fit))
 

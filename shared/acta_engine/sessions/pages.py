@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from acta_engine.api.answers import instant_or_none
-from acta_engine.api.envelope import Response, success, to_json
+from acta_engine.api.envelope import Response, json_bytes, success
 from acta_engine.api.listing_cursor import PAGE_BYTES
 from acta_engine.log.store import SessionIndex
 from acta_engine.sessions.history import HistoryCursor, Row
@@ -92,10 +92,6 @@ def fitting(item: Json) -> Json:
         shown = {**_cut(item, most), "truncated": True}
         most //= 2
     return shown
-
-
-def json_bytes(value: Any) -> int:
-    return len(to_json(value).encode())
 
 
 def _cut(value: Any, most: int) -> Any:
