@@ -8,21 +8,8 @@ from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
 
 
 class FormHandler(SinkHandler):
-    def answer(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        form = {name: values[0] for name, values in parse_qs(data.decode()).items()}
-        heard = Heard(self.command, self.path, headers, form)
-        self.server.heard.append(heard)
-        reply = self.server.reply_to(heard)
-        self.send_response(reply.status)
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        self.wfile.write(reply.body)
-
-    do_GET = do_POST = answer  # noqa: N815
+    def parse(self, data: bytes) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(data.decode()).items()}
 
 
 class Authorization(Sink):

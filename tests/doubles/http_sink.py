@@ -61,7 +61,7 @@ class SinkHandler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        heard = Heard(self.command, self.path, headers, json.loads(data) if data else None)
+        heard = Heard(self.command, self.path, headers, self.parse(data) if data else None)
         self.server.heard.append(heard)
         if self.path.partition("?")[0] == self.server.held:
             self.server.end.wait(30)
@@ -73,6 +73,9 @@ class SinkHandler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(reply.body) if reply.length is None else reply.length))
         self.end_headers()
         self.wfile.write(reply.body)
+
+    def parse(self, data: bytes) -> Any:
+        return json.loads(data)
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815
 

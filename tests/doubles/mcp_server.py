@@ -51,6 +51,13 @@ class McpSink(Sink):
         """Of the messages that it heard."""
         return [heard.body["method"] if heard.body else heard.method for heard in self.heard]
 
+    def name_itself(self, token_endpoint: str) -> None:
+        """From now on its metadata say that it is its own authorization server."""
+        resource = {"resource": self.url("/mcp"), "authorization_servers": [self.url("")]}
+        self.replies["/metadata"] = Reply(body=json.dumps(resource).encode())
+        issuer = {"issuer": self.url(""), "token_endpoint": token_endpoint}
+        self.replies["/.well-known/oauth-authorization-server"] = Reply(body=json.dumps(issuer).encode())
+
     def reply_to(self, heard: Heard) -> Reply:
         path = heard.path.partition("?")[0]
         if path in self.replies:

@@ -33,9 +33,12 @@ def open_question(*turns: Any, **settings: Any) -> tuple[House, Intervention]:
     return house, one
 
 
+def about(one: Intervention) -> dict[str, str]:
+    return {"session_id": one.session_id, "intervention_id": one.intervention_id}
+
+
 def decide(client: Client, one: Intervention, option: str = "approve", **more: Any) -> dict[str, Any]:
-    about = {"session_id": one.session_id, "intervention_id": one.intervention_id}
-    return client.call("decide", {**about, "option": option}, **more)
+    return client.call("decide", {**about(one), "option": option}, **more)
 
 
 def answering(client: Client, one: Intervention, action: str, **content: Any) -> dict[str, Any]:
@@ -93,8 +96,7 @@ def test_of_no_question_a_model_may_choose_more_than_to_refuse(type: Interventio
     for option in set(one.options) - {"reject", "skip", "cancel", "finish"}:
         given = {"text": "a.txt", "hint": "x", "result": "x", "token_budget": 90_000, "input": {"path": "b"}}
         assert decide(client, one, option)["isError"], option
-        about = {"session_id": one.session_id, "intervention_id": one.intervention_id}
-        assert client.call("decide", {**about, "option": option, "input": given})["isError"]
+        assert client.call("decide", {**about(one), "option": option, "input": given})["isError"]
     assert house.head(one.session_id).interventions == (one,)
 
 
@@ -141,9 +143,9 @@ def test_only_options_that_the_form_has_offered_are_taken(content: dict[str, Any
     house, one = open_question()
     client = Client(house, capabilities=WITH_FORMS)
     (key,) = decide(client, one)["inputRequests"]
-    about = {"session_id": one.session_id, "intervention_id": one.intervention_id, "option": "approve"}
+    arguments = {**about(one), "option": "approve"}
     given = {"inputResponses": {key: {"action": "accept", "content": content}}}
-    assert client.error("tools/call", name="decide", arguments=about, **given)["code"] == -32602
+    assert client.error("tools/call", name="decide", arguments=arguments, **given)["code"] == -32602
     assert recorded(house, one).state == "pending"
 
 
@@ -173,9 +175,8 @@ def test_a_model_cannot_put_the_person_s_answer_into_its_call() -> None:
     client = Client(house, capabilities=WITH_FORMS)
     (key,) = decide(client, one)["inputRequests"]
     yes = {key: {"action": "accept", "content": {"option": "approve"}}}
-    about = {"session_id": one.session_id, "intervention_id": one.intervention_id, "option": "reject"}
     for name in ("inputResponses", "_meta", "via"):
-        found = told(client.call("decide", {**about, name: yes}))
+        found = told(client.call("decide", {**about(one), "option": "reject", name: yes}))
         assert found["code"] == "VALIDATION_ERROR"
     for name in ("tasks/update", "tasks_update"):
         assert client.error("tools/call", name=name, arguments={"inputResponses": yes})["code"] == -32602
@@ -257,19 +258,18 @@ def hostile() -> tuple[House, Intervention]:
 def test_texts_from_outside_stand_between_marked_lines_in_every_result(version: str) -> None:
     house, one = hostile()
     client = Client(house, version=version, capabilities=WITH_FORMS)
-    about = {"session_id": one.session_id, "intervention_id": one.intervention_id}
     found = [
         client.call("watch_session", {"session_id": one.session_id, "after": "0"}),
         client.call("list_waiting"),
-        client.call("read_input", about),
+        client.call("read_input", about(one)),
         client.call("session_receipt", {"session_id": one.session_id}),
         client.call("say", {"session_id": one.session_id, "content": POSE}),
         client.call("start_session", {"content": POSE}),
         client.call("agent_default", {"goal": POSE}),
         client.call("watch_session", {"session_id": one.session_id, ORDER: POSE}),
-        client.call("decide", {**about, "option": "approve"}),
+        decide(client, one),
         client.result("tasks/get", taskId=one.session_id),
-        client.call("decide", {**about, "option": "reject", "comment": POSE}),
+        client.call("decide", {**about(one), "option": "reject", "comment": POSE}),
         client.call("cancel_session", {"session_id": one.session_id}),
         client.result("tasks/get", taskId=one.session_id),
     ]

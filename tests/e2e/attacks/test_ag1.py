@@ -8,6 +8,7 @@ import pytest
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
+from tests.e2e.support.conversing import confirm_search
 from tests.e2e.support.person import Person
 from tests.e2e.support.script import Call, do, end, listing, plan, read, step
 from tests.e2e.support.stage import Stage
@@ -84,12 +85,8 @@ def test_words_in_a_server_s_schema_reach_the_model_as_quoted_data_alone(
         McpSink([{**SEARCH, "inputSchema": schema}, {**PAY, "inputSchema": badly_named}]) as server,
         behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=server.at),
     ):
-        path = "/v1/mcp-servers/desk"
-        assert boss.http.put(path, json={"url": server.url("/mcp")}).status_code == 201
-        search, pay = boss.post(f"{path}/refresh").json()["data"]["items"]
+        search, pay = confirm_search(boss, "desk", server.url("/mcp"))
         assert (search["state"], pay["state"]) == ("new", "unusable")
-        confirm = {"tools": {"search": {"pin": search["pin"], "confirmed_read": True}}}
-        assert boss.post(f"{path}/confirm", confirm).status_code == 200
         stage = Stage(boss, llmock.tool_mode("off"))
         stage.prepare(
             do(plan("Search")),

@@ -183,12 +183,7 @@ def test_a_client_secret_goes_to_the_confirmed_endpoint_alone_and_its_tokens_end
     """
     boss = admit(role="admin", user="boss")
     with McpSink(token="Bearer token-1") as server, Authorization() as login:
-        itself = server.url("").rstrip("/")
-        server.replies["/metadata"] = Reply(
-            body=json.dumps({"resource": server.url("/mcp"), "authorization_servers": [itself]}).encode()
-        )
-        named = {"issuer": itself, "token_endpoint": server.url("/steal")}
-        server.replies["/.well-known/oauth-authorization-server"] = Reply(body=json.dumps(named).encode())
+        server.name_itself(server.url("/steal"))
         with behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=f"{server.at},{login.at}"):
             set_secret(boss, "secret-of-the-client", login.at)
             client = {"client_id": "acta", "secret": "desk"}

@@ -11,7 +11,7 @@ from tests.bench.stand.script import Call, Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import ConversingProvider, anthropic_at, planned
+from tests.e2e.support.conversing import ConversingProvider, anthropic_at, confirm_search, planned
 from tests.e2e.support.person import refused
 from tests.e2e.support.script import Call as Calls
 from tests.e2e.support.script import do, end, plan
@@ -72,10 +72,7 @@ def test_a_server_s_question_or_tool_that_nobody_could_read_again_ends_nothing_e
         behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=server.at),
     ):
         server.called = lambda params: {"resultType": "input_required", "inputRequests": {"a": request}}
-        assert boss.http.put(path, json={"url": server.url("/mcp")}).status_code == 201
-        (search,) = boss.post(f"{path}/refresh").json()["data"]["items"]
-        confirm = {"tools": {"search": {"pin": search["pin"], "confirmed_read": True}}}
-        assert boss.post(f"{path}/confirm", confirm).status_code == 200
+        assert len(confirm_search(boss, "desk", server.url("/mcp"))) == 1
         server.tools = [SEARCH, {**PAY, "inputSchema": deep}]
         refused(boss.post(f"{path}/refresh"), 409, "CONFLICT")
         server.tools = [SEARCH]

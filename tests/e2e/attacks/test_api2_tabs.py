@@ -10,6 +10,8 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.e2e.conftest import Admit, Screens
 from tests.e2e.support.person import Person
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Request
 
     from tests.e2e.support.screen import Screen
+
+    Tabs = tuple[Screen, Page, Page]
 
 SECRET = "Only for ann"
 
@@ -52,12 +56,20 @@ def shows(page: Page, person: Person) -> None:
     expect(page.locator("details.person summary")).to_have_text(person.name)
 
 
-def signed_in_beside(screen: Screen, person: Person, *roles: str) -> Page:
-    """Another tab of the same browser, in which somebody else signs in."""
-    page = screen.context.new_page()
-    page.goto(screen.link(person, *roles))
-    shows(page, person)
-    return page
+@pytest.fixture
+def boss(ann: Person, admit: Admit) -> Person:
+    return admit(ann.tenant, "boss", "admin")
+
+
+@pytest.fixture
+def tabs(screens: Screens, ann: Person, boss: Person) -> Tabs:
+    """One browser with a tab in which ann has signed in, and another one, in which the boss has."""
+    screen = screens()
+    anns = screen.sign_in(ann)
+    bosses = screen.context.new_page()
+    bosses.goto(screen.link(boss, "admin"))
+    shows(bosses, boss)
+    return screen, anns, bosses
 
 
 def sign_out(page: Page) -> None:
@@ -67,13 +79,10 @@ def sign_out(page: Page) -> None:
 
 
 def test_a_tab_shows_and_sends_as_its_own_person_while_somebody_else_signs_in_beside_it(
-    screens: Screens, ann: Person, admit: Admit
+    tabs: Tabs, ann: Person, boss: Person
 ) -> None:
-    boss = admit(tenant=ann.tenant, user="boss", role="admin")
+    _, anns, bosses = tabs
     ann.start(SECRET, visibility="private")
-    screen = screens()
-    anns = screen.sign_in(ann)
-    bosses = signed_in_beside(screen, boss, "admin")
     of_ann, of_boss = Sent(anns), Sent(bosses)
     for page in (anns, bosses):
         page.bring_to_front()
@@ -88,11 +97,8 @@ def test_a_tab_shows_and_sends_as_its_own_person_while_somebody_else_signs_in_be
     assert (kept(anns)["user"], kept(bosses)["user"]) == ("ann", "boss")
 
 
-def test_it_stays_so_after_the_token_was_renewed(screens: Screens, ann: Person, admit: Admit) -> None:
-    boss = admit(tenant=ann.tenant, user="boss", role="admin")
-    screen = screens()
-    anns = screen.sign_in(ann)
-    signed_in_beside(screen, boss, "admin")
+def test_it_stays_so_after_the_token_was_renewed(tabs: Tabs) -> None:
+    _, anns, _ = tabs
     before = kept(anns)["bearer"]
     of_ann = Sent(anns)
     anns.route(
@@ -112,10 +118,9 @@ def test_it_stays_so_after_the_token_was_renewed(screens: Screens, ann: Person, 
 
 
 def test_a_tab_whose_person_signed_out_is_somebody_elses_only_after_it_is_loaded_again(
-    screens: Screens, ann: Person, admit: Admit
+    screens: Screens, ann: Person, boss: Person
 ) -> None:
     """What ann wrote is gone, too."""
-    boss = admit(tenant=ann.tenant, user="boss", role="admin")
     screen = screens()
     anns = screen.sign_in(ann, place="sessions/new")
     anns.get_by_label("What is to be done?").fill(SECRET)
@@ -133,15 +138,10 @@ def test_a_tab_whose_person_signed_out_is_somebody_elses_only_after_it_is_loaded
     assert SECRET not in json.dumps(anns.evaluate("({...sessionStorage})"))
 
 
-def test_a_page_out_of_the_browsers_memory_is_loaded_again(
-    screens: Screens, ann: Person, admit: Admit
-) -> None:
+def test_a_page_out_of_the_browsers_memory_is_loaded_again(tabs: Tabs, boss: Person) -> None:
     """As after going back in history: the page is as it was, and its tab has become somebody else's meanwhile."""
-    boss = admit(tenant=ann.tenant, user="boss", role="admin")
-    screen = screens()
-    page = screen.sign_in(ann)
-    other = signed_in_beside(screen, boss, "admin")
-    theirs = json.dumps(kept(other))
+    _, page, bosses = tabs
+    theirs = json.dumps(kept(bosses))
     page.evaluate("theirs => sessionStorage.setItem('acta.tokens', theirs)", theirs)
     of_page = Sent(page)
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
@@ -151,12 +151,8 @@ def test_a_page_out_of_the_browsers_memory_is_loaded_again(
     assert set(of_page.people) == {"boss"}
 
 
-def test_a_new_tab_is_nobodys_where_two_people_have_signed_in(
-    screens: Screens, ann: Person, admit: Admit
-) -> None:
-    screen = screens()
-    screen.sign_in(ann)
-    signed_in_beside(screen, admit(tenant=ann.tenant, user="boss", role="admin"), "admin")
+def test_a_new_tab_is_nobodys_where_two_people_have_signed_in(tabs: Tabs) -> None:
+    screen, *_ = tabs
     third = screen.context.new_page()
     third.goto(f"{screen.url}/console/inbox")
     expect(third.get_by_role("button", name="Sign in")).to_be_visible()
@@ -164,12 +160,9 @@ def test_a_new_tab_is_nobodys_where_two_people_have_signed_in(
 
 
 def test_signing_out_ends_nobody_elses_sign_in_and_revokes_what_would_renew_it(
-    screens: Screens, ann: Person, admit: Admit
+    tabs: Tabs, boss: Person
 ) -> None:
-    boss = admit(tenant=ann.tenant, user="boss", role="admin")
-    screen = screens()
-    anns = screen.sign_in(ann)
-    bosses = signed_in_beside(screen, boss, "admin")
+    screen, anns, bosses = tabs
     renews = kept(anns)["renews"]
     with anns.expect_response("**/oauth2/revoke") as answered:
         sign_out(anns)

@@ -5,6 +5,7 @@ import json
 import httpx
 import pytest
 
+from tests.api.test_body_bounds import pairs
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -74,10 +75,6 @@ def test_no_agent_is_given_limits_or_caps_beyond_the_deployment_s(admit: Admit) 
             body = {"name": "Greedy", part: {field: value}}
             error = refused(boss.post("/v1/agents", body), 400, "VALIDATION_ERROR")
             assert list(error["details"]) == [f"{part}.{field}"]
-
-
-def pairs(many: int) -> str:
-    return "{" + ",".join(f'"{n:x}":0' for n in range(many)) + "}"
 
 
 @pytest.mark.parametrize(

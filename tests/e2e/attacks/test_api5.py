@@ -2,7 +2,7 @@
 
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Json, refused
+from tests.e2e.support.person import Json, Person, refused
 from tests.e2e.support.samples import GOAL
 
 PAYROLL: Json = {"agent_id": "payroll", "name": "Payroll", "start_roles": ["finance"]}
@@ -30,12 +30,24 @@ def test_an_agent_for_one_role_is_neither_started_nor_spoken_to_nor_opened_up_by
     assert mallory.data("/v1/agents/payroll")["start_roles"] == ["finance"]
 
 
+def office(admit: Admit) -> tuple[Person, ...]:
+    """An admin, two members, and eve of `finance`."""
+    boss = admit(role="admin", user="boss")
+    ann, bob = (admit(boss.tenant, user) for user in ("ann", "bob"))
+    return boss, ann, bob, admit(boss.tenant, "eve", "finance")
+
+
+def assert_recorded(boss: Person, action: str, one: Json, type: str, option: str) -> None:
+    """The trail has the request with the question that it answered."""
+    written = next(each for each in boss.items("/v1/audit") if each["action"] == action)
+    decided = {"intervention_id": one["intervention_id"], "type": type, "option": option}
+    assert written["details"] | decided == written["details"]
+
+
 def test_a_question_that_has_become_finance_s_is_answered_by_no_message_and_the_trail_says_who_answered(
     admit: Admit,
 ) -> None:
-    boss = admit(role="admin", user="boss")
-    ann, bob = (admit(boss.tenant, user) for user in ("ann", "bob"))
-    eve = admit(boss.tenant, "eve", "finance")
+    boss, ann, bob, eve = office(admit)
     desk: Json = {"name": "Desk"}
     assert boss.post("/v1/agents", {"agent_id": "desk", **desk}).status_code == 201
     session_id = ann.start("Create the file payment.txt", agent_id="desk")
@@ -50,24 +62,13 @@ def test_a_question_that_has_become_finance_s_is_answered_by_no_message_and_the_
     refused(bob.post(f"/v1/sessions/{session_id}/messages", said), 403, "FORBIDDEN")
     assert ann.snapshot(session_id)["interventions"] == [one]
     assert eve.post(f"/v1/sessions/{session_id}/messages", said).status_code == 202
-    written = next(each for each in boss.items("/v1/audit") if each["action"] == "session.message")
-    assert (
-        written["details"]
-        | {
-            "intervention_id": one["intervention_id"],
-            "type": "clarification_needed",
-            "option": "answer",
-        }
-        == written["details"]
-    )
+    assert_recorded(boss, "session.message", one, "clarification_needed", "answer")
 
 
 def test_a_review_and_a_budget_that_are_finance_s_are_reached_by_neither_resume_nor_new_limits(
     admit: Admit,
 ) -> None:
-    boss = admit(role="admin", user="boss")
-    ann, bob = (admit(boss.tenant, user) for user in ("ann", "bob"))
-    eve = admit(boss.tenant, "eve", "finance")
+    boss, ann, bob, eve = office(admit)
     policies = {type: {"role": "finance"} for type in ("budget_exceeded", "checkpoint_review")}
     desk: Json = {"agent_id": "desk", "name": "Desk", "limits": {"token_budget": 20_000}}
     assert boss.post("/v1/agents", {**desk, "interventions": policies}).status_code == 201
@@ -84,16 +85,7 @@ def test_a_review_and_a_budget_that_are_finance_s_are_reached_by_neither_resume_
     now = ann.snapshot(session_id)
     assert (now["interventions"], now["limits"]["review_every"]) == ([one], 1)
     assert eve.post(f"{path}/resume").status_code == 202
-    written = next(each for each in boss.items("/v1/audit") if each["action"] == "session.resume")
-    assert (
-        written["details"]
-        | {
-            "intervention_id": one["intervention_id"],
-            "type": "checkpoint_review",
-            "option": "continue",
-        }
-        == written["details"]
-    )
+    assert_recorded(boss, "session.resume", one, "checkpoint_review", "continue")
 
 
 def test_a_shared_file_is_changed_by_the_role_for_it_and_on_no_way_by_others(

@@ -15,7 +15,7 @@ from tests.doubles.mcp_server import McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.models.test_tools_of_tenants import run
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.conversing import http_tool
+from tests.e2e.support.conversing import confirm_search, http_tool
 from tests.e2e.support.person import Person
 from tests.e2e.support.script import Call, do, end, plan, read
 from tests.e2e.support.stage import Stage
@@ -89,13 +89,7 @@ def furnish(person: Person, mark: str, sink: Sink, server: McpSink) -> None:
     tool["description"] = f"The desk of {mark}"
     tool["config"]["headers"] = {"Authorization": {"secret": "desk"}}
     assert person.post("/v1/tools", tool).status_code == 201
-    named = {"url": server.url("/mcp"), "auth": {"secret": "books"}}
-    assert person.http.put("/v1/mcp-servers/books", json=named).status_code == 201
-    listed = person.post("/v1/mcp-servers/books/refresh").json()["data"]["items"]
-    (pin,) = [each["pin"] for each in listed if each["tool"] == "search"]
-    tools = {"search": {"pin": pin, "confirmed_read": True, "high_stakes": False}}
-    confirmed = person.post("/v1/mcp-servers/books/confirm", {"tools": tools})
-    assert confirmed.status_code == 200, confirmed.text
+    confirm_search(person, "books", server.url("/mcp"), {"secret": "books"}, high_stakes=False)
     agent = {"agent_id": "clerk", "name": f"Clerk of {mark}", "system_prompt": f"You serve {mark}."}
     assert person.post("/v1/agents", agent).status_code == 201
     person.put_file("notes.md", f"notes of {mark}")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply
-from tests.e2e.support.person import PATIENCE_SECONDS
+from tests.e2e.support.person import PATIENCE_SECONDS, Json, Person
 
 
 class ConversingProvider(ScriptedProvider):
@@ -50,6 +50,18 @@ def planned(*more: Reply, answer: str = "Done.") -> Sequence[Reply]:
 
 def anthropic_at(url: str) -> dict[str, str]:
     return {"ACTA_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "sk-test", "ANTHROPIC_BASE_URL": url}
+
+
+def confirm_search(admin: Person, name: str, url: str, auth: Json | None = None, **wishes: Any) -> list[Json]:
+    """Names an MCP server and confirms its tool `search` as one that only reads. Gives the tools that it listed."""
+    path, server = f"/v1/mcp-servers/{name}", {"url": url} if auth is None else {"url": url, "auth": auth}
+    assert admin.http.put(path, json=server).status_code == 201
+    listed: list[Json] = admin.post(f"{path}/refresh").json()["data"]["items"]
+    (pin,) = [each["pin"] for each in listed if each["tool"] == "search"]
+    confirm = {"tools": {"search": {"pin": pin, "confirmed_read": True, **wishes}}}
+    confirmed = admin.post(f"{path}/confirm", confirm)
+    assert confirmed.status_code == 200, confirmed.text
+    return listed
 
 
 def http_tool(name: str, url: str, **more: Any) -> dict[str, Any]:

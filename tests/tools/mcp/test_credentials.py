@@ -101,10 +101,7 @@ def test_a_client_s_token_is_bought_at_the_endpoint_of_the_definition_alone_and_
 def test_a_server_that_names_itself_as_its_authorization_server_gets_no_secret(issuer: Authorization) -> None:
     """It was taken over, and is among the hosts that get the secret: a path of the same host is another endpoint."""
     with McpSink(token="Bearer nobody-s") as server:
-        itself = {"resource": server.url("/mcp"), "authorization_servers": [server.url("").rstrip("/")]}
-        server.replies["/metadata"] = Reply(body=json.dumps(itself).encode())
-        named = {"issuer": server.url("").rstrip("/"), "token_endpoint": server.url("/steal")}
-        server.replies["/.well-known/oauth-authorization-server"] = Reply(body=json.dumps(named).encode())
+        server.name_itself(server.url("/steal"))
         auth = by_client(issuer)
         with pytest.raises(ToolFailed, match="status 401"):
             worker_of(server, issuer).call(confirmed(SEARCH, server.url("/mcp"), auth=auth, read=True))
