@@ -1,9 +1,9 @@
 """What a tenant may use is given out in parts: tokens of an hour and dollars of a day to sessions, and places and
 starts to shares.
 
-A tenant's hourly tokens are leased to its sessions in chunks (docs/design/budgets.md 20). The tokens granted in an hour
-never exceed the tenant's limit, and a session spends only what it was granted. So the tenant never exceeds its limit.
-The commit that ends or parks a run gives back what its session has not used, so at most one chunk per running session
+A tenant's hourly tokens are leased to its sessions in chunks (docs/design/budgets.md 20). What is granted in an hour
+never exceeds the tenant's limit, and a session reserves only what it was granted; a run's last call may use more than
+it reserved. The commit that ends or parks a run gives back what is left, so at most one chunk per running session
 stays unused. A lease ends with its hour. Dollars of a day are leased in the same way, in parts of `PER_DOLLAR`.
 
 A tenant with large limits is counted in shares, because one item takes only some tens of changes a second (ADR 107).
