@@ -4,7 +4,7 @@
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
     │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
-    │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken
+    │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken, AnswerWithheld
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
@@ -109,6 +109,14 @@ class StreamBroken(TransientError):
     """An answer began and did not end properly: the stream was dropped, truncated or not parseable."""
 
     code = "PROVIDER_STREAM_BROKEN"
+
+
+class AnswerWithheld(TransientError):
+    """The provider does not hand over an answer that it makes in the background. The answer has to be paid for, so Acta
+    looks again, and in the end tells a person where it is.
+    """
+
+    code = "PROVIDER_ANSWER_WITHHELD"
 
 
 class ToolUnanswered(EngineError):

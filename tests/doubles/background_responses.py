@@ -1,4 +1,7 @@
-"""OpenAI's Responses API as far as background calls go: it makes answers by itself and keeps them under their ids."""
+"""OpenAI's Responses API as far as background calls go: it makes answers by itself and keeps them under their ids.
+
+A kept response has no encrypted reasoning, and a look that asks for it is refused (pydantic/pydantic-ai#6611).
+"""
 
 import json
 import threading
@@ -45,6 +48,8 @@ class BackgroundResponses(Sink):
 
     def reply_to(self, heard: Heard) -> Reply:
         with self._lock:
+            if heard.method == "GET" and "include" in heard.path:
+                return _refused("Encrypted content cannot be requested for persisted responses.", "include")
             parts = heard.path.partition("?")[0].strip("/").split("/")
             if heard.method == "POST" and parts[-1] == "responses":
                 return self._create(heard.body)
@@ -61,7 +66,7 @@ class BackgroundResponses(Sink):
 
     def _create(self, body: dict[str, Any]) -> Reply:
         if body.get("background") and body.get("store") is not True:
-            return _json({"error": {"message": "Background needs store.", "param": "store"}}, 400)
+            return _refused("Background needs store.", "store")
         self._made += 1
         response_id = f"resp_{self._made}"
         self.kept[response_id] = list(self.course)
@@ -83,7 +88,12 @@ class BackgroundResponses(Sink):
         if ended and self.script:
             ended = {**ended, "output": self.script[int(response_id.removeprefix("resp_")) - 1]}
         fields = {"output": [], "usage": None, "error": None, "incomplete_details": None, **ended}
-        return _json({**base, **fields, "status": status, "background": True})
+        kept = [{**item, "encrypted_content": None} for item in fields["output"]]
+        return _json({**base, **fields, "output": kept, "status": status, "background": True})
+
+
+def _refused(message: str, param: str) -> Reply:
+    return _json({"error": {"message": message, "type": "invalid_request_error", "param": param}}, 400)
 
 
 def _json(body: dict[str, Any], status: int = 200) -> Reply:

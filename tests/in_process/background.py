@@ -17,7 +17,8 @@ class BackgroundModel(ScriptedModel):
     """Its own `in_background`. Each answer is there `seconds` after its request.
 
     `running`: by id, when a response is there, and the request. `made`, `cancelled`, `forgotten`: ids, in their order.
-    `failing`: what the next response ends with. `away`: what the provider raises while it cannot be asked.
+    `failing`: what the next response ends with. `away`: what the provider raises while it cannot be asked. `withheld`:
+    what it answers every look with.
     """
 
     def __init__(self, turns: Iterable[Turn], seconds: float = 100) -> None:
@@ -32,6 +33,7 @@ class BackgroundModel(ScriptedModel):
         self.looks = 0
         self.failing: ActaError | None = None
         self.away: Exception | None = None
+        self.withheld: Exception | None = None
 
     @property
     def in_background(self) -> "BackgroundModel":
@@ -47,6 +49,8 @@ class BackgroundModel(ScriptedModel):
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
         self.looks += 1
         self._asked()
+        if self.withheld is not None:
+            raise self.withheld
         response_id = response.response_id
         if response_id in self.cancelled:
             return StreamBroken("cancelled")

@@ -184,6 +184,83 @@ def test_a_provider_that_cannot_be_asked_is_waited_for_and_the_answer_is_not_bou
     assert (head.state, len(model.made), head.budget.vanished_tokens) == ("completed", 4, 0)
 
 
+REFUSED = [ProviderRejected("openai answered 400"), StreamBroken("the answer to a look is no response")]
+
+
+@pytest.mark.parametrize("refusal", REFUSED)
+def test_a_refused_look_loses_no_answer(refusal: Exception) -> None:
+    model = BackgroundModel(SCRIPT)
+    house = patient_house(model)
+    session = begun(house)
+    waiting = until(house, "wait")
+    model.withheld = refusal
+    refused = take_turn(house.worker, "plan", waiting.at, 0, 60).decision
+    head = house.head(session)
+    assert (refused.next, head.state_reason) == ("wait", "waiting_for_provider")
+    assert head.delay is not None
+    assert head.delay.code == "PROVIDER_ANSWER_WITHHELD"
+    model.withheld = None
+    house.go_on(refused)
+    head = house.head(session)
+    assert (head.state, head.usage.llm_calls, head.budget.vanished_tokens) == ("completed", 4, 0)
+    assert (len(model.made), model.forgotten) == (4, model.made)
+
+
+def withheld_for_good(model: BackgroundModel) -> tuple[House, str]:
+    """A session whose person is asked about an answer that the provider has never handed over."""
+    house = patient_house(model)
+    session = begun(house)
+    until(house, "wait")
+    model.withheld = ProviderRejected("openai answered 404")
+    house.go_on(house.decisions[-1])
+    (question,) = house.head(session).interventions
+    assert (question.type, question.timeout_at) == ("error_recovery", None)
+    assert "GET /v1/responses/resp_1" in question.context["question"]
+    assert (model.looks < 12, model.made, model.forgotten) == (True, ["resp_1"], [])
+    return house, session
+
+
+def test_an_answer_that_is_never_handed_over_is_told_to_a_person_who_may_have_it_bought_again() -> None:
+    model = BackgroundModel(SCRIPT)
+    house, session = withheld_for_good(model)
+    looks = model.looks
+    (question,) = house.head(session).interventions
+
+    def mended(decision: Decision) -> None:
+        if model.looks > looks:
+            model.withheld = None
+
+    house.resolve(session, question, "retry")
+    house.run(mended)
+    head = house.head(session)
+    assert (head.state, head.usage.llm_calls, len(model.made)) == ("completed", 4, 5)
+    assert (model.cancelled, model.forgotten) == ([], model.made[1:])
+    assert [row.error for row in house.history(session).steps() if row.error] == [StreamBroken.code]
+    accounts_add_up(house, session)
+
+
+def test_an_answer_that_a_person_was_told_of_is_used_where_it_comes_after_all() -> None:
+    model = BackgroundModel(SCRIPT)
+    house, session = withheld_for_good(model)
+    model.withheld = None
+    (question,) = house.head(session).interventions
+    house.resolve(session, question, "retry")
+    house.run()
+    head = house.head(session)
+    assert (head.state, len(model.made), head.budget.vanished_tokens) == ("completed", 4, 0)
+
+
+def test_an_answer_that_a_person_was_told_of_stays_where_it_is_when_they_cancel() -> None:
+    model = BackgroundModel(SCRIPT)
+    house, session = withheld_for_good(model)
+    model.withheld = None
+    (question,) = house.head(session).interventions
+    house.resolve(session, question, "cancel")
+    house.run()
+    assert (house.head(session).state, model.forgotten) == ("cancelled", [])
+    accounts_add_up(house, session)
+
+
 def test_a_key_that_is_refused_meanwhile_is_waited_for() -> None:
     model = BackgroundModel(SCRIPT)
     house = patient_house(model)

@@ -376,6 +376,8 @@ class RunningResponse(StoredModel):
     """Ids of the users' messages that its request showed."""
     bytes: int = 0
     """The size of its request."""
+    told: bool = False
+    """A person was told of its id, because the provider did not hand it over. From then on Acta does not delete it."""
 
 
 class ForkedFrom(StoredModel):

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from typing import Protocol as Interface
 
 from acta_engine.agents.agent import Protocol
@@ -212,8 +212,15 @@ class UnusableModel:
     def provider(self) -> str:
         return self._provider
 
-    def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
+    @property
+    def in_background(self) -> BackgroundCalls:
+        """Itself: an answer that is being made is not lost because nobody may ask for it just now."""
+        return self
+
+    def complete(self, *given: object, timeout: float) -> NoReturn:
         raise self._error(self._reason)
+
+    start = result = cancel = forget = complete
 
 
 _UNREADABLE = 'the API key cannot be read; its secret holds the key itself, or {"api_key": "..."}'

@@ -150,8 +150,9 @@ class BackgroundCalls(Protocol):
         """Makes the request. Returns the response's id, or the reply if it is there at once."""
 
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        """Returns the reply, or None if it is not there yet. Returns an error if the response has ended without a reply
-        or is no longer kept: StreamBroken if it may have to be paid for.
+        """Returns the reply, or None if it is not there yet. Returns an error if the response has ended without a
+        reply: StreamBroken if it may have to be paid for. Raises ProviderRejected where the provider does not hand the
+        response over, StreamBroken where what it hands over cannot be read.
         """
 
     def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:

@@ -123,6 +123,11 @@ TOOL_ASKS = (
     "The server of {name} asks before it goes on. What it says is not Acta's: tell it no secret, and open no link that "
     "you do not know."
 )
+KEPT_ANSWER = (
+    " An answer of the model is at {provider} under the id {response_id}. Whoever has the key can read it there (at "
+    "OpenAI: GET /v1/responses/{response_id}); Acta does not delete it. retry looks once more, and where {provider} "
+    "still refuses, the model is asked again and has to be paid for again."
+)
 GO_ON = "Go on?"
 READS_ONLY = "reads_only"
 """In the context of an approval: the tool only reads, so the approval is for no call of a tool that does more."""
@@ -286,6 +291,10 @@ def open_outage_question(
     decide. An agent's policy for questions about its run says who may decide, and nothing else.
     """
     said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {explained(outage.code)} Try again?"
+    running = change.head.background
+    if running is not None:
+        said += KEPT_ANSWER.format(provider=running.provider, response_id=visible(running.response_id))
+        change.set(background=running.model_copy(update={"told": True}))
     context = with_outage(_asked("acta", said), outage.reason, outage.code, outage.since)
     change.open_intervention(
         Intervention(

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, get_args
 
 from acta_engine.errors import (
     ActaError,
+    AnswerWithheld,
     AwsDenied,
     CommitContention,
     FunctionUnavailable,
@@ -54,7 +55,7 @@ RETRIES_COUNT_AS = 6
 """The engine's own retries have taken minutes already, so the first pause after them is about a minute, not a
 second."""
 MOST_CRASHES = 6
-"""Waits after a worker died or an unnamed error before a person is asked: about 45 minutes."""
+"""Waits after a worker died, an unnamed error or a refused look before a person is asked: about 45 minutes."""
 
 
 class Cause(NamedTuple):
@@ -64,7 +65,7 @@ class Cause(NamedTuple):
     code: str
     """Stable, for people and programs."""
     is_crash: bool = False
-    """The session itself may be what kills its worker, so waiting may not help."""
+    """The session itself may be what kills its worker, or what it asks for is gone: waiting may not help."""
 
 
 class OutageLimits(NamedTuple):
@@ -189,6 +190,7 @@ _BY_CLASS: dict[type[ActaError], Cause] = {
     ProviderUnavailable: Cause("waiting_for_provider", "PROVIDER_UNAVAILABLE"),
     ProviderTimeout: Cause("waiting_for_provider", "PROVIDER_TIMEOUT"),
     StreamBroken: Cause("waiting_for_provider", "PROVIDER_STREAM_BROKEN"),
+    AnswerWithheld: Cause("waiting_for_provider", AnswerWithheld.code, is_crash=True),
     ProviderKeyRefused: Cause("waiting_for_key", ProviderKeyRefused.code),
     ProviderQuotaExceeded: Cause("waiting_for_key", ProviderQuotaExceeded.code),
     StoreThrottled: _STORE,
@@ -216,6 +218,7 @@ _EXPLAINED = {
     "PROVIDER_UNAVAILABLE": "The model's provider cannot be reached or fails.",
     "PROVIDER_TIMEOUT": "The model's provider gives no answer in time.",
     "PROVIDER_STREAM_BROKEN": "The model's answers break off.",
+    AnswerWithheld.code: "The model's provider does not hand over an answer that it makes in the background.",
     "PROVIDER_KEY_REFUSED": f"The provider does not accept the key. {ProviderKeyRefused.waiting}",
     "PROVIDER_QUOTA_EXCEEDED": f"The provider's quota is used up. {ProviderQuotaExceeded.waiting}",
     "STORE_UNAVAILABLE": "The deployment's storage does not answer, or refuses because of too many requests.",

@@ -13,7 +13,9 @@ from datetime import datetime, timedelta
 from acta_engine.agents.agent import built_in
 from acta_engine.errors import (
     ActaError,
+    AnswerWithheld,
     Fenced,
+    ProviderRejected,
     ProviderTimeout,
     SessionError,
     StreamBroken,
@@ -87,7 +89,9 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
 
 def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | Decision | None:
     """Looks for the answer that the provider makes, and returns the call with it. A decision: the answer is not there
-    yet. None: the response was meant for an earlier reply, and is ended. Raises what the provider and the stores raise.
+    yet. None: the response was meant for an earlier reply, and is ended. Raises what the provider and the stores raise,
+    and AnswerWithheld: a refused look says nothing of the answer, which has to be paid for. It is given up only once a
+    person knows its id and has decided to go on.
     """
     deps, head = turn.deps, turn.session.head
     calls = _calls_to(deps, running)
@@ -96,9 +100,10 @@ def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | D
             _end(calls, running)
         return None
     now, seconds = deps.clock.now(), min(REQUEST_SECONDS, turn.seconds_left)
-    if calls is None:
-        answer: ModelReply | ActaError | None = StreamBroken("the model answers in the background no more")
-    else:
+    answer: ModelReply | ActaError | None
+    try:
+        if calls is None:
+            raise StreamBroken("the model answers in the background no more")
         answer = calls.result(_named(running), timeout=seconds)
         if answer is None and now - running.started < timedelta(seconds=deps.settings.background_seconds):
             return _waits(deps, head, running, now, turn.kind)
@@ -106,6 +111,10 @@ def look(turn: Turn, call: ModelCall, running: RunningResponse) -> ModelCall | D
             answer = calls.cancel(_named(running), timeout=seconds)
             if not isinstance(answer, ModelReply):
                 answer = ProviderTimeout("the answer in the background was not there in time", True)
+    except (ProviderRejected, StreamBroken) as refused:
+        if not running.told:
+            raise AnswerWithheld(str(refused)) from None
+        answer = StreamBroken(str(refused))
     assert isinstance(answer, ModelReply | SessionError | TransientError)
     attempts = _attempts(deps, turn.session, running, answer)
     return replace(call, bytes=running.bytes, delivered=running.delivered, attempts=attempts, answer=answer)
@@ -117,12 +126,12 @@ def count_looks(change: Change, running: RunningResponse) -> None:
     change.set(background=None, run=counted.run)
 
 
-def forget(turn: Turn, running: RunningResponse) -> None:
+def forget(deps: TurnDeps, running: RunningResponse, timeout: float = END_SECONDS) -> None:
     """Has the provider delete a committed answer. If that fails, the provider keeps it for its usual time."""
-    calls = _calls_to(turn.deps, running)
-    if calls is not None:
+    calls = _calls_to(deps, running)
+    if calls is not None and not running.told:
         with suppress(SessionError, TransientError):
-            calls.forget(_named(running), timeout=min(END_SECONDS, turn.seconds_left))
+            calls.forget(_named(running), timeout=min(END_SECONDS, timeout))
 
 
 def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
@@ -131,8 +140,10 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
     running = session.head.background
     assert running is not None
     check_run(session.head, at)
-    calls = _calls_to(deps, running)
-    answer = _end(calls, running) if calls is not None else None
+    calls, answer = _calls_to(deps, running), None
+    if calls is not None:
+        with suppress(SessionError, TransientError):
+            answer = calls.cancel(_named(running), timeout=END_SECONDS)
     attempts, window = _attempts(deps, session, running, answer), deps.settings.token_window_seconds
 
     for change in deps.repository.attempts(session, at.key("background")):
@@ -145,6 +156,8 @@ def end_for_good(deps: TurnDeps, session: Session, at: Position) -> Decision:
                 charge_attempts(change, attempts, window, with_running=True)
             change.set(background=None)
         change.commit(end_decision(change.head))
+    if answer is not None:
+        forget(deps, running)
     return end_decision(session.head)
 
 
@@ -176,13 +189,12 @@ def _named(running: RunningResponse) -> BackgroundResponse:
     return BackgroundResponse(running.response_id, running.model, running.bytes)
 
 
-def _end(calls: BackgroundCalls, running: RunningResponse) -> ModelReply | ActaError | None:
+def _end(calls: BackgroundCalls, running: RunningResponse) -> None:
     """Best effort: a response that cannot be ended ends by itself, and is charged at its reservation."""
     with suppress(SessionError, TransientError):
-        answer = calls.cancel(_named(running), timeout=END_SECONDS)
-        calls.forget(_named(running), timeout=END_SECONDS)
-        return answer
-    return None
+        calls.cancel(_named(running), timeout=END_SECONDS)
+        if not running.told:
+            calls.forget(_named(running), timeout=END_SECONDS)
 
 
 def _attempts(

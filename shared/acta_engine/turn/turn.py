@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, assert_never, get_args
 from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.errors import (
     AgentMissing,
+    AnswerWithheld,
     ContextTooLong,
     ModelRefused,
     PriceUnknown,
@@ -327,7 +328,7 @@ def _look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
         return None
     try:
         return look(turn, call, running)
-    except SessionError as error:
+    except (SessionError, AnswerWithheld) as error:
         # The provider does not let the answer be fetched. Nothing is charged, and the run goes on waiting for it.
         return _commit_failure(turn, error)
 
@@ -455,7 +456,7 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
         for change in patient_attempts(turn, key, keep_elsewhere):
             apply(turn, call, reply, change)
     if running is not None:
-        forget(turn, running)
+        forget(turn.deps, running, turn.seconds_left)
     is_ours = session.last_reply == reply.message_id
     return TurnResult(session.decided(key), session, turn if is_ours else None)
 

@@ -130,15 +130,20 @@ class OpenAIClient:
             failure = self._failure(error, opened, progress.has_begun)
         raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
 
-    def ask(self, send: Callable[..., T], timeout: float) -> T:
-        """One request that is not streamed. `send`: takes the SDK's `timeout`. `timeout`: seconds. Raises as `call`
-        does, and NotFoundThere.
+    def ask(self, send: Callable[..., Any], read: Callable[[Any], T], timeout: float) -> T:
+        """One request that is not streamed, and what `read` makes of its answer. `send`: of the SDK's
+        `with_raw_response`; takes its `timeout`. `timeout`: seconds. Raises as `call` does, NotFoundThere, and
+        StreamBroken where the answer cannot be read.
         """
-        limits = time_limits(self._sdk, timeout, timeout)
+        limits, opened = time_limits(self._sdk, timeout, timeout), False
         try:
-            return send(timeout=limits)
+            answer = send(timeout=limits)
+            opened = True
+            return read(answer.parse())
+        except ActaError:
+            raise
         except Exception as error:
-            failure = self._failure(error, opened=False, begun=False)
+            failure = self._failure(error, opened, begun=False)
             if getattr(error, "status_code", None) == 404 and type(failure) is ProviderRejected:
                 failure = NotFoundThere(str(failure))
         raise failure  # outside the handler, as above

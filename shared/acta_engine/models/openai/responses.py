@@ -18,13 +18,19 @@ arguments is never taken for the whole. A stream without a final event that hold
 In the background the server makes the answer by itself, and is asked for it by its id. Source: OpenAI's guide
 "Background mode" and the types of its SDK 3.54, read 2026-11-23. A response is `queued`, `in_progress`, and in the end
 `completed`, `incomplete`, `failed` or `cancelled`. Its server has to keep it until it has been fetched: with `store` it
-keeps it for 30 days at least, unless it is deleted. So Acta deletes what it has fetched. No request of this API is
+keeps it for 30 days at least, unless it is deleted. So Acta deletes what it has committed. No request of this API is
 idempotent: there is no key that two tries of a `create` could have in common.
+
+A kept response comes without its reasoning, and a look that asks for it (`include`) is refused with 400, "Encrypted
+content cannot be requested for persisted responses" (pydantic/pydantic-ai#6611, on gpt-5.6-sol, July 2026). So the
+conversation goes on without the reasoning of such a reply, and without the ids of its items: the API refuses an item
+whose id it knows without the reasoning that led to it.
 """
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -89,6 +95,7 @@ _REJECTED_CODES = frozenset({"invalid_prompt", "data_residency_mismatch"})
 """Codes of a failed response that no retry changes."""
 T = TypeVar("T")
 UNFINISHED = ("queued", "in_progress")
+ENDED = ("completed", "incomplete", "failed", "cancelled")
 
 
 class OpenAIResponsesModel(OpenAIStreamed):
@@ -125,43 +132,30 @@ class ResponsesInBackground:
         id.
         """
         try:
-            created, size = self._create(request, timeout, reasoning=True)
+            return self._create(request, timeout, reasoning=True)
         except ReasoningUnreadable:
-            created, size = self._create(request, timeout, reasoning=False)
-        if created.status in UNFINISHED:
-            return str(created.id)
-        ended = self._ended(created, request.model, size)
-        if isinstance(ended, ActaError):
-            raise ended
-        return ended
+            return self._create(request, timeout, reasoning=False)
 
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        include = [ENCRYPTED_REASONING] if returns_encrypted_reasoning(response.model) else []
-        retrieve = self._responses.retrieve
-
-        def send(**limits: Any) -> Any:
-            return retrieve(response.response_id, include=include, **limits)
-
-        return self._read(response, send, timeout)
+        return self._look(self._responses.retrieve, response, timeout)
 
     def cancel(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
-        cancel = self._responses.cancel
         try:
-            return self._read(response, lambda **limits: cancel(response.response_id, **limits), timeout)
+            return self._look(self._responses.cancel, response, timeout)
         except ProviderRejected:  # it has ended already
             return self.result(response, timeout=timeout)
 
     def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
-        delete = self._responses.delete
+        delete = partial(self._responses.delete, response.response_id)
         with suppress(NotFoundThere):
-            self._within(timeout, lambda **limits: delete(response.response_id, **limits))
+            self._within(timeout, delete, lambda deleted: None)
 
     @property
     def _responses(self) -> Any:
         self._client.load()
-        return self._client.sdk_client.responses
+        return self._client.sdk_client.responses.with_raw_response
 
-    def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> tuple[Any, int]:
+    def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> str | ModelReply:
         body = to_body(
             request,
             official=self._client.official,
@@ -169,20 +163,31 @@ class ResponsesInBackground:
             background=True,
             provider=self._client.provider,
         )
-        create = self._responses.create
-        return self._within(timeout, lambda **limits: create(**body, **limits)), body_size(body)
 
-    def _read(
-        self, response: BackgroundResponse, send: Callable[..., Any], timeout: float
+        def read(created: Any) -> str | ModelReply | ActaError:
+            if created.status not in UNFINISHED:
+                return self._ended(created, request.model, body_size(body))
+            if not (isinstance(created.id, str) and created.id):
+                raise StreamBroken(f"{self._client.provider}: the response that was begun has no id")
+            return created.id
+
+        begun = self._within(timeout, partial(self._responses.create, **body), read)
+        if isinstance(begun, ActaError):
+            raise begun
+        return begun
+
+    def _look(
+        self, ask: Callable[..., Any], response: BackgroundResponse, timeout: float
     ) -> ModelReply | ActaError | None:
-        try:
-            found = self._within(timeout, send)
-        except NotFoundThere:
-            return StreamBroken(f"{self._client.provider}: the response is kept no longer")
-        return None if found.status in UNFINISHED else self._ended(found, response.model, response.bytes)
+        def read(found: Any) -> ModelReply | ActaError | None:
+            if found.status not in (*UNFINISHED, *ENDED):
+                raise StreamBroken(f"{self._client.provider}: the answer to a look is no response")
+            return None if found.status in UNFINISHED else self._ended(found, response.model, response.bytes)
 
-    def _within(self, timeout: float, send: Callable[..., T]) -> T:
-        return run_within(timeout, self._client.provider, lambda _: self._client.ask(send, timeout))
+        return self._within(timeout, partial(ask, response.response_id), read)
+
+    def _within(self, timeout: float, send: Callable[..., Any], read: Callable[[Any], T]) -> T:
+        return run_within(timeout, self._client.provider, lambda _: self._client.ask(send, read, timeout))
 
     def _ended(self, response: Any, model: str, request_bytes: int) -> ModelReply | ActaError:
         builder = ResponsesReplyBuilder(model, lambda: request_bytes, provider=self._client.provider)
@@ -341,10 +346,10 @@ def _first_of(calls: Iterator[tuple[ToolCall, str]]) -> list[tuple[ToolCall, str
 
 
 def _reply_message(text: str, part: Item) -> Item:
-    if "id" not in part:
-        return {"type": "message", "role": "assistant", "content": text}
-    content = [{"type": "output_text", "text": text, "annotations": []}]
-    item = {"type": "message", "role": "assistant", "status": "completed", "content": content}
+    item: Item = {"type": "message", "role": "assistant", "content": text}
+    if "id" in part:
+        content = [{"type": "output_text", "text": text, "annotations": []}]
+        item |= {"status": "completed", "content": content}
     return item | {key: part[key] for key in ("id", "phase") if key in part}
 
 
@@ -532,11 +537,18 @@ class ResponsesReplyBuilder:
 
     def _raw(self, items: list[_Item]) -> Any:
         """None: there is no reasoning to keep, or a part of it cannot be stored as it came. The API refuses the items
-        that follow a missing one, so then nothing is kept.
+        that follow a missing one by their ids, so then nothing is kept; where the reasoning came without its content,
+        only the phases of messages are.
         """
         if not all(map(_is_storable, items)):
             return None
         kept = [part for part in map(_kept_part, items) if part is not None]
+        if any(item.type == "reasoning" and _kept_part(item) is None for item in items):
+            kept = [
+                {key: value for key, value in part.items() if key not in ("id", "call_id")}
+                for part in kept
+                if part["type"] != "reasoning"
+            ]
         if not any(part["type"] == "reasoning" or part.get("phase") for part in kept):
             return None
         return {"api": API, "model": self._model, "items": kept}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import (
+    AwsDenied,
     ContextTooLong,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -12,11 +13,12 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.choose import RotatingModel
+from acta_engine.log.conversation import AssistantEntry, Content, ToolCall
+from acta_engine.models.choose import RotatingModel, UnusableModel
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
 from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from tests.doubles.background_responses import USAGE, BackgroundResponses, message
+from acta_engine.models.openai.responses import OpenAIResponsesModel, to_items
+from tests.doubles.background_responses import JSON, USAGE, BackgroundResponses, message
 from tests.doubles.http_sink import Heard, Reply
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 
@@ -52,16 +54,17 @@ def test_a_response_is_begun_and_fetched_by_its_id() -> None:
         assert {(heard.method, heard.path.partition("?")[0]) for heard in looks} == {
             ("GET", "/responses/resp_1")
         }
-        assert all("reasoning.encrypted_content" in heard.path for heard in looks)
+        assert all("include" not in heard.path for heard in looks)
 
 
-def test_calls_and_kept_reasoning_are_those_of_a_streamed_reply() -> None:
+def test_the_conversation_goes_on_without_the_reasoning_of_a_kept_response() -> None:
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"}
+    said = {**message("I look."), "phase": "commentary"}
     asked = {
         "type": "function_call", "id": "fc_1", "call_id": "c_1", "name": "read_file", "status": "completed",
         "arguments": '{"path": "a.txt"}',
     }  # fmt: skip
-    with BackgroundResponses("queued", "completed", output=[reasoning, asked], usage=USAGE) as server:
+    with BackgroundResponses("queued", "completed", output=[reasoning, said, asked], usage=USAGE) as server:
         of, response = started(server)
         reply = of.result(response, timeout=TIMEOUT)
         assert isinstance(reply, ModelReply)
@@ -70,7 +73,17 @@ def test_calls_and_kept_reasoning_are_those_of_a_streamed_reply() -> None:
             "read_file",
             {"path": "a.txt"},
         )
-        assert [item["type"] for item in reply.raw["items"]] == ["reasoning", "function_call"]
+        call = ToolCall(call_id="c-1", effect_id="e-1", name="read_file", input={"path": "a.txt"})
+        entry = AssistantEntry(
+            message_id="m-1", content=Content.of(reply.text), calls=(call,), provider="openai", raw=reply.raw
+        )
+        assert to_items([entry], MODEL, in_blocks=False)[:2] == [
+            {"type": "message", "role": "assistant", "content": "I look.", "phase": "commentary"},
+            {
+                "type": "function_call", "call_id": "c-1", "name": "read_file",
+                "arguments": '{"path":"a.txt"}',
+            },
+        ]  # fmt: skip
 
 
 def test_a_reply_that_is_there_at_once_is_the_reply() -> None:
@@ -111,13 +124,60 @@ def test_a_response_that_failed_is_the_error_that_a_stream_would_have_been(
         assert type(of.result(response, timeout=TIMEOUT)) is error
 
 
-def test_a_response_that_is_kept_no_longer_may_have_to_be_paid_for() -> None:
+def test_a_response_that_is_not_found_is_not_said_to_have_ended() -> None:
     with BackgroundResponses() as server:
         of, response = started(server)
         server.expire()
-        assert isinstance(of.result(response, timeout=TIMEOUT), StreamBroken)
-        assert isinstance(of.cancel(response, timeout=TIMEOUT), StreamBroken)
+        for ask in (of.result, of.cancel):
+            with pytest.raises(ProviderRejected):
+                ask(response, timeout=TIMEOUT)
         of.forget(response, timeout=TIMEOUT)
+
+
+HTML = Reply(200, b"<html>Sign in</html>", {"content-type": "text/html"})
+ODD_ANSWERS = {
+    "HTML": HTML,
+    "nothing": Reply(200, b"", JSON),
+    "half of it": Reply(200, b'{"id": "resp_1", "status": "comp', JSON),
+    "an error": Reply(200, b'{"error": {"message": "no"}}', JSON),
+    "a list": Reply(200, b"[]", JSON),
+    "null": Reply(200, b"null", JSON),
+    "no status": Reply(200, b'{"id": "resp_1", "output": []}', JSON),
+    "a new status": Reply(200, b'{"id": "resp_1", "status": "archived", "output": []}', JSON),
+    "no output": Reply(200, b'{"id": "resp_1", "status": "completed", "output": 5}', JSON),
+    "odd output": Reply(200, b'{"id": "resp_1", "status": "completed", "output": [5]}', JSON),
+}
+
+
+class Odd(BackgroundResponses):
+    """Answers one kind of request oddly."""
+
+    answer = Reply()
+    method = "GET"
+
+    def reply_to(self, heard: Heard) -> Reply:
+        reply = super().reply_to(heard)
+        return self.answer if heard.method == self.method else reply
+
+
+@pytest.mark.parametrize("kind", ODD_ANSWERS)
+def test_an_answer_to_a_look_that_cannot_be_read_says_nothing_of_the_response(kind: str) -> None:
+    with Odd("queued", "completed") as server:
+        server.answer = ODD_ANSWERS[kind]
+        of, response = started(server)
+        with pytest.raises(StreamBroken):
+            of.result(response, timeout=TIMEOUT)
+        server.method = "none"
+        assert isinstance(of.result(response, timeout=TIMEOUT), ModelReply)
+
+
+@pytest.mark.parametrize("kind", [*ODD_ANSWERS, "no id"])
+def test_a_response_that_may_have_been_begun_may_have_to_be_paid_for(kind: str) -> None:
+    with Odd("queued") as server:
+        server.method = "POST"
+        server.answer = ODD_ANSWERS.get(kind, Reply(200, b'{"status": "queued", "id": null}', JSON))
+        with pytest.raises(StreamBroken):
+            calls(server).start(request(model=MODEL), timeout=TIMEOUT)
 
 
 def test_a_cancel_ends_it_and_may_be_repeated() -> None:
@@ -179,6 +239,13 @@ def test_a_rotated_key_is_read_again_in_the_background_too() -> None:
         assert of.start(request(model=MODEL), timeout=TIMEOUT) == "resp_1"
         reply = of.result(BackgroundResponse("resp_1", MODEL, 1_000), timeout=TIMEOUT)
         assert isinstance(reply, ModelReply)
+
+
+def test_a_model_that_nobody_may_ask_says_nothing_of_a_response() -> None:
+    of = in_background(UnusableModel("openai", AwsDenied, "openai: the secret may not be read"))
+    assert of is not None
+    with pytest.raises(AwsDenied):
+        of.result(BackgroundResponse("resp_1", MODEL, 1_000), timeout=TIMEOUT)
 
 
 def test_chat_completions_have_no_background() -> None:
