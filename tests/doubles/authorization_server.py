@@ -4,12 +4,7 @@ import json
 from typing import Any
 from urllib.parse import parse_qs
 
-from tests.doubles.http_sink import Heard, Reply, Sink, SinkHandler
-
-
-class FormHandler(SinkHandler):
-    def parse(self, data: bytes) -> dict[str, str]:
-        return {name: values[0] for name, values in parse_qs(data.decode()).items()}
+from tests.doubles.http_sink import Heard, Reply, Sink
 
 
 class Authorization(Sink):
@@ -17,11 +12,13 @@ class Authorization(Sink):
 
     def __init__(self, *methods: str) -> None:
         super().__init__()
-        self.RequestHandlerClass = FormHandler
         self.methods = methods
         self.lives = 3_600
         self.issuer = self.url("/tenant")
         self.refuses: Reply | None = None
+
+    def parse(self, data: bytes) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(data.decode()).items()}
 
     def reply_to(self, heard: Heard) -> Reply:
         if heard.path == "/.well-known/oauth-authorization-server/tenant":

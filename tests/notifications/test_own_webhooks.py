@@ -182,6 +182,14 @@ def test_a_silent_server_is_left_alone_for_a_while_and_then_tried_again(sink: Si
     assert len(sink.heard) == 3
 
 
+def test_a_server_that_took_one_and_never_ends_its_answer_is_quick(sink: Sink) -> None:
+    here = Deployment(sink.url("/hook"), allow=sink.at)
+    sink.replies["/hook"] = Reply(wire=b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", then="held")
+    here.send(ended())
+    here.send(ended())
+    assert len(sink.heard) == 2
+
+
 def test_a_server_that_takes_each_one_slowly_goes_on_to_be_told(sink: Sink) -> None:
     here = Deployment(sink.url("/hook"), allow=sink.at)
     here.clock = lambda: here.now + 1.2 * len(sink.heard)

@@ -22,6 +22,7 @@ from acta_engine.notifications.notification import (
 from acta_engine.notifications.webhooks import DeploymentWebhook
 from acta_engine.settings import Settings, SettingsError
 from tests.doubles.http_sink import Reply, Sink
+from tests.egress.test_exchange import BODIES
 from tests.stores.documents import make_intervention
 
 PAGE = Path(__file__).parents[2] / "docs" / "notifications.md"
@@ -81,6 +82,15 @@ def test_the_example_of_the_page_tells_what_is_genuine(
 @pytest.mark.parametrize("status", [200, 202, 204])
 def test_any_success_is_taken(sink: Sink, notification: Notification, status: int) -> None:
     sink.replies["/hook"] = Reply(status, body=b"")
+    webhook(sink).send(notification)
+    assert len(sink.heard) == 1
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_who_answered_2xx_was_told_whatever_the_rest_of_the_answer_does(
+    sink: Sink, notification: Notification, name: str
+) -> None:
+    sink.replies["/hook"] = BODIES[name]
     webhook(sink).send(notification)
     assert len(sink.heard) == 1
 

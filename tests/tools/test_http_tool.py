@@ -29,6 +29,7 @@ from acta_engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, To
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.tool_secrets import known_for
+from tests.egress.test_exchange import BROKEN
 
 NO_SECRETS: Secrets = MemoryToolSecretValues()
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -412,6 +413,16 @@ def test_what_only_reads_fails_plainly(sink: Sink) -> None:
     sink.held = "/slow"
     with pytest.raises(ToolFailed, match="did not answer in time"):
         run(sink.url("/slow"), sink, effect="read", seconds=0.3)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_wrong_with_an_answer_is_said(sink: Sink, name: str) -> None:
+    wire, words = BROKEN[name]
+    sink.replies["/"] = Reply(wire=wire)
+    with pytest.raises(ToolFailed, match=f"pay {words}"):
+        run(sink.url(), sink, effect="read")
+    with pytest.raises(ToolUnanswered, match=words):
+        run(sink.url(), sink)
 
 
 def test_what_cannot_be_reached_did_not_happen(sink: Sink) -> None:

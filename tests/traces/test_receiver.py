@@ -11,7 +11,9 @@ from acta_engine.settings import Settings, SettingsError
 from acta_engine.traces import otlp
 from acta_engine.traces.otlp import OtlpReceiver
 from acta_engine.traces.spans import Link, RunName, Span, SpansNotDelivered
+from tests.doubles.http_sink import Sink
 from tests.doubles.otlp import OtlpEndpoint, attributes
+from tests.egress.test_exchange import BODIES
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 RUN = RunName("acme", "ses_1", "run_1")
@@ -128,6 +130,17 @@ def test_a_partial_success_says_how_many_are_lost(endpoint: OtlpEndpoint) -> Non
 def test_an_answer_in_another_form_is_a_success() -> None:
     for body in (b"", b"OK", b"<html>fine</html>"):
         assert otlp.rejected(body) == 0
+
+
+@pytest.mark.parametrize("name", [name for name, reply in BODIES.items() if reply.then != "held"])
+def test_spans_that_were_taken_are_not_sent_again_because_of_the_rest_of_the_answer(name: str) -> None:
+    class Endpoint(Sink):
+        def parse(self, data: bytes) -> bytes:
+            return data
+
+    with Endpoint({"/v1/traces": BODIES[name]}) as sink:
+        assert receiver(sink.url("/v1/traces")).send([span()]) == 0
+        assert len(sink.heard) == 1
 
 
 def test_silence_is_no_delivery_and_no_error_names_the_endpoint() -> None:

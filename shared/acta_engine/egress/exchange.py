@@ -9,7 +9,9 @@ import socket
 import ssl
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -17,8 +19,16 @@ from acta_engine.egress.address import Target
 from acta_engine.egress.keepalive import keep_alive
 
 MAX_BYTES = 2_097_152
+"""The most that an answer may have, also after its content encoding is undone."""
 CHUNK_BYTES = 65_536
-
+MAX_CODINGS = 4
+MAX_MEMBERS = 1_000
+"""The most parts, each with its own header, that one gzip body may have."""
+GZIP = b"\x1f\x8b"
+NOT_READ = frozenset(("br", "zstd", "compress", "x-compress", "dcb", "dcz"))
+"""Content encodings that no pinned library undoes. Any other name that is unknown says nothing: some servers write
+`utf-8` there.
+"""
 
 EVENT_STREAM = "text/event-stream"
 
@@ -27,8 +37,9 @@ Watch = Callable[[bytes], bool]
 
 
 class HttpAnswer(NamedTuple):
-    """`location`: the header of that name. `headers`: all of them, names in small letters. `is_whole` False: the reader
-    wanted no more, or an event stream broke off.
+    """`location`: the header of that name. `body`: without its content encoding. `headers`: all of them, names in small
+    letters. `is_whole` False: the reader wanted no more, or an event stream broke off. `unread`: what is wrong with a
+    body whose content encoding could not be undone, as the end of a sentence; then `body` is empty.
     """
 
     status: int
@@ -36,6 +47,7 @@ class HttpAnswer(NamedTuple):
     body: bytes
     headers: Mapping[str, str] = MappingProxyType({})
     is_whole: bool = True
+    unread: str = ""
 
     @property
     def content_type(self) -> str:
@@ -48,11 +60,21 @@ class NotSent(Exception):
 
 
 class NoAnswer(Exception):
-    """The request may have arrived. The answer did not arrive, or not completely, or not in time."""
+    """The request may have arrived. The answer did not arrive, or not completely, or not in time: the message says
+    which, in words of Acta's without a subject. `status`: that of the answer, if its first line arrived.
+    """
+
+    def __init__(self, how: str, status: int | None) -> None:
+        super().__init__(how)
+        self.status = status
 
 
 class AnswerTooLarge(Exception):
     """The answer has more than `MAX_BYTES`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"answered with more than {MAX_BYTES:,} bytes")
+        self.status = status
 
 
 def exchange(
@@ -62,10 +84,13 @@ def exchange(
     body: bytes | None,
     seconds: float,
     watch: Watch | None = None,
+    *,
+    status_only: bool = False,
 ) -> HttpAnswer:
     """Sends a request and returns its answer. `seconds`: for everything together; what is left of
     `CallContext.deadline_seconds` for a tool, `SECONDS` of `shared/acta_engine/notifications/webhooks.py` for a
-    notification. `watch`: reads an answer that is an event stream; such an answer may break off.
+    notification. `watch`: reads an answer that is an event stream; such an answer may break off. `status_only`: the
+    answer's body is not read, so whatever is wrong with it, the status counts.
 
     Raises NotSent, NoAnswer, AnswerTooLarge.
     """
@@ -85,19 +110,44 @@ def exchange(
     timer = threading.Timer(max(0.1, deadline - time.monotonic()), _end, [connection.sock, timed_out])
     timer.daemon = True
     timer.start()
+    response = http.client.HTTPResponse(connection.sock, method=method)
     try:
-        connection.request(method, target.path, body, {"Host": _host(target), **headers})
-        answer = _read(connection.getresponse(), watch)
-    except (OSError, ValueError, http.client.HTTPException):
-        raise NoAnswer from None
+        with suppress(BrokenPipeError):  # a server that refuses a request may answer before it has read it
+            connection.request(method, target.path, body, {"Host": _host(target), **headers})
+        response.begin()
+        answer = _read(response, watch, status_only=status_only)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        # `status` is a text until the first line of the answer has come
+        status = response.status if isinstance(response.status, int) else None
+        if status_only and status is not None:
+            return HttpAnswer(status, None, b"")
+        raise NoAnswer(LATE if timed_out.is_set() else _what_went_wrong(error, status), status) from None
     finally:
         timer.cancel()
+        response.close()
         connection.close()
-    if (
-        timed_out.is_set()
-    ):  # an answer without a length ends where the connection ends, and the timer has ended that
-        raise NoAnswer
+    if timed_out.is_set() and not status_only:
+        # an answer without a length ends where the connection ends, and the timer has ended that
+        raise NoAnswer(LATE, answer.status)
     return answer
+
+
+LATE = "did not answer in time"
+
+
+def _what_went_wrong(error: Exception, status: int | None) -> str:
+    match error:
+        case TimeoutError():
+            return LATE
+        case _BrokenOff():
+            return str(error)
+        case http.client.IncompleteRead() | ConnectionError():
+            return "closed the connection without an answer" if status is None else "broke off its answer"
+        case http.client.LineTooLong():
+            return "answered with a line of its headers that is too long (more than 65,536 bytes)"
+        case http.client.HTTPException() if type(error) is http.client.HTTPException:
+            return "answered with too many headers (more than 100)"
+    return "answered with something that is not HTTP"
 
 
 def _secured(connected: socket.socket, target: Target, seconds: float) -> socket.socket:
@@ -108,20 +158,86 @@ def _secured(connected: socket.socket, target: Target, seconds: float) -> socket
     return ssl.create_default_context().wrap_socket(connected, server_hostname=target.host)
 
 
-def _read(response: http.client.HTTPResponse, watch: Watch | None) -> HttpAnswer:
+class _BrokenOff(http.client.HTTPException):
+    """The connection ended before the announced length."""
+
+
+def _read(response: http.client.HTTPResponse, watch: Watch | None, *, status_only: bool) -> HttpAnswer:
     headers = {name.lower(): value for name, value in response.getheaders()}
     answer = HttpAnswer(response.status, response.getheader("Location"), b"", headers)
-    with response:
-        if watch is not None and answer.content_type == EVENT_STREAM:
-            return _watched(response, answer, watch)
-        body = bytearray()
-        while chunk := response.read(CHUNK_BYTES):
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise AnswerTooLarge
-        if response.length:  # the connection ended before the announced length
-            raise NoAnswer
-        return answer._replace(body=bytes(body))
+    if status_only:
+        return answer
+    named = (response.getheader("Content-Encoding") or "").lower().split(",")
+    codings = [coding for coding in map(str.strip, named) if coding not in ("", "identity")]
+    is_stream = watch is not None and answer.content_type == EVENT_STREAM
+    if watch is not None and is_stream and not codings:
+        return _watched(response, answer, watch)
+    body = bytearray()
+    while chunk := response.read(CHUNK_BYTES):
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise AnswerTooLarge(answer.status)
+    if response.length:
+        announced = len(body) + response.length
+        raise _BrokenOff(
+            f"broke off its answer after {len(body):,} of the {announced:,} bytes that it announced"
+        )
+    try:
+        answer = answer._replace(body=_without(codings, bytes(body), answer.status))
+    except _Unread as unread:
+        return answer._replace(unread=str(unread))
+    if watch is not None and is_stream:
+        watch(answer.body)
+    return answer
+
+
+class _Unread(Exception):
+    """The message is `HttpAnswer.unread`."""
+
+
+def _without(codings: list[str], body: bytes, status: int) -> bytes:
+    """The body without its content encodings, the last one first (RFC 9110, 8.4). Where a label is wrong, the body is
+    taken as it is. Raises _Unread and AnswerTooLarge.
+    """
+    if len(codings) > MAX_CODINGS:
+        raise _Unread(f"it has more than {MAX_CODINGS} content encodings")
+    for coding in reversed(codings):
+        if not body:
+            break
+        if coding in NOT_READ:
+            raise _Unread(f"its content encoding is {coding}, which Acta does not read")
+        if coding.removeprefix("x-") in ("gzip", "deflate"):
+            body = _inflated(coding, body, status)
+    return body
+
+
+def _inflated(coding: str, body: bytes, status: int) -> bytes:
+    """Takes each form that servers send under either label: gzip, zlib, and for `deflate` also what has no header."""
+    forms = [31] if body.startswith(GZIP) else [15, -15] if coding == "deflate" else [15]
+    for form in forms:
+        with suppress(zlib.error):
+            return _members(form, body, status)
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        raise _Unread(f"it is labelled {coding} and is not whole or not valid") from None
+    return body
+
+
+def _members(form: int, body: bytes, status: int) -> bytes:
+    """Raises AnswerTooLarge, before more than that was inflated, and zlib.error."""
+    whole, rest = bytearray(), body
+    for _ in range(MAX_MEMBERS):
+        member = zlib.decompressobj(form)
+        whole += member.decompress(rest, MAX_BYTES + 1 - len(whole))
+        if len(whole) > MAX_BYTES:
+            raise AnswerTooLarge(status)
+        if not member.eof:
+            raise zlib.error("it ends too early")
+        rest = member.unused_data
+        if form != 31 or not rest.startswith(GZIP):
+            return bytes(whole)
+    raise zlib.error("it has too many members")
 
 
 def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watch) -> HttpAnswer:
@@ -136,7 +252,7 @@ def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watc
             return answer
         size += len(chunk)
         if size > MAX_BYTES:
-            raise AnswerTooLarge
+            raise AnswerTooLarge(answer.status)
         if watch(chunk):
             return answer._replace(is_whole=False)
 

@@ -63,7 +63,7 @@ def signing_secret(name: str) -> Callable[[], str]:
 
 def post(target: Target, secret: str, notification: Notification, clock: Clock, seconds: float) -> None:
     """Raises NotDelivered and NotificationRefused. No error has the secret or the URL."""
-    from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
+    from acta_engine.egress.exchange import NoAnswer, NotSent, exchange
 
     try:
         key = signing_key(secret)
@@ -78,8 +78,8 @@ def post(target: Target, secret: str, notification: Notification, clock: Clock, 
         "webhook-signature": signature(key, notification.notification_id, now, body),
     }
     try:
-        answer = exchange(target, "POST", headers, body, seconds)
-    except (NotSent, NoAnswer, AnswerTooLarge) as silent:
+        answer = exchange(target, "POST", headers, body, seconds, status_only=True)
+    except (NotSent, NoAnswer) as silent:
         raise NotDelivered(f"no answer: {type(silent).__name__}") from None
     if 200 <= answer.status < 300:
         return

@@ -94,13 +94,18 @@ class OtlpReceiver:
 
         try:
             answer = exchange(target, "POST", headers, body, SECONDS)
-        except (NotSent, NoAnswer, AnswerTooLarge) as silent:
-            raise SpansNotDelivered(f"no answer: {type(silent).__name__}") from None
-        if 200 <= answer.status < 300:
-            return min(number, rejected(answer.body))
-        if answer.status in REFUSALS:
+            status, refused = answer.status, rejected(answer.body)
+        except NotSent:
+            raise SpansNotDelivered("no answer: NotSent") from None
+        except (NoAnswer, AnswerTooLarge) as broken:
+            if broken.status is None:
+                raise SpansNotDelivered(f"no answer: {type(broken).__name__}") from None
+            status, refused = broken.status, 0  # sent again, spans that were taken would be there twice
+        if 200 <= status < 300:
+            return min(number, refused)
+        if status in REFUSALS:
             return number
-        raise SpansNotDelivered(f"answered with status {answer.status}")
+        raise SpansNotDelivered(f"answered with status {status}")
 
 
 def rejected(answer: bytes) -> int:

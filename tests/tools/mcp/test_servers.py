@@ -10,8 +10,9 @@ from acta_engine.errors import ToolAsks, ToolFailed, ToolUnanswered
 from acta_engine.tools.mcp.exchange import NotUnderstood
 from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
-from tests.doubles.http_sink import Reply
+from tests.doubles.http_sink import Heard, Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
+from tests.egress.test_exchange import BODIES
 from tests.tools.mcp.calls import Worker, confirmed
 
 
@@ -61,6 +62,18 @@ def test_a_server_that_knows_only_the_handshake_gets_one_and_a_goodbye(older: Mc
     del older.heard[:]
     worker.call(tool)  # the worker knows by now what the server is, and has its list
     assert older.methods == ["initialize", "notifications/initialized", "tools/call", "DELETE"]
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_of_an_answer_to_a_notification_and_to_a_goodbye_only_the_status_counts(name: str) -> None:
+    class Odd(McpSink):
+        def reply_to(self, heard: Heard) -> Reply:
+            is_told = heard.body is None or heard.body["method"] == "notifications/initialized"
+            return BODIES[name] if is_told else super().reply_to(heard)
+
+    with Odd(modern=False) as server:
+        assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == "found"
+        assert server.methods[-2:] == ["tools/call", "DELETE"]
 
 
 @pytest.mark.parametrize("modern", [True, False])

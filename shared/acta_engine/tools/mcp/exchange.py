@@ -381,7 +381,7 @@ class McpExchange:
             self._deadline = time.monotonic() + GOODBYE_SECONDS
             headers = {"MCP-Protocol-Version": self._version, "Mcp-Session-Id": self._session}
             with suppress(McpFailed):
-                self._send("DELETE", headers, None)
+                self._send("DELETE", headers, None, status_only=True)
 
     def request(self, call: RpcCall) -> Mapping[str, Any]:
         """The result. Raises McpFailed."""
@@ -441,7 +441,8 @@ class McpExchange:
         if not session.isascii() or not session.isprintable() or len(session) > 1_000:
             raise NotUnderstood("gave a session id that no header can carry")
         self._version, self._session = version, session
-        self._send("POST", self._session_headers(), notification("notifications/initialized"))
+        initialized = notification("notifications/initialized")
+        self._send("POST", self._session_headers(), initialized, status_only=True)
 
     def _session_headers(self) -> dict[str, str]:
         session = {"Mcp-Session-Id": self._session} if self._session else {}
@@ -459,7 +460,7 @@ class McpExchange:
                 if message.get("id") == id and "method" not in message:
                     found.append(message)
                 elif self._version and "method" in message and "id" in message:
-                    self._send("POST", self._session_headers(), reply_to(message))
+                    self._send("POST", self._session_headers(), reply_to(message), status_only=True)
             return bool(found)
 
         answer = self._send("POST", headers, body, watch)
@@ -489,21 +490,36 @@ class McpExchange:
         time.sleep(seconds)
 
     def _send(
-        self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None = None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        watch: Watch | None = None,
+        *,
+        status_only: bool = False,
     ) -> HttpAnswer:
-        """Sends with credentials, and once more with better ones if the server refuses them and there are any."""
+        """Sends with credentials, and once more with better ones if the server refuses them and there are any.
+
+        `status_only`: nothing in the answer's body is waited for, and nothing that is wrong with it counts.
+        """
         if self._credentials is None:
             self._credentials = self._authorize(None, self._deadline)
-        answer = self._follow(method, headers, body, watch)
+        answer = self._follow(method, headers, body, watch, status_only=status_only)
         if answer.status == 401:
             better = self._authorize(answer, self._deadline)
             if better:
                 self._credentials = better
-                answer = self._follow(method, headers, body, watch)
+                answer = self._follow(method, headers, body, watch, status_only=status_only)
         return answer
 
     def _follow(
-        self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        watch: Watch | None,
+        *,
+        status_only: bool,
     ) -> HttpAnswer:
         """Sends the request and follows redirects that keep the method and stay within the server's own origin."""
         content = {} if body is None else {"Content-Type": "application/json"}
@@ -515,7 +531,7 @@ class McpExchange:
             origin = origin or target.origin
             if target.origin != origin:
                 raise NotReached("was redirected to another server")
-            answer = exchanged(target, method, sent, body, self._deadline, watch)
+            answer = exchanged(target, method, sent, body, self._deadline, watch, status_only=status_only)
             if answer.status not in (307, 308) or not answer.location:
                 return answer
             url = urljoin(url, answer.location)
@@ -544,19 +560,21 @@ def exchanged(
     body: bytes | None,
     deadline: float,
     watch: Watch | None = None,
+    *,
+    status_only: bool = False,
 ) -> HttpAnswer:
     """Raises NotReached, NotAnswered, NotUnderstood."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise NotReached("was not called: there was no time left")
     try:
-        return exchange(target, method, headers, body, left, watch)
+        return exchange(target, method, headers, body, left, watch, status_only=status_only)
     except NotSent:
         raise NotReached("could not be reached") from None
-    except NoAnswer:
-        raise NotAnswered("did not answer in time") from None
-    except AnswerTooLarge:
-        raise NotUnderstood("answered with too much") from None
+    except NoAnswer as silent:
+        raise NotAnswered(str(silent)) from None
+    except AnswerTooLarge as large:
+        raise NotUnderstood(str(large)) from None
 
 
 def _result(answer: HttpAnswer, message: Mapping[str, Any] | None) -> Mapping[str, Any]:

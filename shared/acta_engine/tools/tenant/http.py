@@ -7,7 +7,7 @@ redirect of such a request nobody knows whether it had its effect: the first ser
 import json
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin
 
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
@@ -113,7 +113,7 @@ def _exchange(
     body: bytes | None,
     seconds: float,
 ) -> "HttpAnswer":
-    from acta_engine.egress.exchange import MAX_BYTES, AnswerTooLarge, NoAnswer, NotSent, exchange
+    from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
     try:
         return exchange(target, method, headers, body, max(0.1, seconds))
@@ -124,12 +124,12 @@ def _exchange(
             ran=False,
             remedy=NOT_REACHED,
         ) from None
-    except NoAnswer:
-        _unanswered(tool)
-    except AnswerTooLarge:
-        raise ToolFailed(
-            f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask it for less."
-        ) from None
+    except NoAnswer as silent:
+        if tool.effect == "read":
+            raise ToolFailed(f"{tool.name} {silent}. Try again later, or go on without it.") from None
+        raise ToolUnanswered(f"a tool of kind {tool.kind} {silent}") from None
+    except AnswerTooLarge as large:
+        raise ToolFailed(f"{tool.name} {large}. It has run; ask it for less.") from None
 
 
 def _raise_if(in_doubt: bool) -> None:
@@ -139,13 +139,6 @@ def _raise_if(in_doubt: bool) -> None:
     """
     if in_doubt:
         raise ToolUnanswered("a tool of kind http redirected to where no answer came from") from None
-
-
-def _unanswered(tool: ToolDefinition) -> NoReturn:
-    """Raises ToolFailed for a tool that only reads, else ToolUnanswered."""
-    if tool.effect == "read":
-        raise ToolFailed(f"{tool.name} did not answer in time. Try again later, or go on without it.")
-    raise ToolUnanswered(f"a tool of kind {tool.kind} did not answer")
 
 
 def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials) -> OutsideText:
