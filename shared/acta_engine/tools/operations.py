@@ -193,8 +193,9 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
     if spec is None:
         raise NotFound("There is no tool of this name.")
     _check_may_run(spec, call)
+    arguments = registry.bent(spec, call.input)
     try:
-        registry.check(spec, call.input)
+        registry.check(spec, arguments)
     except ToolInputInvalid as invalid:
         raise FieldsInvalid({"input": [str(invalid)]}) from None
     context = CallContext(
@@ -207,7 +208,7 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
     )
     started = clock.now()
     try:
-        said = toolbox.run(spec, call.input, context)
+        said = toolbox.run(spec, arguments, context)
     except ToolFailed as failed:
         return _failed(failed, milliseconds(started, clock.now()))
     except ToolAsks:

@@ -83,6 +83,11 @@ class Registry(Protocol):
         `AgentDefinition.toolset`.
         """
 
+    def bent(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a model's arguments mean by the tool's schema, where they do not fit as they stand (ADR 172). This comes
+        before anything is committed, so that people approve, and the log has, what is run. Never raises.
+        """
+
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
         """Raises ToolInputInvalid where the arguments do not fit the tool's schema. The message names the field.
         `private` False: the session is the tenant's, and its file tools reach nobody's private files.

@@ -53,6 +53,13 @@ class BuiltinRegistry:
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
         return builtins()
 
+    def bent(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not _may_mean_something_else(arguments):
+            return arguments
+        from acta_engine.tools.schema import bent_input
+
+        return bent_input(spec, arguments)
+
     def check(self, spec: ToolSpec, arguments: Mapping[str, Any], *, private: bool = True) -> None:
         # The schema library is imported here, because few workers need it.
         from acta_engine.tools.schema import check_input
@@ -65,6 +72,27 @@ class BuiltinRegistry:
             from acta_engine.tools.tenant.parameters import request_of
 
             request_of(spec.name, spec.config, arguments)
+
+
+def _may_mean_something_else(arguments: Mapping[str, Any]) -> bool:
+    """Whether there is a `null` or a JSON text in them. Most inputs have none, and need no schema library for that."""
+    waiting: list[Any] = [arguments]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, Mapping):
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
+        elif here is None:
+            return True
+        elif isinstance(here, str) and (text := here.strip()):
+            is_structure = text[0] + text[-1] in ("[]", "{}")
+            if is_structure or text in ("true", "false") or _OF_NUMBERS.issuperset(text):
+                return True
+    return False
+
+
+_OF_NUMBERS = frozenset("0123456789+-.eE")
 
 
 class TenantRegistry(BuiltinRegistry):

@@ -14,6 +14,7 @@ RE2 matches patterns, in time that grows with the text and with the pattern's pr
 time for some. Both packages are imported at the first check, and each schema is compiled once per process.
 """
 
+import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.mcp.server import McpTool
 from acta_engine.tools.tool import ToolDefinition, ToolSpec
+from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_value, refuse_oversize
 from acta_engine.untrusted.quoting import clipped_name
 from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
 from acta_engine.untrusted.visible import visible
@@ -493,10 +495,13 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
+    return errors_of(_schema_of(spec), dict(arguments))
+
+
+def _schema_of(spec: ToolSpec) -> str:
     is_tenants = isinstance(spec, ToolDefinition | McpTool)
     own = spec.own_schema if isinstance(spec, McpTool) else spec.input_schema
-    schema = closed(own) if is_tenants else own
-    return errors_of(json.dumps(schema, sort_keys=True), dict(arguments))
+    return json.dumps(closed(own) if is_tenants else own, sort_keys=True)
 
 
 def errors_of(schema: str, value: Any) -> "list[ValidationError]":
@@ -506,6 +511,157 @@ def errors_of(schema: str, value: Any) -> "list[ValidationError]":
     with limited_work():
         errors = list(validator_of(schema).iter_errors(value))
     return sorted(errors, key=lambda error: [str(part) for part in error.path])
+
+
+MAX_READINGS = 32
+"""The most values that are looked at to find what a model has meant."""
+Place = tuple[str | int, ...]
+Edits = dict[Place, Any]
+"""By place in the value, what is to stand there."""
+ABSENT = object()
+
+
+def bent_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments as the tool gets them (ADR 172), in the order of `bent`."""
+    found: Mapping[str, Any] = bent(_schema_of(spec), dict(arguments))
+    return found
+
+
+def bent(schema: str, value: Any, *, texts: bool = True) -> Any:
+    """The value, or if it does not fit the schema, the one value that it can only mean and that does fit.
+
+    Models send `null` for what they leave out, and a list, an object, a number or a boolean as its JSON text. A `null`
+    is left out where a field may be absent and not `null`; a text is read where the schema takes no text. If several
+    values could be meant, or none that fits, the value stays as it is: the check then tells what is wrong with it.
+    `texts` False: texts are what they are.
+    """
+    try:
+        with limited_work():
+            found = _only_reading(validator_of(schema), value, texts)
+        refuse_oversize(canonical_json(found))  # a text that was read may be deeper than what can be stored
+    except Exception:  # too much work, or whatever the validator itself fails with: the check says it
+        return value
+    return found
+
+
+def _only_reading(validator: "Validator", value: Any, texts: bool) -> Any:
+    waiting, seen, fitting = [value], set[str](), list[Any]()
+    while waiting:
+        here = waiting.pop()
+        text = canonical_json(here)
+        if text in seen:
+            continue
+        seen.add(text)
+        spend(len(text) // MESSAGE_CHARS_A_UNIT)
+        if len(seen) > MAX_READINGS:
+            return value
+        errors = list(validator.iter_errors(here))
+        if not errors:
+            fitting.append(here)
+        ways = _ways(here, errors)
+        waiting += [
+            _edited(here, way) for way in ways if texts or all(each is ABSENT for each in way.values())
+        ]
+    return fitting[0] if len(fitting) == 1 else value
+
+
+def _ways(value: Any, errors: "list[ValidationError]", *, all_of_them: bool = False) -> list[Edits]:
+    """The ways to come nearer to a value without these errors. What every way needs is one way: the next look at the
+    value shows what is left. `all_of_them`: there is no way unless each error has an edit.
+    """
+    needed: Edits = {}
+    ways: list[Edits] = [{}]
+    for error in errors:
+        spend(1)
+        if edit := _edit(value, error):
+            needed |= edit
+        elif branches := _branches(value, error):
+            ways = [{**way, **more} for way in ways for more in branches][: MAX_READINGS + 1]
+        elif all_of_them and error.validator not in ("unevaluatedProperties", "unevaluatedItems"):
+            return []
+    if needed or len(ways) > MAX_READINGS:
+        return [needed] if needed else []
+    return [way for way in ways if way]
+
+
+def _edit(value: Any, error: "ValidationError") -> Edits:
+    """What has to change at the place of the error; nothing if this is no place for a change."""
+    place = tuple(error.absolute_path)
+    here = _at(value, place)
+    if here is not error.instance or error.schema is False:  # the error is about a name, or about all values
+        return {}
+    if here is None:
+        return {place: ABSENT} if place and isinstance(place[-1], str) else {}
+    if not isinstance(here, str) or not _takes_no_text(error):
+        return {}
+    spend(len(here) // MESSAGE_CHARS_A_UNIT)
+    try:
+        read = parse_value(here)
+    except InvalidJson:
+        return {}
+    return {} if read is None or isinstance(read, str) else {place: read}
+
+
+def _takes_no_text(error: "ValidationError") -> bool:
+    """Whether the schema at the error's place takes no text at all: not one that is only wrong in length or form."""
+    wanted: Any = error.validator_value
+    match error.validator:
+        case "type":
+            return "string" not in ([wanted] if isinstance(wanted, str) else wanted)
+        case "enum":
+            return not any(isinstance(one, str) for one in wanted)
+        case "const":
+            return not isinstance(wanted, str)
+        case "anyOf" | "oneOf" if error.context:
+            here = [one for one in error.context if one.absolute_path == error.absolute_path]
+            return {_branch(one) for one in here if _takes_no_text(one)} == set(range(len(wanted)))
+        case _:
+            return False
+
+
+def _branch(error: "ValidationError") -> Any:
+    return error.relative_schema_path[0]
+
+
+def _branches(value: Any, error: "ValidationError") -> list[Edits]:
+    """The different edits that schemas of an `anyOf` or a `oneOf` need, without those that no edit can satisfy."""
+    if error.validator not in ("anyOf", "oneOf"):
+        return []
+    inside: dict[Any, list[ValidationError]] = {}
+    for one in error.context or ():
+        inside.setdefault(_branch(one), []).append(one)
+    found: list[Edits] = []
+    for errors in inside.values():
+        for way in _ways(value, errors, all_of_them=True):
+            texts = [place for place in way if isinstance(_at(value, place), str)]
+            is_text_elsewhere = any(
+                tuple(one.absolute_path) in texts and not _takes_no_text(one)
+                for others in inside.values()
+                for one in others
+            )
+            if not is_text_elsewhere and way not in found:
+                found.append(way)
+    return found
+
+
+def _at(value: Any, place: Place) -> Any:
+    for part in place:
+        value = value[part]
+    return value
+
+
+def _edited(value: Any, edits: Edits) -> Any:
+    """A copy of the value with the edits, which are at different places."""
+    if () in edits:
+        return edits[()]
+    made = copy.deepcopy(value)
+    for place, edit in edits.items():
+        around = _at(made, place[:-1])
+        if edit is ABSENT:
+            del around[place[-1]]
+        else:
+            around[place[-1]] = edit
+    return made
 
 
 _NAMES_FIELDS_ELSEWHERE = frozenset(

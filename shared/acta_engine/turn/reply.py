@@ -9,7 +9,7 @@ in the next reply. After a second cut-off in a row the model is told to work in 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from acta_engine.clock import CALL, EFFECT, MESSAGE
 from acta_engine.errors import ModelFeedback, PlanRefused
@@ -17,7 +17,7 @@ from acta_engine.log.commit import Change
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
-from acta_engine.models.model import ModelReply
+from acta_engine.models.model import ModelReply, RequestedCall
 from acta_engine.people.intervention import SeenFile
 from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
@@ -100,7 +100,7 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
             call_id=new_id(CALL),
             effect_id=new_id(EFFECT),
             name=call.name[:MAX_UNKNOWN_NAME_CHARS],
-            input=call.input,
+            input=_bent(turn, call),
             malformed=call.malformed,
         )
         for call in answer.calls
@@ -109,6 +109,24 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
     if first is not None and (not answer.text or claims_completion(answer.text)):
         first = None  # a reply that claims completion again has started anew, so it continues nothing
     return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
+
+
+def _bent(turn: Turn, call: RequestedCall) -> dict[str, Any] | None:
+    """The input that the log has, people approve, and that runs. The steps of a plan name inputs of other tools."""
+    spec, bent = turn.specs.get(call.name), turn.deps.registry.bent
+    if spec is None or call.input is None:
+        return call.input
+    made = {**bent(spec, call.input)}
+    if call.name == UPDATE_PLAN and isinstance(made.get("steps"), list):
+        made["steps"] = [
+            {**step, "input": bent(tool, step["input"])}
+            if isinstance(step, dict)
+            and isinstance(step.get("input"), dict)
+            and (tool := turn.specs.get(str(step.get("tool")))) is not None
+            else step
+            for step in made["steps"]
+        ]
+    return made
 
 
 def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:

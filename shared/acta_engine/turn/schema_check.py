@@ -2,7 +2,7 @@
 checker and its libraries, which only the zips that check answers have.
 """
 
-from acta_engine.tools.schema import TooMuchWork, Words, errors_of, problems_of
+from acta_engine.tools.schema import TooMuchWork, Words, bent, errors_of, problems_of
 from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
 from acta_engine.untrusted.exact_json import InvalidJson, parse_value
 
@@ -18,6 +18,7 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
     except InvalidJson as error:
         return CheckedAnswer(problem=f"it is {error}.")
     try:
+        value = bent(schema, value)
         errors = errors_of(schema, value)
     except (TooMuchWork, RecursionError):
         return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")

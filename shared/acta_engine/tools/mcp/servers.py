@@ -590,15 +590,16 @@ def text_of(result: Mapping[str, Any]) -> str:
 
 
 def unfit(schema: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
-    """Whether structured content is not what the server says of it (`outputSchema`), or is missing. What cannot be
-    checked in a limited amount of work is not held against it.
+    """Whether structured content is not what the server says of it (`outputSchema`), or is missing. A `null` for what
+    may be absent is not held against it, nor what cannot be checked in a limited amount of work.
     """
-    from acta_engine.tools.schema import errors_of  # few tools have such a schema
+    from acta_engine.tools.schema import bent, errors_of  # few tools have such a schema
 
     if "structuredContent" not in result:
         return True
     try:
-        return bool(errors_of(json.dumps(schema, sort_keys=True), result["structuredContent"]))
+        promised = json.dumps(schema, sort_keys=True)
+        return bool(errors_of(promised, bent(promised, result["structuredContent"], texts=False)))
     except Exception:  # too much work, or numbers at which the validator itself fails
         return False
 
