@@ -59,3 +59,15 @@ def test_the_client_with_a_handshake_gets_a_task_and_its_result(owner: Person, p
     assert told["decided"] is True
     assert json.loads(told["result"]["content"][0]["text"].split("\n")[1])["result"]["goal_met"] is True
     assert owner.files() == set()
+
+
+def test_the_client_of_the_version_before_tasks_connects_calls_and_does_not_decide(
+    owner: Person, pinned: Environment
+) -> None:
+    told = run(pinned, "before_tasks.mjs", owner)
+    assert told["version"] == "2025-06-18"
+    assert {"agent_default", "watch_session", "decide"} <= set(told["names"])
+    assert told["refused"].startswith("Nothing was decided, because no model decides this.")
+    assert "/console/inbox/" in told["refused"]
+    assert (told["session"]["state"], told["session"]["result"]["goal_met"]) == ("completed", True)
+    assert owner.files() == set()

@@ -1,4 +1,4 @@
-"""A client of `/mcp`, in either version of the protocol."""
+"""A client of `/mcp`, in any version of the protocol that it speaks."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from tests.in_process.house import TENANT, USER, House
 
 Json = dict[str, Any]
 
-STATELESS, WITH_HANDSHAKE = "2026-07-28", "2025-11-25"
+STATELESS, WITH_HANDSHAKE, BEFORE_TASKS = "2026-07-28", "2025-11-25", "2025-06-18"
 WITH_TASKS: Json = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 WITH_FORMS: Json = {**WITH_TASKS, "elicitation": {"form": {}}}
 NAMED_BY = {"tools/call": "name", "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}

@@ -8,7 +8,7 @@ import pytest
 from acta_engine.api.operations import OPERATIONS
 from tests.api.gateway import Answer
 from tests.in_process.house import House
-from tests.mcp_server.client import STATELESS, WITH_HANDSHAKE, Client
+from tests.mcp_server.client import BEFORE_TASKS, STATELESS, WITH_HANDSHAKE, Client, told
 from tests.people.policies import house_with
 
 META = "io.modelcontextprotocol/"
@@ -30,14 +30,14 @@ def code_of(answer: Answer) -> tuple[int, int]:
 
 def test_discover_says_what_there_is_and_who_answers(client: Client) -> None:
     found = client.result("server/discover")
-    assert found["supportedVersions"] == [STATELESS, WITH_HANDSHAKE]
+    assert found["supportedVersions"] == [STATELESS, WITH_HANDSHAKE, BEFORE_TASKS]
     assert found["capabilities"] == {"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}
     assert (found["resultType"], found["cacheScope"], found["ttlMs"] > 0) == ("complete", "public", True)
     assert found["_meta"][f"{META}serverInfo"]["name"] == "acta"
 
 
 def test_a_client_with_a_handshake_is_answered_as_its_version_has_it(older: Client) -> None:
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    asked = {"protocolVersion": WITH_HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
     answer = older.post("initialize", asked, {"MCP-Protocol-Version": ""})
     assert answer.json["result"]["protocolVersion"] == WITH_HANDSHAKE
     assert answer.json["result"]["capabilities"]["tasks"] == {
@@ -49,8 +49,64 @@ def test_a_client_with_a_handshake_is_answered_as_its_version_has_it(older: Clie
     assert "resultType" not in older.result("tools/list")
 
 
-def test_a_notification_is_taken_and_not_answered(older: Client) -> None:
-    body = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+@pytest.mark.parametrize(
+    ("asked", "spoken"),
+    [
+        (BEFORE_TASKS, BEFORE_TASKS),
+        *((other, WITH_HANDSHAKE) for other in (STATELESS, "2025-03-26", "2024-11-05", "v999", "", None, 5, [])),
+    ],
+)
+@pytest.mark.parametrize("named", ["", BEFORE_TASKS, WITH_HANDSHAKE, "2025-03-26"])
+def test_a_handshake_is_answered_in_the_client_s_version_or_the_newest_that_has_one(
+    older: Client, asked: Any, spoken: str, named: str
+) -> None:
+    answer = older.post("initialize", {"protocolVersion": asked}, {"MCP-Protocol-Version": named})
+    assert answer.json["result"]["protocolVersion"] == spoken
+    assert ("tasks" in answer.json["result"]["capabilities"]) == (spoken == WITH_HANDSHAKE)
+
+
+@pytest.mark.parametrize("named", [BEFORE_TASKS, ""])
+def test_a_client_before_tasks_lists_and_calls_and_gets_no_task(named: str) -> None:
+    client = Client(house_with(), version=named)
+    assert client.result("ping") == {}
+    assert {"start_session", "agent_default"} <= set(client.names())
+    begun = client.call("agent_default", {"goal": "Go"}, task={})
+    assert told(begun)["session_id"].startswith("ses_")
+    for method in ("tasks/get", "tasks/result", "tasks/cancel", "server/discover"):
+        assert code_of(client.post(method, {"taskId": told(begun)["session_id"]})) == (200, -32601)
+
+
+@pytest.mark.parametrize("version", [STATELESS, WITH_HANDSHAKE, BEFORE_TASKS])
+def test_null_is_what_was_left_out(version: str) -> None:
+    client = Client(house_with(), version=version)
+    assert len(client.result("tools/list", cursor=None)["tools"]) > 5
+    assert told(client.result("tools/call", name="list_waiting", arguments=None))["items"] == []
+    assert told(client.call("list_waiting", {"cursor": None, "limit": None}))["items"] == []
+    goal = {"goal": "Go", "token_budget": None, "metadata": None}
+    begun = told(client.call("agent_default", goal, inputResponses=None, task=None))
+    watched = client.call("watch_session", {"session_id": begun["session_id"], "after": None, "wait": None})
+    assert told(watched)["session"]["session_id"] == begun["session_id"]
+    assert told(client.call("agent_default", {"goal": None}))["details"] == {
+        "goal": ["This is missing, or no text."]
+    }
+    if version != STATELESS:
+        assert len(client.post("tools/list", params={"_meta": None}).json["result"]["tools"]) > 5
+        answer = client.gateway.request(
+            "POST", "/mcp", json_body={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None}
+        )
+        assert len(answer.json["result"]["tools"]) > 5
+
+
+@pytest.mark.parametrize("identity", [0, -1, 2**53 + 1, 10**40, "", "0", "größe", " ", "a" * 5_000])
+def test_an_answer_has_the_id_of_its_request_as_it_was_given(older: Client, identity: Any) -> None:
+    for method in ("ping", "no/such"):
+        answer = older.post(method, id=identity).json
+        assert (answer["id"], type(answer["id"])) == (identity, type(identity))
+
+
+@pytest.mark.parametrize("more", [{}, {"id": None}, {"params": None}, {"params": {"_meta": None}}])
+def test_a_notification_is_taken_and_not_answered(older: Client, more: dict[str, Any]) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized", **more})
     answer = older.gateway.request("POST", "/mcp", body=body, headers={"content-type": "application/json"})
     assert (answer.status, answer.body) == (202, b"")
 
@@ -99,7 +155,10 @@ def test_a_version_that_nobody_has_is_refused_with_those_that_there_are(client: 
     unknown = {"_meta": {f"{META}protocolVersion": "v999"}}
     answer = client.post("server/discover", unknown, {"MCP-Protocol-Version": "v999"})
     assert code_of(answer) == (400, -32022)
-    assert answer.json["error"]["data"] == {"supported": [STATELESS, WITH_HANDSHAKE], "requested": "v999"}
+    assert answer.json["error"]["data"] == {
+        "supported": [STATELESS, WITH_HANDSHAKE, BEFORE_TASKS],
+        "requested": "v999",
+    }
     assert answer.json["id"] == 7
 
 
@@ -141,7 +200,8 @@ def test_only_json_is_taken_and_given(client: Client) -> None:
     text = {"content-type": "text/plain"}
     assert client.gateway.request("POST", "/mcp", body="{}", headers=text).status == 415
     assert client.post("tools/list", headers={"Accept": "text/event-stream"}).status == 415
-    assert client.post("tools/list", headers={"Accept": ""}).status == 200
+    for accept in ("", "*/*", "application/json", "Application/JSON; q=0.9", "application/*, text/html"):
+        assert client.post("tools/list", headers={"Accept": accept}).status == 200
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from acta_engine.api.error_answers import POLICY
 from acta_engine.api.identity import Caller, claim_names, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
 from acta_engine.api.operation import Function, Operation, RouteHandler
-from acta_engine.api.operations import CATCH_ALL, MOVED, operations_in
+from acta_engine.api.operations import CATCH_ALL, operations_in, without_slash
 from acta_engine.app import App
 from acta_engine.audit.record import Audit, Via
 from acta_engine.audit.recorder import Recorder
@@ -156,8 +156,10 @@ class Api:
             return response
 
     def _dispatch(self, event: dict[str, Any], via: Via = "api") -> Response:
-        if self.function == CATCH_ALL and (place := MOVED.get(event.get("rawPath", ""))) is not None:
-            return Response(308, "", "", {"Location": place})
+        if self.function == CATCH_ALL:
+            asked = event["requestContext"]["http"]["method"], event["rawPath"], event["rawQueryString"]
+            if (place := without_slash(*asked)) is not None:
+                return Response(308, "", "", {"Location": place})
         request = self._request = read_request(event, self.settings)._replace(via=via)
         if request.route not in self._own:
             raise NotFound("There is nothing at this path.")

@@ -11,6 +11,7 @@ starts, so a row has only plain values: a shape is a name, which the document lo
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from urllib.parse import quote
 
 from acta_engine.api.operation import (
     NOTHING,
@@ -56,10 +57,10 @@ METADATA: Mapping[str, Schema] = {
 }
 JSON_RPC_ID: Schema = {"type": ["string", "integer"]}
 JSON_RPC_REQUEST: Schema = {
-    "description": "A JSON-RPC 2.0 request or notification of MCP 2026-07-28 or 2025-11-25.",
+    "description": "A JSON-RPC 2.0 request or notification of MCP 2026-07-28, 2025-11-25 or 2025-06-18.",
     "type": "object",
     "properties": {
-        "jsonrpc": {"const": "2.0"}, "id": JSON_RPC_ID, "method": TEXT, "params": {"type": "object"},
+        "jsonrpc": {"const": "2.0"}, "id": JSON_RPC_ID, "method": TEXT, "params": {"type": ["object", "null"]},
     },
     "required": ["jsonrpc", "method"],
 }
@@ -945,8 +946,8 @@ OPERATIONS: tuple[Operation, ...] = tuple(row for rows in BY_TAG.values() for ro
 ASKS: Mapping[Function, tuple[Function, ...]] = MappingProxyType({"mcp": ("start", "status", "intervene")})
 """Function -> the functions whose handlers it contains and calls in the same process (ADR 94)."""
 CATCH_ALL: Function = "fallback"
-MOVED: Mapping[str, str] = MappingProxyType({"/console/": "/console"})
-"""Paths without a route -> the path that is meant. The gateway's routes end with no slash."""
+_OF_A_QUERY = "%&=+/?:@!$'()*,;~"
+"""What a query has as it is; a line end in it would be a header of its own."""
 DEFAULT_KEY = "$default"
 """The gateway's name for the route of requests that no other route fits."""
 OPEN_KEYS = (DEFAULT_KEY, *(str(row) for row in OPERATIONS if row.role is None))
@@ -979,10 +980,22 @@ def find(route_key: str, method: str, path: str) -> Operation:
     # The gateway reads //v1/sessions as /v1/sessions. Acta does not: one resource has one path.
     if found is not None and path.startswith(found.prefix):
         return found
-    methods = {each.method for each in OPERATIONS if _fits(each.path, path)}
+    methods = {each.method for each in OPERATIONS if _fits(each.path, path.rstrip("/"))}
     if methods and method not in methods:
         raise MethodNotAllowed(tuple(sorted(methods)))
     raise NotFound("There is nothing at this path.")
+
+
+def without_slash(method: str, path: str, query: str) -> str | None:
+    """Where to send a request whose path ends with slashes, if there is a route without them. The gateway takes no
+    route that ends with a slash (ADR 174). So the request that is sent again is authorized and recorded, and this one
+    is not.
+    """
+    bare = path.rstrip("/")
+    if bare == path or not any(row.method == method and _fits(row.path, bare) for row in OPERATIONS):
+        return None
+    place = quote(bare, safe="/%")
+    return f"{place}?{quote(query, safe=_OF_A_QUERY)}" if query else place
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -1,9 +1,9 @@
-"""JSON-RPC over HTTP as the Model Context Protocol has it, in two of its versions (ADR 94).
+"""JSON-RPC over HTTP as the Model Context Protocol has it, in three of its versions (ADR 94, ADR 174).
 
 2026-07-28 has no handshake and no session: each request says its version and what the client can, in `params._meta`
-and, so that what stands between can route it, in headers. 2025-11-25 begins with `initialize`, which this server
-answers and then forgets: it keeps nothing between requests in either version.
-Source: modelcontextprotocol.io/specification, "Streamable HTTP", "Versioning", "Overview" of either version.
+and, so that what stands between can route it, in headers. 2025-11-25 and 2025-06-18 begin with `initialize`, which this
+server answers and then forgets: it keeps nothing between requests in any version. 2025-06-18 has no tasks.
+Source: modelcontextprotocol.io/specification, "Streamable HTTP", "Versioning", "Overview" of each version.
 """
 
 import base64
@@ -17,7 +17,8 @@ from acta_engine.errors import ValidationFailed
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
-VERSIONS = (STATELESS, WITH_HANDSHAKE)
+BEFORE_TASKS = "2025-06-18"
+VERSIONS = (STATELESS, WITH_HANDSHAKE, BEFORE_TASKS)
 TASKS = "io.modelcontextprotocol/tasks"
 """The extension for tasks of the stateless version; server and client name it in their capabilities."""
 _PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -62,8 +63,8 @@ class RefusedByActa(Exception):
 
 
 class RpcMessage(NamedTuple):
-    """`id` None: a notification, which gets no answer. `capabilities`: what the client says it can do; not known in the
-    version with a handshake.
+    """`id` None: a notification, which gets no answer. `capabilities`: what the client says it can do; not known in
+    the versions with a handshake.
     """
 
     id: Id | None
@@ -81,7 +82,7 @@ class RpcMessage(NamedTuple):
         """Whether a call may be answered with a task: the client can, or asks for one."""
         if self.is_stateless:
             return TASKS in _mapping(self.capabilities.get("extensions"))
-        return isinstance(self.params.get("task"), dict)
+        return self.version == WITH_HANDSHAKE and isinstance(self.params.get("task"), dict)
 
     def elicits(self, mode: Literal["form", "url"]) -> bool:
         """Whether the client can ask its person in this way. An `elicitation` without modes means forms."""
@@ -123,7 +124,8 @@ def envelope(text: str) -> tuple[Json, Id | None]:
     identity = body.get("id")
     if body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
         raise RpcError(INVALID_REQUEST, "This is not a JSON-RPC 2.0 request or notification.", status=400)
-    if "id" in body and (isinstance(identity, bool) or not isinstance(identity, str | int)):
+    is_told = identity is None and body["method"].startswith("notifications/")
+    if "id" in body and not is_told and (isinstance(identity, bool) or not isinstance(identity, str | int)):
         raise RpcError(INVALID_REQUEST, "The id of a request is a text or a whole number.", status=400)
     return body, identity
 
@@ -132,21 +134,22 @@ def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
     """`body`: of `envelope`. `headers`: by lower-case name. Raises RpcError where version, headers or `_meta` are not
     what the version says.
     """
-    identity, method, params = body.get("id"), str(body["method"]), body.get("params", {})
-    if not isinstance(params, dict):
+    identity, method, given = body.get("id"), str(body["method"]), body.get("params")
+    if not isinstance(given, dict | None):
         raise RpcError(INVALID_PARAMS, "params is an object.", status=400)
+    params = present(given or {})
     meta = _mapping(params.get("_meta"))
     named, said = headers.get("mcp-protocol-version"), meta.get(_PROTOCOL_VERSION)
     if identity is None:
         return RpcMessage(None, method, params, named or WITH_HANDSHAKE, {})
     if said is None and (named is None or (method == "initialize" and named != STATELESS)):
-        return RpcMessage(identity, method, params, WITH_HANDSHAKE, {})
+        return RpcMessage(identity, method, params, BEFORE_TASKS, {})  # clients before 2025-06-18 name none
     if said is not None and said != named:
         raise _mismatch("MCP-Protocol-Version")
     if named not in VERSIONS:
         known = {"supported": list(VERSIONS), "requested": named}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version.", known, 400)
-    if named == WITH_HANDSHAKE:
+    if named != STATELESS:
         return RpcMessage(identity, method, params, named, {})
     capabilities = meta.get(_CLIENT_CAPABILITIES)
     if said is None or not isinstance(capabilities, dict):
@@ -192,6 +195,11 @@ def _mismatch(header: str) -> RpcError:
     return RpcError(
         HEADER_MISMATCH, f"The header {header} is missing, or does not say what the body says.", status=400
     )
+
+
+def present(given: Json) -> Json:
+    """What is given. Some clients write null for what they leave out."""
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from acta_engine.api.json_body import UnsupportedMediaType
 from acta_engine.errors import ActaError, FieldsInvalid, Forbidden
 from acta_engine.mcp_server.forms import decisions, forms_for, to_page
 from acta_engine.mcp_server.protocol import (
+    BEFORE_TASKS,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     STATELESS,
@@ -29,6 +30,7 @@ from acta_engine.mcp_server.protocol import (
     answered,
     envelope,
     message_of,
+    present,
     refused,
     server_info,
 )
@@ -132,10 +134,13 @@ def _discover(api: Api, message: RpcMessage) -> Json:
 
 
 def _initialize(api: Api, message: RpcMessage) -> Json:
+    """In the client's version if it is one of those with a handshake, and else in the newest of these."""
     _spend(api)
+    version = BEFORE_TASKS if message.params.get("protocolVersion") == BEFORE_TASKS else WITH_HANDSHAKE
+    tasks: Json = {"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}}
     return {
-        "protocolVersion": WITH_HANDSHAKE,
-        "capabilities": {"tools": {}, "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}},
+        "protocolVersion": version,
+        "capabilities": {"tools": {}, **(tasks if version == WITH_HANDSHAKE else {})},
         "serverInfo": server_info(api.app.settings.release),
         "instructions": INSTRUCTIONS,
     }
@@ -182,6 +187,7 @@ def _call_tool(api: Api, message: RpcMessage) -> Json:
         tool, key = tool_of(api, name) if _offers(api, name) else None, message.idempotency_key
         if tool is None and not name.startswith(AGENT):
             raise RpcError(INVALID_PARAMS, "There is no such tool.")
+        arguments = present(arguments)
         inner = agent_request(name, arguments, key) if tool is None else tool.request(arguments, key)
     except RpcError:
         _spend(api)
@@ -317,6 +323,12 @@ def _session_of(api: Api, message: RpcMessage) -> Json:
     return dict(session_view(head, answer, api.app.clock.now()))
 
 
+_SINCE_2025_06: Mapping[str, Callable[[Api, RpcMessage], Json]] = {
+    "initialize": _initialize,
+    "ping": _ping,
+    "tools/list": _list_tools,
+    "tools/call": _call_tool,
+}
 METHODS: Mapping[str, Mapping[str, Callable[[Api, RpcMessage], Json]]] = {
     STATELESS: {
         "server/discover": _discover,
@@ -326,11 +338,9 @@ METHODS: Mapping[str, Mapping[str, Callable[[Api, RpcMessage], Json]]] = {
         "tasks/update": _update_task,
         "tasks/cancel": _cancel_task,
     },
+    BEFORE_TASKS: _SINCE_2025_06,
     WITH_HANDSHAKE: {
-        "initialize": _initialize,
-        "ping": _ping,
-        "tools/list": _list_tools,
-        "tools/call": _call_tool,
+        **_SINCE_2025_06,
         "tasks/get": _get_task,
         "tasks/result": _task_result,
         "tasks/cancel": _cancel_task,

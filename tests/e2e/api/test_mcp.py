@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from tests.e2e.conftest import Admit
+from tests.e2e.support.behind import Behind
 from tests.e2e.support.document import checked
 from tests.e2e.support.mcp_client import FORMS, ask, call, told
 from tests.e2e.support.person import TLS, Person
@@ -35,6 +36,28 @@ def test_a_goal_is_handed_over_decided_on_and_read_over_mcp(ann: Person, admit: 
     bob = admit(ann.tenant, "bob")
     refused = call(bob, "watch_session", session_id=task_id)
     assert told(refused)["code"] == "SESSION_NOT_FOUND"
+
+
+def test_a_client_of_2025_06_18_shakes_hands_lists_and_calls_and_a_slash_at_the_end_changes_nothing(
+    ann: Person, behind: Behind
+) -> None:
+    def asked(method: str, **params: Any) -> Any:
+        body = {"jsonrpc": "2.0", "id": 0, "method": method, "params": params}
+        return ann.post("/mcp", body, MCP_Protocol_Version="2025-06-18").json()["result"]
+
+    shaken = asked("initialize", protocolVersion="2025-06-18", capabilities={"elicitation": {}})
+    assert (shaken["protocolVersion"], shaken["capabilities"]) == ("2025-06-18", {"tools": {}})
+    assert "agent_default" in {tool["name"] for tool in asked("tools/list", cursor=None)["tools"]}
+    assert told(asked("tools/call", name="list_waiting", arguments=None))["items"] == []
+
+    moved = ann.post("/mcp/", {"jsonrpc": "2.0", "id": 0, "method": "ping", "params": None})
+    assert (moved.status_code, moved.headers["location"]) == (308, "/mcp")
+    started = ann.http.post("/v1/sessions/", json={"content": "Say hello"}, follow_redirects=True)
+    session_id = started.json()["data"]["session_id"]
+    for path in (f"/v1/sessions/{session_id}/", f"/v1/sessions/{session_id}/receipt//"):
+        answer = ann.http.get(path, follow_redirects=True)
+        assert answer.json()["data"]["session_id"] == session_id
+    assert [each["a"]["S"] for each in behind.audited(ann.tenant)].count("session.start") == 1
 
 
 def test_without_a_token_nothing_is_answered_and_there_is_no_stream(ann: Person) -> None:
