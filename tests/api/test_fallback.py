@@ -37,7 +37,10 @@ def test_who_issues_tokens_is_told_to_anybody_of_the_very_resource(path: str) ->
     assert STRANGER.request("GET", f"{WELL_KNOWN}{path}").status == 404, "where nobody has said who"
 
 
-@pytest.mark.parametrize("path", ["/", "//", "/v1", "/v1/", "/v1/nothing", "/v1/nothing/", "/v1/sessions//plan/", "/favicon.ico"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "//", "/v1", "/v1/", "/v1/nothing", "/v1/nothing/", "/v1/sessions//plan/", "/favicon.ico"],
+)
 def test_a_path_nobody_has_gets_the_envelope(path: str) -> None:
     answer = STRANGER.request("GET", path)
     assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")

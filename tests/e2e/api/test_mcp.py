@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 
+from acta_engine.audit.trail import item_record
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.document import checked
@@ -54,10 +55,10 @@ def test_a_client_of_2025_06_18_shakes_hands_lists_and_calls_and_a_slash_at_the_
     assert (moved.status_code, moved.headers["location"]) == (308, "/mcp")
     started = ann.http.post("/v1/sessions/", json={"content": "Say hello"}, follow_redirects=True)
     session_id = started.json()["data"]["session_id"]
-    for path in (f"/v1/sessions/{session_id}/", f"/v1/sessions/{session_id}/receipt//"):
-        answer = ann.http.get(path, follow_redirects=True)
-        assert answer.json()["data"]["session_id"] == session_id
-    assert [each["a"]["S"] for each in behind.audited(ann.tenant)].count("session.start") == 1
+    for path in (f"/v1/sessions/{session_id}/messages/", f"/v1/sessions/{session_id}/receipt//"):
+        assert ann.http.get(path, follow_redirects=True).status_code == 200
+    audited = [item_record(each) for each in behind.audited(ann.tenant)]
+    assert sorted(each.outcome for each in audited if each.action == "session.start") == ["begun", "done"]
 
 
 def test_without_a_token_nothing_is_answered_and_there_is_no_stream(ann: Person) -> None:
