@@ -18,7 +18,7 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
     except InvalidJson as error:
         return CheckedAnswer(problem=f"it is {error}.")
     try:
-        value = bent(schema, value)
+        value = bent(schema, value, texts=False)  # an answer is for programs: a text stays one
         errors = errors_of(schema, value)
     except (TooMuchWork, RecursionError):
         return CheckedAnswer(problem="checking it takes too much work. Send a smaller one.")
