@@ -124,7 +124,13 @@ class CheckedFiles(ABC):
         return data
 
     def write_text(self, path: str, text: str, *, replace: bool = False) -> None:
-        self.write_bytes(path, text.encode(), replace=replace)
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            raise FileRefused(
+                f"the text for {path} has half of a surrogate pair, which no UTF-8 has."
+            ) from None
+        self.write_bytes(path, data, replace=replace)
 
     def write_bytes(self, path: str, data: bytes, *, replace: bool = False) -> None:
         if not self._writes:

@@ -43,7 +43,13 @@ except Exception as error:
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    with LOG.during(event):
-        if not _is_shared():
-            require_own_environment(event, context.tenant_id)
-        return answer(_tools(), event, files=files_of(event), read_secret=_secrets().read, tell=LOG.failed)
+    try:
+        with LOG.during(event):
+            if not _is_shared():
+                require_own_environment(event, context.tenant_id)
+            return answer(
+                _tools(), event, files=files_of(event), read_secret=_secrets().read, tell=LOG.failed
+            )
+    except BaseException as error:
+        # The log has it whole. Lambda could not pass on a text that is no UTF-8, and SystemExit would end the process.
+        raise type(type(error).__name__, (Exception,), {})() from None

@@ -55,7 +55,7 @@ class CallLog:
 
     def write(self, level: str, message: str, text: str, **more: Any) -> None:
         if self._about is None:
-            self.out.write(f"{text}\n")
+            self.out.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
         else:
             at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S,%f%z")
             line = {"timestamp": at, "level": level, "message": message, **self._about, "text": text, **more}

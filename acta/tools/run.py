@@ -3,8 +3,8 @@
 The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "private", "rerun", "deadline",
 "files"?}`. `private`: only `user` may see the session. The deadline is RFC 3339; `files` says how to reach the tenant's
 files. The answer is `{"result": …}`, a text or JSON, or `{"error": "…"}` with the text of a ToolError, or with Acta's
-own text if a secret is missing or a result is no JSON. Any other exception passes through: Lambda tells the engine its
-type.
+own text if a secret is missing or a result is no JSON. Every answer is valid Unicode, which the wire wants (ADR 170).
+Any other exception passes through: Lambda tells the engine its type.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from acta.tools.call import Call, Files, NoFiles, SecretMissing, ToolError, no_secrets
 from acta.tools.define import Tool
@@ -67,7 +67,8 @@ def answer(
         return {"result": to_result(made, run(made, event["arguments"], call))}
     except (ToolError, SecretMissing, UnusableResult) as error:
         tell(error)
-        return {"error": str(error).strip() or NO_WORDS}
+        said = _well_formed(str(error))
+        return {"error": said if said.strip() else NO_WORDS}
 
 
 def run(made: Tool, arguments: Mapping[str, Any], call: Call) -> Any:
@@ -95,13 +96,40 @@ def to_call(event: Event, files: Files, read_secret: Callable[[str], str]) -> Ca
 def to_result(made: Tool, returned: Any) -> Any:
     """The result as JSON. Raises UnusableResult."""
     try:
-        return to_jsonable_python(returned, inf_nan_mode="null")
-    except (PydanticSerializationError, ValueError):
+        # pydantic keeps halves of pairs in values, and refuses them in names
+        return _well_formed(to_jsonable_python(_well_formed(returned), inf_nan_mode="null"))
+    except Exception:  # whatever a value's own serializer raises, the function has run
         kind = type(returned).__name__
         raise UnusableResult(
             f"{made.name} has run, but returned a {kind}, of which no JSON can be made. Its writer has to return a "
             "text, a pydantic model, or what JSON has."
         ) from None
+
+
+def _well_formed(value: Any) -> Any:
+    """The value as UTF-8 can hold it, names of fields included: halves of surrogate pairs are joined, and a half that
+    is alone becomes its escape, such as `\\udce9` of a file's name that is not UTF-8.
+    """
+    match value:
+        case str() if not _is_utf8(value):
+            joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+            return joined.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {
+                _well_formed(key) if isinstance(key, str) else key: _well_formed(item)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_well_formed(item) for item in value]
+    return value
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Loop:

@@ -42,7 +42,7 @@ def run_python_functions(settings: Settings) -> None:
             outcome = pool.invoke(
                 Function.from_record(record),
                 request_id,
-                json.dumps(event, ensure_ascii=False).encode(),
+                json.dumps(event).encode(),  # ASCII, which also has halves of surrogate pairs
                 str(config.get("FunctionArn", "")),
                 lambda_service._xray_trace_id_for_invocation(config),
                 _TENANT.get() if config.get("TenancyConfig") else None,
@@ -52,7 +52,7 @@ def run_python_functions(settings: Settings) -> None:
                 reason_code="ConcurrentInvocationLimitExceeded", msg="Rate Exceeded."
             )
             return throttled
-        result = {"body": _decoded(outcome.body), "log": outcome.log}
+        result = {"log": outcome.log, **_answered(outcome.body)}
         if outcome.failed:
             result["error"] = True
         return result
@@ -113,8 +113,16 @@ def share_reserved_concurrency(_settings: Settings) -> None:
     lambda_service._reserved_concurrency = of_function
 
 
-def _decoded(body: bytes) -> object:
+def _answered(body: bytes) -> dict[str, object]:
+    """What ministack takes as the answer. It would decode JSON and encode it again, and fail where that cannot be: at
+    halves of surrogate pairs, and where JSON is nested very deep. Lambda passes on the bytes, so those go out as they
+    came.
+    """
     try:
-        return json.loads(body) if body else None
-    except ValueError:
-        return body.decode(errors="replace")
+        value = json.loads(body) if body else None
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return {"body": body.decode(), "raw_payload": True}
+    except (ValueError, RecursionError):
+        return {"body": body.decode(errors="replace"), "raw_payload": True}
+    return {"body": value}

@@ -4,6 +4,7 @@
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
     │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
+    │   │   ├── FunctionUnanswered
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken, AnswerWithheld
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
@@ -51,9 +52,15 @@ class StoreUnavailable(TransientError):
 
 
 class FunctionUnavailable(TransientError):
-    """Lambda did not run the function of a tenant's tool, or gave no answer for a tool that may run again."""
+    """Lambda did not run the function of a tool."""
 
     code = "LAMBDA_UNAVAILABLE"
+
+
+class FunctionUnanswered(FunctionUnavailable):
+    """Lambda got the call of a tool that may run again, and its answer was a failure or was lost. The tool may have
+    run, so the engine makes fewer attempts than for `FunctionUnavailable` before the session waits.
+    """
 
 
 class AwsDenied(TransientError):

@@ -229,6 +229,15 @@ def test_a_message_answers_the_agents_own_question_unless_that_names_a_role() ->
     assert (recorded(house, one).resolution, recorded(house, one).via) == ("answer", "mcp_form")
 
 
+def test_padding_pushes_nothing_of_a_form_out_of_sight_and_is_counted() -> None:
+    padded = says("Look." + "\n \n" * 200 + "\u2028" * 100 + "end", *DELETE.calls)
+    _, one = open_question(plans("delete"), padded, *ENDS)
+    (form,) = forms_for(USER, [dict(intervention_view(one))]).values()
+    message = form["params"]["message"]
+    assert "Look.\n[399 blank lines]\n\\u2028" in message
+    assert message.count("\n") < 20
+
+
 def test_a_form_shows_the_whole_input_or_there_is_none() -> None:
     large = says("I write.", call("create_file", path="a.txt", content="x" * 5_000, replace=True))
     house, one = open_question(plans("write"), large, *ENDS, **PAGES)

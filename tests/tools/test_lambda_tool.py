@@ -15,11 +15,19 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from acta_engine.errors import AwsDenied, FunctionUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from acta_engine.aws.errors import MISCONFIGURED
+from acta_engine.errors import (
+    AwsDenied,
+    FunctionUnanswered,
+    FunctionUnavailable,
+    ToolFailed,
+    ToolNotRun,
+    ToolUnanswered,
+)
 from acta_engine.settings import Settings
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.result_text import failure_text
-from acta_engine.tools.tenant.functions import MAX_BYTES, FunctionGuard, LambdaTool
+from acta_engine.tools.tenant.functions import MAX_BYTES, NOT_STARTED, FunctionGuard, LambdaTool
 from acta_engine.tools.tool import Effect, LambdaConfig, ToolDefinition
 from acta_engine.untrusted.quoting import OutsideText
 
@@ -162,10 +170,37 @@ def test_a_function_that_was_not_reached_did_not_run_and_the_engine_makes_the_ca
 @pytest.mark.parametrize("error", [refusal("ServiceException", 500), BROKEN])
 def test_where_lambda_fails_the_engine_makes_a_call_again_that_may_run_again(error: Exception) -> None:
     for effect in ("read", "idempotent"):
-        with pytest.raises(FunctionUnavailable):
+        with pytest.raises(FunctionUnanswered):
             run(Lambdas(error), effect=effect)
     with pytest.raises(ToolUnanswered):
         run(Lambdas(error), effect="once")
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [*((code, 502) for code in sorted(MISCONFIGURED)), ("InvalidRequestContentException", 400)],
+)
+def test_what_lambda_refuses_each_time_is_told_at_once_and_nobody_waits_for_aws(
+    code: str, status: int, effect: Effect
+) -> None:
+    with pytest.raises(ToolFailed, match=rf"did not run: Lambda refused the call \({code}\)") as failed:
+        run(Lambdas(refusal(code, status)), effect=effect)
+    assert not failed.value.ran
+    assert code in failed.value.remedy
+
+
+@pytest.mark.parametrize("code", ["RequestTooLargeException", "413"])
+def test_an_input_that_lambda_does_not_pass_on_says_to_send_less(code: str) -> None:
+    with pytest.raises(ToolFailed, match="did not run: its input is larger than Lambda passes on; send less"):
+        run(Lambdas(refusal(code, 413)))
+
+
+@pytest.mark.parametrize("code", ["KMSAccessDeniedException", "EC2AccessDeniedException"])
+def test_a_permission_that_lambda_itself_lacks_is_waited_for_and_nothing_has_run(code: str) -> None:
+    with pytest.raises(ToolNotRun) as not_run:
+        run(Lambdas(refusal(code, 502)))
+    assert type(not_run.value.reason) is AwsDenied
 
 
 def test_a_function_that_takes_too_long_leaves_in_doubt_whether_it_happened() -> None:
@@ -192,7 +227,7 @@ class Breaking(io.BytesIO):
 )
 def test_an_answer_that_breaks_off_is_none(error: Exception) -> None:
     for effect in ("read", "idempotent"):
-        with pytest.raises(FunctionUnavailable):
+        with pytest.raises(FunctionUnanswered):
             run(Lambdas(Breaking(error)), effect=effect)
     with pytest.raises(ToolUnanswered):
         run(Lambdas(Breaking(error)), effect="once")
@@ -224,8 +259,9 @@ def test_a_function_that_was_ended_midway_leaves_in_doubt_whether_it_happened(en
         run(Lambdas(body, failed=True), effect="read")
 
 
-def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about() -> None:
-    raised = {"errorType": "Runtime.ImportModuleError", "errorMessage": "No module named 'app'"}
+@pytest.mark.parametrize("kind", sorted(NOT_STARTED))
+def test_a_function_that_cannot_be_loaded_did_nothing_to_ask_about(kind: str) -> None:
+    raised = {"errorType": kind, "errorMessage": "No module named 'app'"}
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
     assert "No module named 'app'" in failure_text(failed.value, "call_1")

@@ -137,6 +137,28 @@ def test_what_a_tool_says_went_wrong_is_told_and_of_an_exception_the_type_alone(
     assert failed.value.outside.text == "KeyError"
 
 
+@pytest.mark.parametrize("effect", ["read", "idempotent", "once"])
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b'"error"', b"{}", b'{"error": 1}', b"[" * 90_000, b"\xff", b"[]"]
+)
+def test_an_answer_that_cannot_be_read_is_told_and_the_call_is_not_made_again(
+    body: bytes, effect: str
+) -> None:
+    class Unreadable(Lambdas):
+        def invoke(self, **asked: Any) -> dict[str, Any]:
+            return {"Payload": io.BytesIO(body)}
+
+    with pytest.raises(ToolFailed, match="find has run, but its answer cannot be read"):
+        tools(Unreadable()).run(tool(effect=effect), {}, CALL)
+
+
+def test_of_a_long_error_the_model_sees_the_beginning_and_how_long_it_is() -> None:
+    with pytest.raises(ToolFailed) as failed:
+        tools(Saying({"error": "é" * 3_000})).run(tool(), {}, CALL)
+    assert failed.value.outside
+    assert (len(failed.value.outside.text), failed.value.outside.size) == (1_000, 6_000)
+
+
 class Saying(Lambdas):
     def __init__(self, said: Mapping[str, Any]) -> None:
         super().__init__()

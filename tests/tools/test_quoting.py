@@ -1,5 +1,6 @@
-"""Nothing from outside can pretend to end, and padding does not push anything out of sight."""
+"""Nothing from outside can pretend to end, and nothing of it is changed."""
 
+import json
 import re
 
 import pytest
@@ -13,7 +14,6 @@ from acta_engine.untrusted.quoting import (
     in_plain_characters,
     unquoted,
     unused_mark,
-    without_padding,
 )
 from acta_engine.untrusted.quoting import quoted as quoted_under
 
@@ -145,26 +145,25 @@ def test_a_listing_without_markers_is_itself() -> None:
     assert unquoted("1 file in /:\na.md  1 byte") == "1 file in /:\na.md  1 byte"
 
 
-@pytest.mark.parametrize(
-    ("padded", "left"),
-    [("a\n\n\nb", "a\n\n\nb"), ("a\n\n\n\nb", "a\n\nb"), ("a\n \n\t\n\r\n\u2028\nb\n", "a\n\nb\n"), ("", "")],
-)
-def test_more_than_two_blank_lines_in_a_row_become_one(padded: str, left: str) -> None:
-    assert without_padding(padded) == left
+LINE_ENDS = ["\n", "\r\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
 
 
-@given(st.text(alphabet=["a", " ", "\n", "\u2028"], max_size=40))
-def test_squeezing_twice_is_squeezing_once_and_loses_no_word(text: str) -> None:
-    once = without_padding(text)
-    assert without_padding(once) == once
-    assert once.split() == text.split()
+PIECES = [*"a \t\0", *LINE_ENDS, "\ufeff", "e\u0301", "👩\u200d👧"]
 
 
-def test_what_has_to_be_copied_exactly_keeps_its_blank_lines() -> None:
-    text = "a\n\n\n\n\nb"
-    assert OutsideText("file", "a", text, exact=True).cleaned == text
-    assert OutsideText("page", "a", text).cleaned == "a\n\nb"
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+def test_a_text_stands_in_its_quotation_as_it_came(text: str) -> None:
+    outside = OutsideText("answer", "a", text)
+    assert unquoted(quoted("answer", "a", outside.well_formed)) == text
 
 
-def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
-    assert OutsideText("page", "a", "x\ud800y").cleaned == "x?y"
+@pytest.mark.parametrize("between", LINE_ENDS)
+def test_json_with_any_line_end_in_a_string_is_the_same_json_in_its_quotation(between: str) -> None:
+    value = {f"k{between}": [f"a{between}b", f"{between * 9}"]}
+    text = json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\r\n")
+    assert json.loads(unquoted(quoted("answer", "a", OutsideText("answer", "a", text).well_formed))) == value
+
+
+def test_halves_of_surrogate_pairs_are_joined_and_one_that_is_alone_becomes_its_escape() -> None:
+    text = "caf\udce9 caf\udce8 \ud83d\ude00 \ud83d"
+    assert OutsideText("page", "a", text).well_formed == "caf\\udce9 caf\\udce8 😀 \\ud83d"

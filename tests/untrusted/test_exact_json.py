@@ -46,8 +46,8 @@ def test_what_cannot_be_kept_is_refused_and_the_message_says_why(written: str, s
 @pytest.mark.parametrize(
     ("written", "kept"),
     [
-        ("0.1234567890123456789012", 0.12345678901234568), ("1e-400", 0.0), ('"a\\ud800b"', "a?b"),
-        ('{"\\udc00": 1}', {"?": 1}), ('"\\ud83d\\ude00"', "\U0001f600"), ('{"a": 1, "a": 2}', {"a": 2}),
+        ("0.1234567890123456789012", 0.12345678901234568), ("1e-400", 0.0), ('"a\\ud800b"', "a\\ud800b"),
+        ('{"\\udc00": 1}', {"\\udc00": 1}), ('"\\ud83d\\ude00"', "\U0001f600"), ('{"a": 1, "a": 2}', {"a": 2}),
     ],
 )  # fmt: skip
 def test_no_answer_is_lost_for_how_it_is_written(written: str, kept: object) -> None:

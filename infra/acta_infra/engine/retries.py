@@ -102,7 +102,8 @@ WORKER_LOST_BEFORE_A_WAIT = Retrier(outage.WORKER_LOST, attempts=3, longest_paus
 """Like WORKER_LOST without `States.Timeout`, which in a wait for people means that a warning or an expiry is due."""
 
 ANY_OTHER = Retrier(("States.TaskFailed",), attempts=2, longest_pause=30)
-"""An exception that no rule names: a defect, or a tool that gave no answer. Last, because it matches every name."""
+"""An exception that no rule names: a defect, or a tool that gave no answer (`ToolUnanswered`, `FunctionUnanswered`),
+which should not run many times in a minute. Last, because it matches every name."""
 
 POLICIES: Mapping[str, tuple[Retrier, ...]] = MappingProxyType(
     {

@@ -184,6 +184,16 @@ def test_new_code_and_configuration_serve_the_next_invocation(cloud: Cloud) -> N
     assert cloud.invoke(function).value == ["new", "b"]
 
 
+def test_an_answer_with_half_a_surrogate_pair_is_what_the_runtime_makes_of_it(cloud: Cloud) -> None:
+    """AWS's runtime client writes ASCII escapes up to Python 3.11. From 3.12 on it writes UTF-8, which it cannot, and
+    its process ends."""
+    function = cloud.deploy(PROBE)
+    assert cloud.invoke(function, text="caf\udce9.txt").value["event"]["text"] == "caf\udce9.txt"
+    cloud.functions.update_function_configuration(FunctionName=function, Runtime="python3.13")
+    assert cloud.invoke(function, text="caf\udce9.txt").value["errorType"] == "Runtime.ExitError"
+    assert cloud.invoke(function, text="café.txt").value["event"]["text"] == "café.txt"
+
+
 def test_a_reply_over_six_megabytes_is_refused(cloud: Cloud) -> None:
     assert len(cloud.invoke(cloud.probe, do="large", bytes=6_000_000).value) == 6_000_000
     reply = cloud.invoke(cloud.probe, do="large", bytes=6_400_000)

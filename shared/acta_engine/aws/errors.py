@@ -24,9 +24,15 @@ UNAVAILABLE = frozenset({
 DENIED = frozenset({
     "AccessDenied", "AccessDeniedException", "AuthorizationError", "KMSAccessDeniedException", "NotAuthorized",
     "UnauthorizedOperation", "UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException",
-    "InvalidClientTokenId", "KMS.AccessDeniedException",
+    "InvalidClientTokenId", "KMS.AccessDeniedException", "EC2AccessDeniedException",
 })  # fmt: skip
 
+
+MISCONFIGURED = frozenset({
+    "InvalidRuntimeException", "InvalidSecurityGroupIDException", "InvalidSubnetIDException", "InvalidZipFileException",
+    "KMSDisabledException", "KMSInvalidStateException", "KMSNotFoundException",
+})  # fmt: skip
+"""Lambda says with status 502 that a function cannot be started as it is configured. Each attempt meets the same."""
 
 NOT_FOUND = "ResourceNotFoundException"
 """Lambda, DynamoDB, Secrets Manager and CloudWatch Logs say it of what is not there."""
@@ -93,7 +99,9 @@ def _refusal(operation: str, response: dict[str, object]) -> Exception:
     throttled = THROTTLED.intersection(reasons) and "ConditionalCheckFailed" not in reasons
     if code in THROTTLED or status == 429 or throttled:
         return StoreThrottled(f"{operation}: {code}")
-    if code in UNAVAILABLE or (isinstance(status, int) and status >= 500):
+    if code in UNAVAILABLE or (
+        isinstance(status, int) and status >= 500 and code not in MISCONFIGURED | DENIED
+    ):
         return StoreUnavailable(f"{operation}: {code}")
     if code in DENIED:
         return AwsDenied(f"{operation}: {code}")

@@ -6,12 +6,13 @@ counts for exactly what it has shown to exactly this person. Texts from outside 
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Any
 
 from acta_engine.mcp_server.protocol import INVALID_PARAMS, RpcError
 from acta_engine.people.policies import NEEDS_INPUT
 from acta_engine.untrusted.exact_json import canonical_json
-from acta_engine.untrusted.quoting import quoted, quoted_json, without_padding
+from acta_engine.untrusted.quoting import quoted, quoted_json
 
 Json = dict[str, Any]
 
@@ -87,6 +88,17 @@ def _decision(content: object, offered: list[str]) -> Json:
     return made
 
 
+def _without_padding(text: str) -> str:
+    """More than two blank lines in a row become one that counts them, so that padding pushes nothing of a form out of
+    sight. `\\n` is the only line end here: the view of a question shows all others as escapes.
+    """
+    shown: list[str] = []
+    for blank, lines in groupby(text.split("\n"), key=lambda line: not line.strip(" ")):
+        run = list(lines)
+        shown += [f"[{len(run)} blank lines]"] if blank and len(run) > 2 else run
+    return "\n".join(shown)
+
+
 def _form(one: Json) -> Json | None:
     """None: a form cannot show or answer it. A person does not decide on an input or a text of which they see a part
     alone, and what the server of a tool asks has fields of its own.
@@ -100,7 +112,7 @@ def _form(one: Json) -> Json | None:
     shown = [_SAYS.format(**one)]
     for name, label in (("question", context.get("asked_by", "acta")), ("agent_said", "")):
         if context.get(name):
-            shown.append(quoted(name, label, without_padding(context[name]), key=key))
+            shown.append(quoted(name, label, _without_padding(context[name]), key=key))
     shown += [quoted_json("input", call["name"], call["input"], key=key) for call in calls]
     rest = {name: value for name, value in context.items() if name not in _APART}
     shown.append(quoted_json("context", one["type"], {"agent": one["agent_name"], **rest}, key=key))

@@ -46,6 +46,7 @@ from acta_engine.tools.port import (
 from acta_engine.tools.runtime import ToolRuntime
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
+from acta_engine.untrusted.visible import well_formed
 
 if TYPE_CHECKING:
     from acta_engine.tools.mcp.servers import McpServers
@@ -261,5 +262,5 @@ def _unanswered(spec: ToolSpec, context: CallContext, took: int) -> Trial:
 
 
 def _shown(text: str) -> tuple[str, int]:
-    data = text.encode("utf-8", "replace")
+    data = well_formed(text).encode()
     return data[:MAX_RESULT_BYTES].decode(errors="ignore"), len(data)  # in whole characters

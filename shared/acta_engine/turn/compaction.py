@@ -42,7 +42,7 @@ from acta_engine.turn.model_call import (
     reply_kept,
     request_bytes,
 )
-from acta_engine.untrusted.quoting import clipped_name, quoted, without_padding
+from acta_engine.untrusted.quoting import clipped_name, quoted
 
 ELIDE_BYTES = 2_048
 """Smaller results stay: a handle is not much shorter, and reading the result again costs a turn."""
@@ -421,7 +421,7 @@ def request_for(
 
 def usable(reply: ModelReply, room: int) -> str | None:
     """The summary's text; None: the model declined, was cut off, called a tool or said nothing."""
-    text = without_padding(reply.text).strip().removeprefix(GOAL_COMPLETE).strip()
+    text = reply.text.strip().removeprefix(GOAL_COMPLETE).strip()
     return _clipped(text, room) if reply.stop == "end" and not reply.calls and text else None
 
 
@@ -490,7 +490,7 @@ def _fitted(pieces: Mapping[int, _Piece], room: int) -> dict[int, str]:
 def _pieces(entry: Entry, failed: set[str], most: int) -> list[_Piece]:
     """`failed`: the ids of calls that failed or were refused. `most`: bytes; no text needs more of them."""
     text = _inside(entry) if _is_summary(entry) else entry.content.loaded
-    text = _indented(without_padding(_clipped(text, most)))
+    text = _indented(_clipped(text, most))
     match entry:
         case UserEntry():
             return [
@@ -513,8 +513,10 @@ def _pieces(entry: Entry, failed: set[str], most: int) -> list[_Piece]:
 
 
 def _indented(text: str) -> str:
-    """The text, indented: none of its lines begins where the transcript names the speaker."""
-    return "\n  ".join(text.splitlines())
+    """The text with two spaces after each line end, of whatever kind: none of its lines begins where the transcript
+    names the speaker. The line ends stay as they are.
+    """
+    return "  ".join(text.splitlines(keepends=True))
 
 
 def _is_summary(entry: Entry) -> bool:

@@ -12,6 +12,8 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
 
+from acta_engine.untrusted.visible import well_formed
+
 MAX_DIGITS = 300
 _SHOWN_CHARS = 40
 
@@ -138,7 +140,7 @@ def parse_value(text: str) -> Any:
 def parse_answer(text: str) -> Any:
     """The JSON value that another system has answered with. What could not be stored or written again is refused:
     `NaN`, numbers that are too large, and nesting that is too deep. For how it is written otherwise no answer is lost:
-    a number is the double next to it, the last of two equal keys counts, and halves of surrogate pairs become `?`.
+    a number is the double next to it, the last of two equal keys counts, and texts are made `well_formed`.
 
     Raises InvalidJson, and json.JSONDecodeError for a text that is no JSON.
     """
@@ -153,7 +155,7 @@ def parse_answer(text: str) -> Any:
         raise InvalidJson(f"not valid JSON ({error})") from None
     if _is_valid_unicode(text, value):
         return value
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return json.loads(well_formed(json.dumps(value, ensure_ascii=False), "\\\\"))
 
 
 def _finite(digits: str) -> float:

@@ -15,37 +15,32 @@ import hashlib
 import json
 import re
 import unicodedata
-from itertools import groupby
 from typing import Any, NamedTuple
 
-from acta_engine.untrusted.visible import is_hidden, visible
+from acta_engine.untrusted.visible import is_hidden, visible, well_formed
 
-MAX_BLANK_LINES = 2
-"""More blank lines in a row become one, so that padding cannot push the text before it out of sight."""
 MAX_NAME_CHARS = 200
 """The marker lines show only the two ends of a longer name."""
 
 
 class OutsideText(NamedTuple):
     """A text that a tool brings from outside. `kind`: one word for what it is (`file`, `weather`). `name`: which one.
-    `exact`: the agent may have to copy the text, so all blank lines stay. `note`: a sentence by the tool itself, which
-    stands after the quotation. `size`: the bytes of the complete text, where `text` is only its beginning. `status`:
-    the status of the HTTP answer that the text comes from; no model is told.
+    `note`: a sentence by the tool itself, which stands after the quotation. `size`: the bytes of the complete text,
+    where `text` is only its beginning. `status`: the status of the HTTP answer that the text comes from; no model is
+    told.
     """
 
     kind: str
     name: str
     text: str
-    exact: bool = False
     note: str = ""
     size: int | None = None
     status: int | None = None
 
     @property
-    def cleaned(self) -> str:
-        """The text to be quoted: valid Unicode, and without padding unless it is `exact`."""
-        text = self.text.encode("utf-8", "replace").decode()
-        return text if self.exact else without_padding(text)
+    def well_formed(self) -> str:
+        """The text to be quoted: as it came, line ends and blank lines included, in valid Unicode."""
+        return well_formed(self.text)
 
 
 def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str) -> str:
@@ -94,15 +89,6 @@ def clipped_name(name: str, most: int = MAX_NAME_CHARS) -> str:
         name if len(name) <= most else f"{name[: most // 2]}…{name[-(most // 2) :]}", keep_newlines=False
     )
     return shown if len(shown) <= 2 * most else f"{shown[:most]}…"
-
-
-def without_padding(text: str) -> str:
-    """Replaces more than `MAX_BLANK_LINES` blank lines in a row by one."""
-    kept: list[str] = []
-    for blank, lines in groupby(text.splitlines(), key=lambda line: not line.strip()):
-        run = list(lines)
-        kept += [""] if blank and len(run) > MAX_BLANK_LINES else run
-    return "\n".join(kept) + ("\n" if text.endswith("\n") and kept else "")
 
 
 def unused_mark(text: str, key: str) -> str:

@@ -28,6 +28,21 @@ def visible(text: str, *, keep_newlines: bool = True) -> str:
     return "".join(escape(char) if is_hidden(char, keep_newlines) else char for char in text)
 
 
+def well_formed(text: str, backslash: str = "\\") -> str:
+    """The text as UTF-8 can hold it: halves of surrogate pairs are joined, and a half that is alone becomes its escape,
+    such as `\\udce9`. So two names that are not UTF-8 remain two names. `backslash`: as it is written in this text;
+    JSON writes it twice.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return "".join(
+            f"{backslash}u{ord(each):04x}" if "\ud800" <= each <= "\udfff" else each for each in joined
+        )
+    return text
+
+
 def one_line(text: str) -> str:
     """The text on one line, hidden characters escaped, so that it cannot look like another line."""
     return visible(" ".join(text.split()), keep_newlines=False)

@@ -100,6 +100,8 @@ def test_what_a_tool_has_not_declared_or_may_not_do_is_told(s3: Any) -> None:
     assert files_of({"effect_id": "e"}) is None
     with pytest.raises(FileRefused, match=r'files="write"'):
         files(s3, access="read").write_text("a.md", "")
+    with pytest.raises(FileRefused, match="half of a surrogate pair"):
+        files(s3).write_text("a.md", "ok \ud83d")
     with pytest.raises(FileRefused, match="at most 100"):
         files(s3).write_text("a.md", "x" * 101)
     shared_alone = {name: value for name, value in PLACES.items() if name != "private"}

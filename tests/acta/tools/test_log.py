@@ -69,8 +69,8 @@ def test_what_a_call_raises_is_written_with_its_traceback_and_goes_on() -> None:
 def test_what_is_printed_between_calls_goes_out_as_it_is() -> None:
     out = Out()
     with installed(out):
-        print("loaded")
-    assert out.getvalue() == "loaded\n"
+        print("loaded caf\udce9.txt")
+    assert out.getvalue() == "loaded caf\\udce9.txt\n"
 
 
 TOOLS = '''
@@ -86,13 +86,45 @@ def look(order: str) -> str:
 '''
 
 
+FAILING = '''
+import sys
+from acta import tool
+
+@tool(effect="read")
+def look(how: str) -> str:
+    """Looks."""
+    if how == "exit":
+        sys.exit(3)
+    raise ValueError("caf\\udce9.txt is nobody\'s business")
+'''
+
+
+@pytest.mark.parametrize(("how", "kind"), [("raise", "ValueError"), ("exit", "SystemExit")])
+def test_lambda_is_told_the_type_of_what_a_tool_raises_and_no_text_that_it_could_not_pass_on(
+    tmp_path: Path, how: str, kind: str
+) -> None:
+    (tmp_path / "tools.py").write_text(FAILING)
+    asked = {**FOR_ACME, "arguments": {"how": how}, "rerun": False, "deadline": "2999-01-01T00:00:00+00:00"}
+    code = (
+        f"import sys; from types import SimpleNamespace; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from acta.tools.handler import handler\n"
+        f"try: handler({asked!r}, SimpleNamespace(tenant_id={environment_id('acme', None)!r}))\n"
+        "except Exception as error: print(type(error).__name__, repr(str(error)), error.__context__ is None)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    line, told = ran.stdout.splitlines()
+    assert told.startswith(f"{kind} '' ")
+    assert json.loads(line)["error"] == kind
+
+
 def test_tools_that_cannot_be_imported_fail_each_call_and_its_log_says_where(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
     code = (
         f"import sys; from types import SimpleNamespace; sys.path.insert(0, {str(tmp_path)!r})\n"
         "from acta.tools.handler import handler\n"
         f"try: handler({FOR_ACME!r}, SimpleNamespace(tenant_id={environment_id('acme', None)!r}))\n"
-        "except KeyError: pass\n"
+        "except Exception as error: assert type(error).__name__ == 'KeyError'\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, model_serializer
 
 from acta import Call, ToolError, tool
 from acta.tools.call import FileRefused, SecretMissing
@@ -126,6 +126,67 @@ def test_what_a_tool_returns_is_a_text_or_json() -> None:
         "gives has run, but returned a Odd, of which no JSON can be made. Its writer has to return"
     )
     assert [type(each) for each in told] == [UnusableResult]
+
+
+class Listing(BaseModel):
+    names: list[str]
+
+
+LATIN, HALF = "caf\udce9.txt", "ok \ud83d"
+
+
+@pytest.mark.parametrize(
+    ("value", "result"),
+    [
+        (LATIN, "caf\\udce9.txt"),
+        (HALF, "ok \\ud83d"),
+        ("\ud83d\ude00", "😀"),
+        ({LATIN: 1, "caf\udce8.txt": [HALF]}, {"caf\\udce9.txt": 1, "caf\\udce8.txt": ["ok \\ud83d"]}),
+        (({"a": {HALF: None}},), [{"a": {"ok \\ud83d": None}}]),
+        (Listing(names=[LATIN]), {"names": ["caf\\udce9.txt"]}),
+        (Path(LATIN), "caf\\udce9.txt"),
+        ("a\u2028b\r\n\0 ", "a\u2028b\r\n\0 "),
+    ],
+)
+def test_an_answer_is_valid_unicode_in_values_names_and_errors_and_otherwise_as_it_was(
+    value: Any, result: Any
+) -> None:
+    def gives() -> Any:
+        """Gives."""
+        return value
+
+    def fails() -> Any:
+        """Fails."""
+        raise ToolError(value)
+
+    assert answer(tools(gives), event("gives")) == {"result": result}
+    json.dumps(answer(tools(fails), event("fails")), ensure_ascii=False).encode()
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+RING: list[Any] = []
+RING.append(RING)
+
+
+class Broken(BaseModel):
+    @model_serializer
+    def refuse(self) -> Any:
+        raise KeyError("no")
+
+
+@pytest.mark.parametrize("value", [nested(90_000), RING, Broken(), b"\xff"])
+def test_a_result_of_which_no_json_can_be_made_is_told_as_that_and_the_function_has_run(value: Any) -> None:
+    def gives() -> Any:
+        """Gives."""
+        return value
+
+    assert answer(tools(gives), event("gives"))["error"].startswith("gives has run, but returned a ")
 
 
 def test_a_missing_secret_is_told_with_what_to_do() -> None:

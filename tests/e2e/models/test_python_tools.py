@@ -174,6 +174,29 @@ def test_a_tool_that_is_killed_in_the_middle_of_a_call_is_repeated_where_it_may_
     assert "nobody's business" not in divided
 
 
+def test_an_answer_that_cannot_be_passed_on_is_told_and_the_call_is_made_once(
+    shop: Person, deployed: Deployed, llmock: Any
+) -> None:
+    hows = ("listing", "error", "exception", "exit", "large", "deep")
+
+    told = run(shop, llmock, *(ToolCall("answer_oddly", {"how": how}) for how in hows))
+
+    listing, error, exception, ended, large, deep = told
+    assert json.loads(listing.split("\n", 1)[1].rsplit("\n", 1)[0]) == {
+        "caf\\udce9.txt": ["ok \\ud83d", "😀", "a\u2028b\x85c\r\n\r\n\r\n\r\nd"]
+    }
+    assert "a\u2028b\x85c" in listing
+    assert "there is no caf\\udce9.txt" in error
+    assert "answer_oddly failed." in exception
+    assert "ValueError" in exception
+    assert "SystemExit" in ended
+    assert "has run, but its answer cannot be passed on" in large
+    assert "of which no JSON can be made" in deep
+    newest = shop.get("/v1/sessions").json()["data"]["items"][0]["session_id"]
+    logged = acta("logs", newest, "--state", str(deployed.state)).out
+    assert logged.count("answer_oddly printed: answering caf") == len(hows)
+
+
 @pytest.mark.thorough
 def test_a_call_that_may_happen_once_is_asked_about_where_its_tool_was_killed(
     shop: Person, llmock: Any

@@ -303,7 +303,7 @@ def test_an_answer_that_cannot_be_read_is_no_failure_of_what_it_may_have_done(
 
 def test_what_a_result_is_written_with_loses_none(server: McpSink) -> None:
     server.called = lambda params: text("half \ud800", structuredContent={"\udc00": 0.1})
-    assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == 'half ?\n{"?": 0.1}'
+    assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == 'half \\ud800\n{"\\\\udc00": 0.1}'
 
 
 def test_a_form_whose_required_fields_are_no_list_asks_for_none(server: McpSink) -> None:
@@ -312,8 +312,8 @@ def test_a_form_whose_required_fields_are_no_list_asks_for_none(server: McpSink)
     with pytest.raises(ToolAsks) as asked:
         Worker(server).call(confirmed(PAY, server.url("/mcp")))
     (request,) = asked.value.question.requests.values()
-    assert request["message"] == "half ?"
-    assert (list(request["schema"]["properties"]), request["schema"]["required"]) == (["?"], [])
+    assert request["message"] == "half \\ud800"
+    assert (list(request["schema"]["properties"]), request["schema"]["required"]) == (["\\ud800"], [])
 
 
 @pytest.mark.parametrize("ttl_ms", [10**290, True, "x"])

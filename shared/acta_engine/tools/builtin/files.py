@@ -25,9 +25,7 @@ PATH = text("Relative path, folders separated by /, for example reports/may.md",
 
 def list_files(call: BuiltinCall) -> OutsideText:
     path, recursive = call.arguments.get("path", ""), call.arguments.get("recursive", True)
-    return OutsideText(
-        "listing", path or "/", listing(call.files, call.context.tenant, path, recursive), exact=True
-    )
+    return OutsideText("listing", path or "/", listing(call.files, call.context.tenant, path, recursive))
 
 
 def read_file(call: BuiltinCall) -> OutsideText:
@@ -42,7 +40,7 @@ def read_file(call: BuiltinCall) -> OutsideText:
         raise not_text(path, data) from None
     if "\0" in content:
         raise not_text(path, data)
-    return OutsideText("file", path, content, exact=True)
+    return OutsideText("file", path, content)
 
 
 def create_file(call: BuiltinCall) -> str:
@@ -266,7 +264,7 @@ def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:
             f"there is no file {clipped_name(path)}. Use list_files to see which files there are."
         )
     lines = "\n".join(_line(name, None) for name in near)
-    names = OutsideText("listing", "near names", lines, exact=True)
+    names = OutsideText("listing", "near names", lines)
     return ToolFailed(f"there is no file {clipped_name(path)}. These have near names:", names)
 
 

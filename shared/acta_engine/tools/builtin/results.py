@@ -28,9 +28,7 @@ def read_result(call: BuiltinCall) -> OutsideText:
     begin = boundary(data, offset)
     end = begin + len(page.encode())
     note = more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"
-    return OutsideText(
-        "result", f"{handle[:8]}, from byte {begin} of {len(data)}", page, exact=True, note=note
-    )
+    return OutsideText("result", f"{handle[:8]}, from byte {begin} of {len(data)}", page, note=note)
 
 
 TOOLS = (

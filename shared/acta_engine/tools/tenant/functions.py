@@ -24,6 +24,7 @@ from acta_engine.clock import Clock
 from acta_engine.errors import (
     ActaError,
     AwsDenied,
+    FunctionUnanswered,
     FunctionUnavailable,
     StoreThrottled,
     StoreUnavailable,
@@ -91,9 +92,12 @@ SHOWN_CHARS = 1_000
 LAMBDA_ERRORS = ("Extension.", "Runtime.", "Sandbox.")
 """The beginnings of error types that come from Lambda, not from the function: it timed out, crashed or was killed."""
 NOT_STARTED = frozenset((
-    "Runtime.HandlerNotFound", "Runtime.ImportModuleError", "Runtime.MalformedHandlerName", "Runtime.UnmarshalError",
-    "Runtime.UserCodeSyntaxError",
+    "Runtime.BuiltInModuleConflict", "Runtime.HandlerNotFound", "Runtime.ImportModuleError",
+    "Runtime.InvalidEntrypoint", "Runtime.InvalidWorkingDir", "Runtime.LambdaContextUnmarshalError",
+    "Runtime.MalformedHandlerName", "Runtime.UnmarshalError", "Runtime.UserCodeSyntaxError",
 ))  # fmt: skip
+TOO_LARGE = frozenset(("RequestTooLargeException", "SerializedRequestEntityTooLargeException", "413"))
+"""The codes where the request has more than the 6 MB that Lambda passes on."""
 HAS_RUN = frozenset(("Function.ResponseSizeTooLarge", "Runtime.MarshalError"))
 """The function has returned, but Lambda cannot pass on what it returned."""
 
@@ -138,13 +142,15 @@ def invoke(
     except AwsDenied as denied:
         raise ToolNotRun(denied) from None
     except AwsRefused as refused:
-        missing = refused.code == NOT_FOUND
-        why = "there is no such function" if missing else "AWS refused"
-        remedy = (
-            f"Deploy the function {function} in this account and region, or name another one."
-            if missing
-            else ""
+        why, remedy = (
+            f"Lambda refused the call ({refused.code})",
+            f"See what AWS Lambda says of {refused.code}.",
         )
+        if refused.code == NOT_FOUND:
+            why = "there is no such function"
+            remedy = f"Deploy the function {function} in this account and region, or name another one."
+        elif refused.code in TOO_LARGE:
+            why, remedy = "its input is larger than Lambda passes on; send less", ""
         message = f"{tool.name} did not run: {why}. Tell the user, or try another way."
         raise ToolFailed(message, ran=False, remedy=remedy) from None
     except StoreUnavailable as unavailable:
@@ -165,7 +171,7 @@ def _no_answer(tool: ToolSpec, error: StoreUnavailable) -> ActaError:
     if tool.effect == "once":
         return ToolUnanswered("a tool's function did not answer")
     if not is_overdue(error):
-        return FunctionUnavailable(str(error))
+        return FunctionUnanswered(str(error))
     if tool.effect == "read":
         return ToolFailed(f"{tool.name} did not answer in time. Try again later.")
     return ToolUnanswered("a tool's function did not answer in time")
@@ -309,9 +315,16 @@ class PythonTools:
 
 def _result(tool: PythonTool, body: bytes) -> str:
     """A text as it is, everything else as JSON. Raises ToolFailed."""
-    answer = json.loads(body)
-    if "error" in answer:
-        said = OutsideText("answer", tool.name, str(answer["error"])[:SHOWN_CHARS])
-        raise ToolFailed(f"{tool.name} failed.", said)
-    result = answer["result"]
-    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    try:
+        match json.loads(body):
+            case {"error": str(said)}:
+                size = len(said.encode("utf-8", "surrogatepass"))
+                outside = OutsideText("answer", tool.name, said[:SHOWN_CHARS], size=size)
+                raise ToolFailed(f"{tool.name} failed.", outside)
+            case {"result": result}:
+                return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        pass
+    raise ToolFailed(
+        f"{tool.name} has run, but its answer cannot be read. Tell the user, or try another way."
+    )

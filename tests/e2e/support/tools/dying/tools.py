@@ -1,9 +1,12 @@
-"""Tools whose process is killed in the middle of a call, the first time that the call is made."""
+"""Tools whose process is killed in the middle of a call, the first time that the call is made. And one whose answers
+Lambda cannot pass on."""
 
 import os
 import signal
+import sys
+from typing import Any
 
-from acta import Call, tool
+from acta import Call, ToolError, tool
 
 
 def die_unless_repeated(call: Call) -> None:
@@ -44,3 +47,28 @@ def ends_of_the_key(call: Call) -> str:
     """Says how the folder's secret begins and ends."""
     key = call.secret("key")
     return f"{key[:2]}…{key[-2:]}"
+
+
+NAME = os.fsdecode(b"caf\xe9.txt")
+
+
+@tool(effect="idempotent", high_stakes=False)
+def answer_oddly(how: str) -> Any:
+    """Answers with what UTF-8, JSON or Lambda does not have."""
+    print(f"answering {NAME}")
+    match how:
+        case "listing":
+            return {NAME: ["ok \ud83d", "\ud83d\ude00", "a\u2028b\x85c\r\n\r\n\r\n\r\nd"]}
+        case "error":
+            raise ToolError(f"there is no {NAME}")
+        case "exception":
+            raise ValueError(NAME)
+        case "exit":
+            sys.exit(NAME)
+        case "large":
+            return "é" * 3_500_000
+        case "deep":
+            deep: list[Any] = []
+            for _ in range(5_000):
+                deep = [deep]
+            return deep
