@@ -4,12 +4,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from acta_engine.limits.long_polls import LongPollLimit
 from acta_engine.log.beside import PartialReply
 from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.people.answers import intervention_view
 from acta_engine.sessions.answers import partial_view
-from acta_engine.turn.final_answer import GOAL_COMPLETE
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
@@ -50,6 +54,109 @@ def test_an_answer_is_shown_without_the_marker_wherever_it_is_shown() -> None:
         assert answer[:20] in shown["/messages"]
 
 
+CLAIMS = {
+    "GOAL_COMPLETE\n4": "4",
+    "**GOAL_COMPLETE**\n4": "4",
+    "__GOAL_COMPLETE__\n\n4": "4",
+    "`GOAL_COMPLETE`: 4": "4",
+    "“GOAL_COMPLETE”\n4": "4",
+    "## **GOAL_COMPLETE**\n4": "4",
+    "**GOAL_COMPLETE: 4**": "4",
+    "**GOAL_COMPLETE\n4**": "4",
+    "<GOAL_COMPLETE>\n4": "4",
+    "GOAL\\_COMPLETE\n4": "4",
+    "✅ GOAL_COMPLETE\n4": "4",
+    "\ufeffGOAL_COMPLETE\n4": "4",
+    "\xa0GOAL_COMPLETE\xa0\r\n4\r\n5": "4\r\n5",
+    "```\nGOAL_COMPLETE\n```\n4": "4",
+    "```text\nGOAL_COMPLETE\n4\n```": "4",
+    "GOAL_COMPLETE: -4": "-4",
+    "GOAL_COMPLETE\n- a\n- b": "- a\n- b",
+    "GOAL_COMPLETE\n    indented\nnot": "    indented\nnot",
+    "GOAL_COMPLETE:**4**": "**4**",
+    "GOAL_COMPLETE The total is 4.": "The total is 4.",
+    "GOAL_COMPLETE\n4\n**GOAL_COMPLETE**": "4",
+    "<think>GOAL_COMPLETE comes next</think>\nGOAL_COMPLETE\n4": "4",
+    "<Thinking>a</thinking>\r\n<reasoning>b</reasoning>**GOAL_COMPLETE**\n4": "4",
+    "<think>a <think>b</think> c</think>\nGOAL_COMPLETE\n4": "4",
+    "[THINK]a[/THINK]GOAL_COMPLETE\n4": "4",
+    "<mm:think>a</mm:think>GOAL_COMPLETE\n4": "4",
+    "</think>4\n\nGOAL_COMPLETE": "4",
+    "I count.\n</think>\n\nGOAL_COMPLETE\n4": "4",
+    "I count.</think>GOAL_COMPLETE\n4": "4",
+    "<think>I count, and never close it.\nGOAL_COMPLETE\n4": "4",
+    "Done.\nGOAL_COMPLETE\n4": "4",
+    "The total is 4.\n\nGOAL_COMPLETE\n\nMore is in a.md.": "The total is 4.\n\nMore is in a.md.",
+    "The total is 4.\n**GOAL_COMPLETE**": "The total is 4.",
+    "- apples\n- pears\n\nGOAL_COMPLETE\n": "- apples\n- pears",
+}
+CLAIMS_NOTHING = [
+    "I will say GOAL_COMPLETE when all is done.",
+    "GOAL_COMPLETE is what I say at the end.",
+    "GOAL_COMPLETE will follow once the tests pass",
+    "GOAL_COMPLETE: not yet",
+    "GOAL_COMPLETE? Not yet.",
+    "GOAL_COMPLETE, then, is the word.",
+    "`GOAL_COMPLETE`: say this when it is done",
+    '"GOAL_COMPLETE" means that it is over',
+    "NOT GOAL_COMPLETE",
+    "MY_GOAL_COMPLETE\n4",
+    "GOAL_COMPLETED\n4",
+    "> GOAL_COMPLETE\n> 4",
+    "The file says:\nGOAL_COMPLETE",
+    "I will end with the words\nGOAL_COMPLETE\nonce the tests pass.",
+    "The notes:\n```\nGOAL_COMPLETE\n```\nGo on with them.",
+    "One.\n\nTwo.\n\nGOAL_COMPLETE\n\nThree, a part of the document.",
+    "<think>GOAL_COMPLETE</think>\nI go on.",
+    "<think>\nGOAL_COMPLETE\n4\n</think>",
+]
+
+
+@pytest.mark.parametrize("text", CLAIMS, ids=ascii)
+def test_the_marker_is_found_where_models_put_it_and_the_rest_is_the_answer(text: str) -> None:
+    assert claims_completion(text)
+    assert for_people(text) == CLAIMS[text]
+
+
+@pytest.mark.parametrize("text", CLAIMS_NOTHING, ids=ascii)
+def test_a_sentence_about_the_marker_claims_nothing(text: str) -> None:
+    assert not claims_completion(text)
+
+
+@given(st.text(st.sampled_from("ab \n`*<>/#-.:\ufeff\r"), max_size=30))
+def test_words_without_a_marker_and_tags_are_shown_to_the_letter(text: str) -> None:
+    assert for_people(text) == text
+    assert for_people(f"GOAL_COMPLETE\n{text}").strip("\ufeff \n\r") == text.strip("\ufeff \n\r")
+
+
+def test_tags_in_prose_are_prose() -> None:
+    for text in (
+        "Close it with </think> and go on.",
+        "<think> is a tag",
+        "`</think>`\nends it",
+        "a\n```\n</think>\n```",
+    ):
+        assert for_people(text) == text
+
+
+def test_an_answer_that_comes_with_the_completed_plan_is_shown_without_marker_and_reasoning() -> None:
+    done = step(1, "completed", "ok")
+    for text, reason in (
+        ("<think>private</think>\n**GOAL_COMPLETE**\nAll read.", "done"),
+        ("<think>private</think>All read.\n\nGOAL_COMPLETE", "**GOAL_COMPLETE**"),
+        ("", "`GOAL_COMPLETE`\nAll read."),
+    ):
+        house, session = told(
+            plans("tell"), says(text, done, call("update_plan", action="complete", reason=reason))
+        )
+        result = house.head(session).result
+        assert result is not None
+        assert result.answer == "All read."
+        shown = answers(house, session)
+        assert [path for path in ("", "/events", "/plan") if GOAL_COMPLETE in shown[path]] == []
+        assert [path for path in ("", "/events", "/messages") if "private" in shown[path]] == []
+
+
 def test_an_event_tells_the_bytes_of_what_it_shows() -> None:
     house, session = told(plans("tell"), says("", step(1, "completed", "ok")), completes("Ünder"))
     (event,) = (e.event.data for e in house.poll(session).events if e.event.data.get("content") == "Ünder")
@@ -86,11 +193,12 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
     house = House(ScriptedModel([]))
     head = house.head(house.start("Do it").session_id)
     written = ["", "GOAL", "GOAL_COMPLETE", "GOAL_COMPLETE\nAll", "GOALS are", "All read"]
+    written += ["**GOAL_", "# GOAL_COMPLETE", "<think>I am", "<think>I am</think>\nHi", "All.\n\nGOAL_COM"]
     partials = [
         PartialReply(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written
     ]
     shown = [partial_view(one, head)["text"] for one in partials]
-    assert shown == ["", "", "", "All", "GOALS are", "All read"]
+    assert shown == ["", "", "", "All", "GOALS are", "All read", "", "", "", "Hi", "All.\n"]
 
 
 def test_a_call_is_told_with_its_input_where_it_is_asked_for_and_a_large_one_without() -> None:

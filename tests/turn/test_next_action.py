@@ -99,7 +99,8 @@ def test_a_marker_further_down_claims_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "question"), [("Which one?", True), ('He said "why?"', True), ("Why? Because.", False)]
+    ("text", "question"),
+    [("Which one?", True), ('He said "why?"', True), ("どれですか？", True), ("Why? Because.", False)],
 )
 def test_only_the_last_words_ask(text: str, question: bool) -> None:
     assert ends_with_question(text) is question

@@ -60,6 +60,52 @@ def test_an_answer_that_fits_is_the_result_s_data(answer: ModelReply) -> None:
     assert json.loads(result(house, session)["answer"].strip("`").removeprefix("json")) == VALUE
 
 
+FOUND = [
+    f"<think>{{}} first</think>{FITS}",
+    f"I count {{}}.\n</think>\n\n{FITS}",
+    f"\ufeff{FITS}",
+    f"\xa0{FITS}\u2003",
+    f"Here it is:\n```json\n{FITS}\n```",
+    f"Here it is:\r\n\r\n```JSON5\r\n{FITS}\r\n```\r\nAnything else?",
+    f"~~~\n{FITS}\n~~~",
+    f"{FITS}\n\nLet me know if you need [more].",
+    f"The total of {{month}} is: {FITS}",
+    f"{FITS}\nOnce more: {FITS}",
+]
+
+
+@pytest.mark.parametrize("text", FOUND, ids=ascii)
+@pytest.mark.parametrize("closes", [True, False], ids=["with the plan", "as text"])
+def test_the_one_value_of_an_answer_is_found_between_words(text: str, closes: bool) -> None:
+    house, session = ran(LOOKED, completes(text) if closes else says(f"**GOAL_COMPLETE**\n{text}"))
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f'{FITS} or {{"total": 13}}', "more than one JSON value"),
+        (f'Given {{"x": 1}} it is\n```json\n{FITS}\n```', "more than one JSON value"),
+        (f"```\n{FITS}\n```\n```\n12\n```", "more than one JSON value"),
+        (f'{{"wrapped": {FITS},}}', "it is not valid JSON"),
+        ('Sum: {"total": 12, "total": 13}', "it is not valid JSON"),
+        ('{"total": 12,}', "it is not valid JSON"),
+        ("{'total': 12}", "it is not valid JSON"),
+        ('{"total": NaN}', "it is not valid JSON"),
+        ("The total is 12.", "it is not valid JSON"),
+    ],
+)
+def test_what_could_be_meant_in_two_ways_is_not_guessed(text: str, problem: str) -> None:
+    house, session = ran(LOOKED, says(f"GOAL_COMPLETE\n{text}"), completes(FITS))
+    assert problem in requests(house)[-1].suffix
+    assert result(house, session)["data"] == VALUE
+
+
+def test_a_value_that_prose_speaks_of_is_no_answer() -> None:
+    house, session = ran(LOOKED, says(f"Next I will try {FITS} and see."), completes('{"total": 13}'))
+    assert result(house, session)["data"] == {"total": 13}
+
+
 @pytest.mark.parametrize("text", [FITS, f"GOAL_COMPLETE\n{FITS}"], ids=["without the marker", "with it"])
 def test_a_text_that_fits_is_the_answer_once_no_step_is_open(text: str) -> None:
     house, session = ran(says(text), LOOKED, says(text))

@@ -24,7 +24,13 @@ from acta_engine.models.model import (
 )
 from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, wire_tool_name
 from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, without_code_block
+from acta_engine.turn.final_answer import (
+    GOAL_COMPLETE,
+    claims_completion,
+    said,
+    without_code_block,
+    without_marker,
+)
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 from acta_engine.untrusted.quoting import unused_mark
 
@@ -113,7 +119,7 @@ def _parse(reply: ModelReply, tool_choice: str) -> ReActAction | ReActAnswer:
         raise UnreadableReply("it was not finished")
     if reply.calls:
         raise UnreadableReply("it calls a tool in another way than by the JSON object")
-    step = parse_reply(reply.text)
+    step = parse_reply(said(reply.text).words)
     if isinstance(step, ReActAnswer) and tool_choice != "auto":
         raise UnreadableReply(f"only the action {tool_choice} is possible now, and no final_answer")
     return step
@@ -140,7 +146,7 @@ def _with_call(reply: ModelReply, step: ReActAction) -> ModelReply:
 
 
 def _completing(answer: str) -> str:
-    return answer.lstrip() if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"
+    return answer if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"
 
 
 def to_inner(request: ModelRequest) -> ModelRequest:
@@ -219,7 +225,7 @@ def _rendered(entries: Sequence[Entry]) -> Iterator[Entry]:
 def _turn(entry: AssistantEntry, results: dict[str, ToolEntry]) -> Iterator[Entry]:
     text, thought = entry.content.loaded, entry.content.loaded or entry.thinking
     if not entry.calls and text.strip():
-        yield _reply(entry, _json(thought=entry.thinking, final_answer=_without_marker(text)))
+        yield _reply(entry, _json(thought=entry.thinking, final_answer=without_marker(text)))
     for call in entry.calls:
         if call.name == UNREADABLE and call.input is None:
             yield _reply(entry, thought)
@@ -262,10 +268,6 @@ def _message(message_id: str, origin: str, text: str) -> Entry:
 
 def _reply(entry: AssistantEntry, text: str) -> Entry:
     return AssistantEntry(message_id=entry.message_id, content=Content.of(text), provider=entry.provider)
-
-
-def _without_marker(text: str) -> str:
-    return text.lstrip()[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
 
 
 def _json(**parts: Any) -> str:

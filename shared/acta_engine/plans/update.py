@@ -28,6 +28,7 @@ from acta_engine.plans.plan import (
 )
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.tool import ToolSpec
+from acta_engine.turn.final_answer import without_marker
 from acta_engine.untrusted.exact_json import InvalidJson, refuse_oversize
 from acta_engine.untrusted.validation_messages import did_you_mean
 
@@ -102,7 +103,7 @@ class PlanUpdate(FrozenModel):
     step_number: Number | None = None
     step_status: StepStatus | None = None
     step_result: Annotated[str, Field(max_length=4_000)] | None = None
-    reason: Annotated[str, Field(max_length=8_000)] | None = None
+    reason: Annotated[str, Field(max_length=8_000), AfterValidator(without_marker)] | None = None
 
 
 def read(raw: Mapping[str, Any]) -> PlanUpdate:

@@ -45,7 +45,7 @@ from acta_engine.log.repository import Session
 from acta_engine.log.store import SessionLog
 from acta_engine.people.intervention import Intervention, PendingCall, reviewed_calls
 from acta_engine.plans.plan import ExecutionPlan
-from acta_engine.turn.final_answer import without_marker
+from acta_engine.turn.final_answer import said, without_marker
 
 NOTHING_AMENDED: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
@@ -302,9 +302,14 @@ class History:
         """`skip`: rows of earlier pages."""
         (reply,) = self._load([one.entry])
         assert isinstance(reply, AssistantEntry)
-        thought = without_marker(reply.content.text or reply.thinking or "")
+        text = said(reply.content.text or "")
+        thought = text.words.strip() or text.reasoning or without_marker(reply.thinking)
         if not reply.calls:
-            final = {"step_number": one.step_number, "thought": reply.thinking, "final_answer": thought}
+            final = {
+                "step_number": one.step_number,
+                "thought": reply.thinking or text.reasoning,
+                "final_answer": thought,
+            }
             yield Row(final | _fused(one), one.cursor_after)
             return
         calls = [(place, call, results.get(call.call_id)) for place, call in enumerate(reply.calls)][skip:]

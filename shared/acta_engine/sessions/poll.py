@@ -122,8 +122,8 @@ def _said(entry: UserEntry | AssistantEntry) -> Content:
     """As people see it. For a reply without text it is the beginning of what the model thought."""
     if isinstance(entry, UserEntry):
         return entry.content
-    said = entry.content if entry.content.bytes else Content.of(entry.thinking[:INLINE_BYTES])
-    return said if said.text is None else Content.of(for_people(said.text))
+    content = entry.content if entry.content.bytes else Content.of(entry.thinking[:INLINE_BYTES])
+    return content if content.text is None else Content.of(for_people(content.text))
 
 
 def _with_text(event: Event, texts: dict[str, Content]) -> Event:

@@ -30,7 +30,7 @@ from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.budget import calibrated, charge_attempts, settle_call
 from acta_engine.turn.context import Turn
 from acta_engine.turn.engine import check_turn
-from acta_engine.turn.final_answer import GOAL_COMPLETE
+from acta_engine.turn.final_answer import without_marker
 from acta_engine.turn.model_call import (
     SUMMARY,
     BudgetTooLow,
@@ -421,7 +421,7 @@ def request_for(
 
 def usable(reply: ModelReply, room: int) -> str | None:
     """The summary's text; None: the model declined, was cut off, called a tool or said nothing."""
-    text = reply.text.strip().removeprefix(GOAL_COMPLETE).strip()
+    text = without_marker(reply.text)
     return _clipped(text, room) if reply.stop == "end" and not reply.calls and text else None
 
 

@@ -1,15 +1,16 @@
 """How a model gives a run's final answer.
 
-A text begins with a marker in its first line (docs/design/turn.md 17). The marker is between Acta and the model: the
-conversation keeps it, and people are not shown it (ADR 66). A session that was started with a schema gets an answer for
+A text has a marker in its first line, or on a line of its own (docs/design/turn.md 17). The marker is between Acta and
+the model, and so is what the model thought in tags before its words: the conversation keeps both, and people are not
+shown them (ADR 66). A session that was started with a schema gets an answer for
 programs: JSON that fits the schema (ADR 69). `output_schema.py` says which schemas are allowed. All functions here are
 pure.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 from acta_engine.untrusted.visible import visible
 
@@ -19,7 +20,25 @@ MAX_ANSWER_BYTES = 32_768
 ANSWER_RETRIES = 3
 """How often a run may send its answer again. The next one that does not fit ends it."""
 
-_CODE_BLOCK = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(?P<content>.*)\r?\n[ \t]*```", re.DOTALL)
+_CODE_BLOCK = re.compile(r"(?:```|~~~)[\w+.-]*[ \t]*\r?\n(?P<content>.*)\r?\n[ \t]*(?:```|~~~)", re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_BLANK = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "\u200b\u2060\ufeff"
+"""What may stand around a text without being seen, such as a byte order mark."""
+
+_THINKING = "(?:[a-z]{1,8}:)?(?:think|thinking|thoughts?|reasoning|reflection)"
+_OPENED = re.compile(rf"[{_BLANK}]*(?:<{_THINKING}(?:\s[^<>]{{0,80}})?>|\[THINK\]|◁think▷)", re.IGNORECASE)
+_CLOSED = re.compile(rf"</{_THINKING}\s?>|\[/THINK\]|◁/think▷", re.IGNORECASE)
+"""The tags around what a model thinks, where its server leaves them in the reply."""
+
+_EMPHASIS, _QUOTES, _CLOSING_QUOTES = "*_~✅✔🎉\ufe0f ", "\"'`“”„‘’«»([{<", "\"'`“”‘’«»)]}>/"
+_MIRRORED = str.maketrans("“„‘«([{<", "””’»)]}>")
+_MARKED = re.compile(
+    rf"(?:#{{1,6}} )?(?P<before>[{re.escape(_EMPHASIS + _QUOTES)}]{{0,6}})GOAL\\?_COMPLETE(?!_*[^\W_])(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"[*_~\"'`”’»)\]}>]{0,6}(?P<stop>\s{0,3}(?:[:.!]|[=–—-]>?(?=\s)))?(?:[*_~]{1,3}(?=\s))?")
+_NOT_YET = re.compile(r"not (?:yet|reached|met|done|complete)\b", re.IGNORECASE)
+_FEW_WORDS, _SENTENCE_CHARS = 3, 200
 
 _INSTRUCTION = """\
 A program reads the final answer of this session. It has to be one JSON value that fits the JSON Schema in the line
@@ -29,32 +48,156 @@ says what form the answer has: texts in it describe its parts, and no order in t
 NO_TEXT = "there is no text."
 
 
+class Said(NamedTuple):
+    """What a reply's text says."""
+
+    words: str
+    """What people read: the text without its reasoning and without the marker, else to the letter."""
+    reasoning: str = ""
+    """What the model thought before its words, with the tags around it."""
+    marker: Literal["", "first", "own line"] = ""
+    """Where the marker is that says that the goal is complete. Empty: there is none."""
+
+
+def said(text: str) -> Said:
+    """Reads a reply's text (ADR 169). What others wrote, such as the result of a tool, is never read here."""
+    end = _end_of_reasoning(text)
+    reasoning, rest = text[:end], _without_blank_lines(text[end:].lstrip(" ")) if end else text
+    words = _after_first_line(rest)
+    if words is not None:
+        above, _, last = words.rstrip(_BLANK).rpartition("\n")
+        return Said(above.rstrip(_BLANK) if _after_marker(last) == "" else words, reasoning, "first")
+    words = _around_own_line(rest)
+    return Said(rest, reasoning) if words is None else Said(words, reasoning, "own line")
+
+
 def claims_completion(text: str) -> bool:
-    """Whether the first line says that the goal is complete. A marker further down may be quoted, from a file say."""
-    return text.lstrip().split("\n", 1)[0].startswith(GOAL_COMPLETE)
+    """Whether the text says that the goal is complete."""
+    return bool(said(text).marker)
+
+
+def for_people(reply: str) -> str:
+    """A reply as people see it: without its reasoning and its marker, else to the letter."""
+    return said(reply).words
 
 
 def without_marker(text: str) -> str:
     """The answer without `GOAL_COMPLETE`."""
-    text = text.strip()
-    return text[len(GOAL_COMPLETE) :].lstrip(" :.-\n") if claims_completion(text) else text
-
-
-def value_after_marker(text: str) -> str:
-    """The same for an answer that is JSON. A number keeps its leading minus, which `without_marker` would remove as
-    punctuation of a title."""
-    text = text.strip()
-    return text[len(GOAL_COMPLETE) :].lstrip(" :.\n") if claims_completion(text) else text
-
-
-def for_people(reply: str) -> str:
-    """A reply as people see it: without its marker, else to the letter."""
-    return without_marker(reply) if claims_completion(reply) else reply
+    return said(text).words.strip()
 
 
 def running_for_people(text: str) -> str:
-    """The same for a reply that is still being written, which may have only the beginning of the marker."""
-    return "" if GOAL_COMPLETE.startswith(text.strip()) else for_people(text)
+    """The same for a reply that is still being written, whose last line may have only the beginning of the marker, and
+    which may still be thinking.
+    """
+    shown, _, last = text.rpartition("\n")
+    begun = last.strip(_BLANK + _EMPHASIS + _QUOTES + "#").replace("\\", "").upper()
+    if GOAL_COMPLETE.startswith(begun) and (begun or not shown):
+        text = shown
+    found = said(text)
+    return "" if _OPENED.match(found.words) else found.words
+
+
+def _end_of_reasoning(text: str) -> int:
+    """Where the words begin, after what the model thought. 0: nothing is marked as thought."""
+    end = 0
+    while (opened := _OPENED.match(text, end)) is not None:
+        closed = _CLOSED.search(text, opened.end())
+        if closed is None:  # Only the marker on a line of its own can end what was thought.
+            lines = text[opened.end() :].split("\n")
+            own = [place for place, line in enumerate(lines) if _after_marker(line) == ""]
+            return len(text) - len("\n".join(lines[own[-1] :])) if own else end
+        end = closed.end()
+    closed = _CLOSED.search(text, end)
+    if closed is None or len(_FENCE.findall(text, end, closed.start())) % 2:
+        return end
+    # Where the server's template opens the tag, the reply has the closing one alone.
+    line = text[: closed.start()].rpartition("\n")[2] + text[closed.end() :].split("\n", 1)[0]
+    first = text[closed.end() :].lstrip(_BLANK).split("\n", 1)[0]
+    begins = first.startswith(("{", '["', "[{")) or _after_marker(first) is not None
+    begins = begins or not text[end : closed.start()].strip(_BLANK)
+    return closed.end() if begins or (first and not line.strip(_BLANK)) else end
+
+
+def _after_marker(line: str) -> str | None:
+    """The words after the marker in a line that begins with it; empty: the line is the marker alone. None: it does not
+    begin with it, or is a sentence about it.
+    """
+    found = None if line.startswith("    ") else _MARKED.fullmatch(line.strip(_BLANK))
+    if found is None:
+        return None
+    before, rest = found["before"], found["rest"]
+    if not rest.strip(_EMPHASIS + _CLOSING_QUOTES + ".:!"):
+        return ""
+    stop = _STOP.match(rest)
+    assert stop is not None  # it matches nothing, too
+    words = rest[stop.end() :].lstrip(_BLANK)
+    is_quoted = bool(before.strip(_EMPHASIS))
+    is_sentence = words[:1].islower() and (is_quoted or (not stop["stop"] and " " in words))
+    if is_sentence or not words or words[0] in ",;?" or _NOT_YET.match(words):
+        return None
+    return words
+
+
+def _after_first_line(text: str) -> str | None:
+    """The words after a marker that the text begins with. None: it does not begin with one."""
+    text = text.lstrip(_BLANK)
+    first, _, below = text.partition("\n")
+    if _FENCE.match(first):  # A block of Markdown has the marker alone, or the whole reply.
+        mark, _, inside = below.partition("\n")
+        fence, _, after = inside.partition("\n")
+        if _after_marker(mark) != "":
+            return None
+        if _FENCE.match(fence):
+            return _without_blank_lines(after)
+        block = _CODE_BLOCK.fullmatch(text.rstrip(_BLANK))
+        return None if block is None else _without_blank_lines(block["content"].partition("\n")[2])
+    words = _after_marker(first)
+    if words is None:
+        return None
+    words = text[first.rindex(words) :] if words else _without_blank_lines(below)
+    found = _MARKED.match(first)
+    assert found is not None
+    closing = found["before"].strip()[::-1].translate(_MIRRORED)  # it may come after the whole answer
+    is_closed = found["rest"].lstrip(":.! ").startswith(closing)
+    return words if is_closed else words.rstrip(_BLANK).removesuffix(closing)
+
+
+def _around_own_line(text: str) -> str | None:
+    """The words around a marker that has a line of its own. None: there is none, or what stands around it may be a
+    sentence about it.
+    """
+    if "COMPLETE" not in text.upper():
+        return None
+    lines, in_block = text.split("\n"), False
+    own = []
+    for number, line in enumerate(lines):
+        in_block ^= _FENCE.match(line) is not None
+        if not in_block and _after_marker(line) == "":
+            own.append(number)
+    if not own:
+        return None
+    number = own[0]
+    before = "\n".join(lines[:number]).rstrip(_BLANK)
+    after = _without_blank_lines("\n".join(lines[number + 1 :]))
+    end = before.rstrip(_EMPHASIS)[-1:]
+    if end in ":,;?":
+        return None
+    is_line, is_over = "\n" not in before, not end.isalpha()
+    is_short = is_line and len(before.split()) <= _FEW_WORDS
+    if not after.strip(_BLANK):
+        is_apart = not lines[number - 1].strip(_BLANK)
+        return before if is_short or is_over or is_apart else None
+    if is_short and (is_over or not after[:1].islower()):
+        return after if not any(map(str.isdigit, before)) else f"{before}\n\n{after}"
+    is_sentence = is_over and is_line and len(before) <= _SENTENCE_CHARS
+    return f"{before}\n\n{after}" if is_sentence else None
+
+
+def _without_blank_lines(text: str) -> str:
+    """The text without what is blank before its first line. That line keeps its indentation."""
+    blank = len(text) - len(text.lstrip(_BLANK))
+    return text[text.rfind("\n", 0, blank) + 1 :]
 
 
 def in_words(told: str) -> str:
@@ -64,16 +207,17 @@ def in_words(told: str) -> str:
 
 class CheckedAnswer(NamedTuple):
     """`value`: the JSON value that the text is. `problem`: tells the model what is wrong with it, on one line that
-    quotes no more than a few names and values; empty: the answer fits.
+    quotes no more than a few names and values; empty: the answer fits. `is_alone`: no words stand around the value.
     """
 
     value: Any = None
     problem: str = ""
+    is_alone: bool = False
 
 
 AnswerCheck = Callable[[str, str], CheckedAnswer]
-"""Whether a text is JSON that fits a schema, bare or in one block of Markdown: `check(schema, text)`. It never raises.
-The schema is JSON, and was checked when it was written.
+"""Whether the one JSON value of a text fits a schema: `check(schema, text)`. It never raises. The schema is JSON, and
+was checked when it was written.
 """
 
 
@@ -96,9 +240,21 @@ def schema_in(system: str) -> str | None:
 def without_code_block(text: str) -> str:
     """Models put JSON into a block of Markdown. If the text is one block and nothing else, returns what the block
     holds."""
-    stripped = text.strip()
+    stripped = text.strip(_BLANK)
     block = _CODE_BLOCK.fullmatch(stripped)
     return block["content"] if block is not None else stripped
+
+
+def blocks_and_words(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text, in order, each with whether it is what a block of Markdown holds."""
+    part, is_block = "", False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            yield part, is_block
+            part, is_block = "", not is_block
+        else:
+            part += f"{line}\n"
+    yield part, is_block
 
 
 def told(problem: str) -> str:
@@ -115,19 +271,19 @@ class FinalAnswer(NamedTuple):
     """The JSON value, where the session has a schema."""
     problem: str = ""
     """What the model is told of an answer that does not fit. Empty: it fits, or the session has no schema."""
+    is_alone: bool = False
+    """Whether it is nothing but the value, where the session has a schema."""
 
 
 def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None) -> FinalAnswer:
     """The answer that a reply gives. `schema`: the session's; empty: it has none. `text`: the whole reply's. `closing`:
     the reason with which the reply completes the plan. It is taken as the answer if the text is empty, or, with a
     schema, if the text does not fit."""
-    if not schema:
-        return FinalAnswer(without_marker(text) or closing or None)
-    written = [one for one in (value_after_marker(text), closing) if one]
-    problems = []
-    for one in written:
-        value, problem = check(schema, one)
+    written = [one for one in (without_marker(text), without_marker(closing or "")) if one]
+    if not schema or not written:
+        return FinalAnswer(written[0] if written else None, problem=told(NO_TEXT) if schema else "")
+    checked = [check(schema, one) for one in written]
+    for one, (value, problem, is_alone) in zip(written, checked, strict=True):
         if not problem:
-            return FinalAnswer(one, value)
-        problems.append(problem)
-    return FinalAnswer(written[0] if written else None, problem=told(problems[0] if problems else NO_TEXT))
+            return FinalAnswer(one, value, is_alone=is_alone)
+    return FinalAnswer(written[0], problem=told(checked[0].problem))

@@ -386,7 +386,7 @@ def next_action(facts: Facts) -> NextAction:
 
 
 def ends_with_question(text: str) -> bool:
-    return re.search(r"\?[\s\"'»”)*_]*\Z", text) is not None
+    return re.search(r"[?？؟][\s\"'»”)*_]*\Z", text) is not None
 
 
 def _goal_complete(facts: Facts) -> Complete | None:

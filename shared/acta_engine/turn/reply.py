@@ -25,7 +25,7 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import MAX_NAME_CHARS
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
-from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer
+from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer, said
 from acta_engine.untrusted.path import PathRefused
 from acta_engine.untrusted.validation_messages import did_you_mean
 
@@ -106,7 +106,7 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
         for call in answer.calls
     )
     first = first_half(session.head, session.entries)
-    if first is not None and (not answer.text or claims_completion(answer.text)):
+    if first is not None and (not answer.text or said(answer.text).marker == "first"):
         first = None  # a reply that claims completion again has started anew, so it continues nothing
     return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
 
@@ -234,11 +234,11 @@ def _add_message(reply: TurnReply, change: Change) -> None:
         )
     )
     if answer.text.strip():
-        said = Thought if reply.calls else Reply
+        event = Thought if reply.calls else Reply
         if first is not None:
-            change.event(said(message_id=reply.message_id, continues=first.message_id))
+            change.event(event(message_id=reply.message_id, continues=first.message_id))
         else:
-            change.event(said(message_id=reply.message_id))
+            change.event(event(message_id=reply.message_id))
     elif answer.thinking.strip():
         change.event(Thought(message_id=reply.message_id))
 
@@ -303,7 +303,7 @@ def answer_in_text(check: AnswerCheck, head: Head, text: str, *, called: bool) -
     if not head.output_schema or not text.strip() or head.undelivered or is_open:
         return None
     found = final_answer(check, head.output_schema, text, None)
-    is_meant = claims_completion(text) or (not called and not found.problem)
+    is_meant = claims_completion(text) or (not called and not found.problem and found.is_alone)
     return found if is_meant else None
 
 

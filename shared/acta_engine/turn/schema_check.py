@@ -2,9 +2,16 @@
 checker and its libraries, which only the zips that check answers have.
 """
 
+from typing import Any
+
 from acta_engine.tools.schema import TooMuchWork, Words, bent, errors_of, problems_of
-from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
-from acta_engine.untrusted.exact_json import InvalidJson, parse_value
+from acta_engine.turn.final_answer import (
+    MAX_ANSWER_BYTES,
+    CheckedAnswer,
+    blocks_and_words,
+    without_code_block,
+)
+from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_value, values_between_words
 
 
 def check_answer(schema: str, text: str) -> CheckedAnswer:
@@ -13,10 +20,19 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
     if len(written.encode()) > MAX_ANSWER_BYTES:
         most = f"{MAX_ANSWER_BYTES:,} bytes is the most"
         return CheckedAnswer(problem=f"it is too long: {most}. Write what is large to a file and name it.")
+    is_alone = True
     try:
         value = parse_value(written)
     except InvalidJson as error:
-        return CheckedAnswer(problem=f"it is {error}.")
+        try:
+            values = _values_in(text)
+        except InvalidJson:
+            values = {}
+        if len(values) > 1:
+            return CheckedAnswer(problem="it has more than one JSON value, and any of them could be meant.")
+        if not values:
+            return CheckedAnswer(problem=f"it is {error}.")
+        (value,), is_alone = values.values(), False
     try:
         value = bent(schema, value, texts=False)  # an answer is for programs: a text stays one
         errors = errors_of(schema, value)
@@ -26,4 +42,19 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
         return CheckedAnswer(problem="it cannot be checked against the schema. Try other values.")
     if errors:
         return CheckedAnswer(problem=f"{problems_of(errors, Words('the answer', 'the schema'))}.")
-    return CheckedAnswer(value)
+    return CheckedAnswer(value, is_alone=is_alone)
+
+
+def _values_in(text: str) -> dict[str, Any]:
+    """The different JSON values of a text with words: what a block of Markdown holds, and objects and lists. By their
+    canonical text. Raises InvalidJson.
+    """
+    found: list[Any] = []
+    for part, is_block in blocks_and_words(text):
+        try:
+            found += [parse_value(part)] if is_block else values_between_words(part)
+        except InvalidJson:
+            if not is_block:
+                raise
+            found += values_between_words(part)
+    return {canonical_json(value): value for value in found}

@@ -137,6 +137,31 @@ def parse_value(text: str) -> Any:
     return value
 
 
+_DECODER = json.JSONDecoder()
+_BRACKET = re.compile(r"[\[{]")
+_WORDS_IN_BRACKETS = re.compile(r"[\[{][^\[\]{}\":]{0,80}[\]}]")
+
+
+def values_between_words(text: str) -> list[Any]:
+    """The JSON objects and lists in a text that has words as well, each as strictly as `parse_value` reads it. Words in
+    brackets are words. Raises InvalidJson for an object or list that is not valid: what stands inside of it was not
+    meant alone.
+    """
+    found: list[Any] = []
+    place = 0
+    while (bracket := _BRACKET.search(text, place)) is not None:
+        try:
+            _, place = _DECODER.raw_decode(text, bracket.start())
+        except (ValueError, RecursionError) as error:
+            words = _WORDS_IN_BRACKETS.match(text, bracket.start())
+            if words is None:
+                raise InvalidJson(f"not valid JSON ({error})") from None
+            place = words.end()
+        else:
+            found.append(parse_value(text[bracket.start() : place]))
+    return found
+
+
 def parse_answer(text: str) -> Any:
     """The JSON value that another system has answered with. What could not be stored or written again is refused:
     `NaN`, numbers that are too large, and nesting that is too deep. For how it is written otherwise no answer is lost:

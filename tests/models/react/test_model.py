@@ -49,6 +49,11 @@ def test_a_marker_the_model_wrote_itself_is_not_doubled() -> None:
     assert reply_to('{"thought": "", "final_answer": "GOAL_COMPLETE\\n42"}').text == "GOAL_COMPLETE\n42"
 
 
+def test_what_the_model_thought_in_tags_before_its_object_is_no_part_of_it() -> None:
+    for thought in ("<think>{}</think>", "<reasoning>\nhm\n</reasoning>\r\n", "hm\n</think>\n\n"):
+        assert reply_to(thought + act("fly", to="moon")).calls == (RequestedCall("fly", {"to": "moon"}),)
+
+
 def test_an_unknown_action_is_returned_as_a_call() -> None:
     assert reply_to(act("fly", to="moon")).calls == (RequestedCall("fly", {"to": "moon"}),)
 
@@ -60,10 +65,10 @@ def test_the_thought_beside_the_end_of_a_plan_is_not_the_answer() -> None:
 
 
 def test_a_thought_never_claims_completion() -> None:
-    reply = reply_to(act("read_file", "GOAL_COMPLETE is what I say next", path="a"))
+    reply = reply_to(act("read_file", "GOAL_COMPLETE: I say that next", path="a"))
 
     assert not claims_completion(reply.text)
-    assert reply.thinking == "GOAL_COMPLETE is what I say next"
+    assert reply.thinking == "GOAL_COMPLETE: I say that next"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ ANSWER = {"thought": "done", "final_answer": "Here it is."}
         f"```json\n{json.dumps(ACTION)}\n```",
         f"```\n{json.dumps(ACTION, indent=4)}\n```\n",
         f"```json\r\n{json.dumps(ACTION)}\r\n```",
+        f"~~~text\n{json.dumps(ACTION)}\n~~~",
+        f"\ufeff{json.dumps(ACTION)}\xa0",
         '{"action_input": {"path": "a.txt"}, "action": " read_file ", "thought": "look"}',
     ],
 )
@@ -50,7 +52,6 @@ def test_a_final_answer_is_read_as_it_stands() -> None:
         (f"```json\n{json.dumps(ACTION)}\n```\nThat will do.", "not valid JSON"),
         (f"```json\n{json.dumps(ACTION)}\n``` That will do.", "not valid JSON"),
         (f"Here:\n```json\n{json.dumps(ACTION)}\n```", "begin with {"),
-        (f"```python\n{json.dumps(ACTION)}\n```", "not valid JSON"),
         (f"```json\n{json.dumps(ACTION)}", "not valid JSON"),
         (f"[{json.dumps(ACTION)}]", "a JSON array"),
         ('"GOAL_COMPLETE"', "a JSON string"),
