@@ -1,4 +1,4 @@
-"""A model that answers in the background: the engine waits, and no worker does (docs/design/providers.md 17,
+"""A model that answers in the background: the engine waits, and no worker does (docs/design/providers.md 21,
 ADR 60)."""
 
 from dataclasses import replace

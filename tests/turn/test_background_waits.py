@@ -1,4 +1,4 @@
-"""The pauses between two looks at an answer that is made in the background (docs/design/providers.md 17)."""
+"""The pauses between two looks at an answer that is made in the background (docs/design/providers.md 21)."""
 
 from itertools import accumulate
 

@@ -7,7 +7,7 @@ from acta_engine.errors import StoreUnavailable
 from acta_engine.log.commit import Commit
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -167,6 +167,10 @@ def test_identical_successful_calls_are_seen_too() -> None:
         (says("", call("read_file", path="no.txt")), "read_file, with the same input, failed 3 times"),
         (says("", call("no_such\u202etool")), "no_such\\u202etool, with the same input, failed 3 times"),
         (completes("Done."), "update_plan complete, with the same input, was refused 3 times"),
+        (
+            says("", RequestedCall("read_file", None, "the input is a JSON array, not an object")),
+            "read_file, each time with an input that is no JSON object, failed 3 times",
+        ),
         (says("", call("list_files")), "the same call of list_files 3 times"),
     ],
 )

@@ -171,7 +171,7 @@ def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_
                 raise StreamBroken("one event of the answer is larger than a whole answer may be")
             yield chunk
 
-    stream.response.iter_bytes = counted
+    stream.response.iter_bytes = lambda: _as_events(counted())
     reply: ModelReply | None = None
     for event in stream:
         unread = 0
@@ -185,6 +185,28 @@ def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_
             reply = builder.reply()
             progress.complete(reply)
     return builder.reply() if reply is None else reply
+
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def _as_events(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes of an answer for an SDK that takes server-sent events. A byte order mark would make it pass over the
+    first one. A server that does not stream sends one JSON document, which becomes one event.
+    """
+    head = b""
+    for chunk in chunks:
+        head = (head + chunk).lstrip()
+        if not _BOM.startswith(head):  # neither blank nor the beginning of a mark
+            break
+    head = head.removeprefix(_BOM)
+    if not head.startswith(b"{"):
+        yield head
+        yield from chunks
+        return
+    whole = (head + b"".join(chunks)).replace(b"\r", b" ").replace(b"\n", b" ")
+    is_error = whole[:64].replace(b" ", b"").startswith((b'{"error":{', b'{"type":"error"'))
+    yield (b"event: error\n" if is_error else b"") + b"data: " + whole + b"\n\n"
 
 
 CONNECT_SECONDS = 10.0

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from acta_engine.models.model import ModelRequest, OfferedTool, RequestedCall, StopReason, TokenUsage
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object, parse_value
 
 NO_RESULT = "Error: this call has no result."
 """Stands for a missing result: providers refuse a request in which a call has none."""
@@ -147,16 +147,25 @@ def cache_key(request: ModelRequest) -> str:
 CUT_OFF = "the input was cut off at the output limit"
 
 
-def parse_call(name: str, arguments: str, *, cut: bool) -> RequestedCall:
-    """`cut`: the reply ended at `max_tokens` and this is its last call."""
-    name = joined(name)
-    if not arguments.strip():
+def parse_call(name: object, arguments: object, *, cut: bool) -> RequestedCall:
+    """`name`, `arguments`: as the server sent them. `cut`: the reply was cut off at its limit, and this is its last
+    call."""
+    name, text = joined(name if isinstance(name, str) else ""), json_text(arguments)
+    if text.strip() in ("", "null"):
         # Providers write nothing at all for `{}`, and also where they were stopped before they could write it.
         return RequestedCall(name, None, CUT_OFF) if cut else RequestedCall(name, {})
     try:
-        return RequestedCall(name, parse_object(arguments))
+        if text.lstrip().startswith('"'):  # some servers encode the object twice
+            inner = parse_value(text)
+            text = inner if isinstance(inner, str) and inner.lstrip().startswith("{") else text
+        return RequestedCall(name, parse_object(text))
     except InvalidJson as error:
         return RequestedCall(name, None, CUT_OFF if cut else f"the input is {error}")
+
+
+def json_text(sent: object) -> str:
+    """What should be a text, and may be a JSON value: some servers send arguments so. The SDK has read its numbers."""
+    return sent if isinstance(sent, str) else "" if sent is None else json.dumps(sent)
 
 
 def joined(text: str) -> str:

@@ -52,11 +52,11 @@ HINTS: dict[Kind, str] = {
 DESCRIPTIONS: dict[Kind, str] = {
     "same_reply": "it gave the same reply {times} times{calling}",
     "no_progress": "in {times} turns it changed nothing in its plan and made no new call that succeeded",
-    "failing_call": "{call}, with the same input, {failed} {times} times",
+    "failing_call": "{call}, {input}, {failed} {times} times",
     "repeated_call": "it made the same call of {call} {times} times, although each succeeded",
     "ping_pong": "it goes to and fro between the same two calls{calling}, although each succeeds",
 }
-"""What happened, for a person. `calling` and `call` stand for names of tools."""
+"""What happened, for a person. `calling` and `call` stand for names of tools, `input` for what the calls shared."""
 OPTIONS = (
     "retry lets it go on, with what you tell it as a hint, if you give one; if it then goes in circles again "
     "without any progress, the run fails. cancel ends the run now."
@@ -73,7 +73,8 @@ class FinishedCall(NamedTuple):
 
 class Stuck(NamedTuple):
     """The run goes in circles. `times`: how often the same thing happened. `calls`: fingerprints of the calls that
-    repeat. `tools`: the names of their tools, if the caller has filled them in.
+    repeat. `tools`: the names of their tools, if the caller has filled them in. `is_unread`: nobody could read their
+    inputs, so these may differ.
     """
 
     kind: Kind
@@ -81,6 +82,7 @@ class Stuck(NamedTuple):
     times: int = 0
     calls: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    is_unread: bool = False
 
     @property
     def hint(self) -> str:
@@ -99,7 +101,13 @@ class Stuck(NamedTuple):
         calling = f" ({named})" if named else ""
         failed = "was refused" if named.startswith(UPDATE_PLAN) else "failed"
         what = DESCRIPTIONS[self.kind].format(
-            times=self.times, call=named or "a call", calling=calling, failed=failed
+            times=self.times,
+            call=named or "a call",
+            calling=calling,
+            failed=failed,
+            input="each time with an input that is no JSON object"
+            if self.is_unread
+            else "with the same input",
         )
         return f"The agent goes in circles: {what}."
 
@@ -123,7 +131,7 @@ def detect_loop(
     `specs`: the agent's tools by name. `previous`: the calls before the reply and how they went. `text`, `calls`: of
     the reply. An `update_plan` counts only where it was refused: a change of the plan is progress by itself.
     """
-    said = fingerprint(text, [[call.name, call.input] for call in calls])
+    said = fingerprint(text, [[call.name, call.input, call.malformed] for call in calls])
     counts = not calls or not all(_is_repeatable(specs, call.name) for call in calls)
     finished = _finished(specs, previous)
     progress, stuck = observe(progress, finished, said, reply_counts=counts, plan_changed=plan_changed)
@@ -133,8 +141,11 @@ def detect_loop(
         return progress, stuck._replace(tools=tuple(_shown_name(call) for call in calls))
     # One of the two calls of a ping-pong was made before, and the other is made now.
     made = [*(call for call, _ in previous), *calls]
-    names = {fingerprint(call.name, call.input): _shown_name(call) for call in made}
-    return progress, stuck._replace(tools=tuple(names[call] for call in stuck.calls if call in names))
+    by_fingerprint = {fingerprint(call.name, call.input): call for call in made}
+    repeated = [by_fingerprint[one] for one in stuck.calls if one in by_fingerprint]
+    return progress, stuck._replace(
+        tools=tuple(map(_shown_name, repeated)), is_unread=any(call.input is None for call in repeated)
+    )
 
 
 def repeated_failure(

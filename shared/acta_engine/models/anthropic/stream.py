@@ -19,6 +19,7 @@ from acta_engine.models.wire import (
     estimate_tokens,
     joined,
     joined_exactly,
+    json_text,
     parse_call,
     stop_reason,
     token_usage,
@@ -41,6 +42,7 @@ class MessagesReplyBuilder:
         self.size = 0
         self._pieces: dict[tuple[int, str], list[str]] = {}
         self._finished: set[int] = set()
+        self._position_of: dict[int, int] = {}
         self._blocks: dict[int, Block] = {}
         self._usage: dict[str, int] = {}
         self._has_final_output_count = False
@@ -55,14 +57,16 @@ class MessagesReplyBuilder:
             case "message_start":
                 self._count(event.message.usage)
             case "content_block_start":
-                block = self._blocks[event.index] = _opened(event.content_block)
+                # Some servers send every block with index 0. A block that begins is another one.
+                position = self._position_of[event.index] = len(self._blocks)
+                block = self._blocks[position] = _opened(event.content_block)
                 self.size += len(json.dumps(block))
             case "content_block_delta":
-                self._extend(event.index, event.delta)
+                self._extend(self._position_of[event.index], event.delta)
                 if self._on_text is not None and event.delta.type == "text_delta":
-                    self._on_text(event.delta.text)
+                    self._on_text(event.delta.text or "")
             case "content_block_stop":
-                self._finished.add(event.index)
+                self._finished.add(self._position_of[event.index])
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
                 self._count(event.usage)
@@ -70,7 +74,7 @@ class MessagesReplyBuilder:
             case "message_stop":
                 self._ended = True
 
-    def _extend(self, index: int, delta: Any) -> None:
+    def _extend(self, position: int, delta: Any) -> None:
         """The pieces are put together once, in `reply`: adding each to the text would copy all of it each time."""
         part, piece = "", ""
         match delta.type:
@@ -82,8 +86,9 @@ class MessagesReplyBuilder:
                 part, piece = "signature", delta.signature
             case "input_json_delta":
                 part, piece = "json", delta.partial_json
-        if part in self._blocks[index]:
-            self._pieces.setdefault((index, part), []).append(piece)
+        if part in self._blocks[position] and piece:
+            piece = json_text(piece)  # a server may send an object in place of its text
+            self._pieces.setdefault((position, part), []).append(piece)
             self.size += len(piece)
 
     @property
@@ -97,8 +102,8 @@ class MessagesReplyBuilder:
     def reply(self) -> ModelReply:
         if not self._ended or self._stop is None:
             raise StreamBroken("anthropic: the answer ended before it was complete")
-        for (index, part), pieces in self._pieces.items():
-            self._blocks[index][part] += "".join(pieces)
+        for (position, part), pieces in self._pieces.items():
+            self._blocks[position][part] += "".join(pieces)
         self._pieces.clear()
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         has_calls = any(block["type"] == "tool_use" for block in blocks)
@@ -167,16 +172,15 @@ def _calls(blocks: list[Block], *, cut: bool) -> tuple[RequestedCall, ...]:
     for block in blocks:
         if block["type"] != "tool_use":
             continue
-        if not block["json"] and isinstance(block["input"], dict) and block["input"]:
-            whole = json.dumps(block["input"])  # sent whole, not streamed
-            calls.append(parse_call(block["name"], whole, cut=False))
+        if not block["json"] and block["input"]:  # sent whole, not streamed
+            calls.append(parse_call(block["name"], block["input"], cut=False))
         else:
             calls.append(parse_call(block["name"], block["json"], cut=cut and block is blocks[-1]))
     return tuple(calls)
 
 
 def _size(block: Block) -> int:
-    whole = json.dumps(block["input"]) if block.get("input") and not block["json"] else ""
+    whole = json_text(block["input"]) if block.get("input") and not block["json"] else ""
     return utf8_size(whole, *(block.get(part, "") for part in ("text", "thinking", "json")))
 
 

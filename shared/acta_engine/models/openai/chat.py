@@ -10,7 +10,9 @@ getting the thinking back that came before a call, and some refuse it. So a requ
 `without` names what the server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of
 the field that the thinking came in. The thinking itself is in the entry.
 
-A stream without a finish reason is broken.
+A stream without a finish reason is broken. A server that does not stream is taken at its one message. Where a server
+answers with several choices, the first one counts. Arguments may come as an object in place of its text, in one piece
+or in pieces with different keys.
 """
 
 import json
@@ -31,6 +33,7 @@ from acta_engine.models.wire import (
     cache_key,
     estimate_tokens,
     joined,
+    json_text,
     parse_call,
     result_as_text,
     stop_reason,
@@ -256,32 +259,51 @@ class ChatReplyBuilder:
         self._refusal: list[str] = []
         self._calls: list[_Call] = []
         self._position_of: dict[int, int] = {}
+        self._legacy_call: _Call | None = None
+        self._choice: int | None = None
         self._finish: str | None = None
         self._usage: Any = None
 
     def has_content(self, chunk: Any) -> bool:
-        deltas = [choice.delta for choice in chunk.choices or () if choice.delta is not None]
+        deltas = [_delta(choice) for choice in chunk.choices or ()]
         return any(
-            delta.content or delta.tool_calls or getattr(delta, "refusal", None) or _thinking_in(delta)[1]
+            delta.content
+            or delta.tool_calls
+            or getattr(delta, "function_call", None)
+            or getattr(delta, "refusal", None)
+            or _thinking_in(delta)[1]
             for delta in deltas
+            if delta is not None
         )
 
     def add(self, chunk: Any) -> None:
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices or ():
-            delta = choice.delta
+            index = getattr(choice, "index", None) or 0
+            self._choice = index if self._choice is None else self._choice
+            if index != self._choice:
+                continue
+            delta = _delta(choice)
             if delta is not None:
-                refusal, (field, thinking) = getattr(delta, "refusal", None) or "", _thinking_in(delta)
-                self.size += len(delta.content or "") + len(refusal) + len(thinking)
-                self._text.append(delta.content or "")
-                if self._on_text is not None and delta.content:
-                    self._on_text(delta.content)
-                self._refusal.append(refusal)
-                self._thinking.append(thinking)
-                self._thinking_field = self._thinking_field or field
-                for part in delta.tool_calls or ():
-                    self._add_call_part(part)
+                self._add_delta(delta)
             self._finish = choice.finish_reason or self._finish
+
+    def _add_delta(self, delta: Any) -> None:
+        refusal, (field, thinking) = getattr(delta, "refusal", None) or "", _thinking_in(delta)
+        text = _text_in(delta)
+        self.size += len(text) + len(refusal) + len(thinking)
+        self._text.append(text)
+        if self._on_text is not None and text:
+            self._on_text(text)
+        self._refusal.append(refusal)
+        self._thinking.append(thinking)
+        self._thinking_field = self._thinking_field or field
+        for part in delta.tool_calls or ():
+            self._add_call_part(part)
+        function = getattr(delta, "function_call", None)
+        if function is not None:  # the form before `tool_calls`; some servers send both
+            self._legacy_call = self._legacy_call or _Call("", "")
+            self._add_to(self._legacy_call, function)
 
     def _add_call_part(self, part: Any) -> None:
         """Parts with the same index belong to one call. But some servers send every call with index 0."""
@@ -298,9 +320,12 @@ class ChatReplyBuilder:
         if part.index is not None:
             self._position_of[part.index] = position
         if part.function is not None:
-            call.name = call.name or part.function.name or ""
-            call.add(part.function.arguments or "")
-            self.size += len(part.function.name or "") + len(part.function.arguments or "")
+            self._add_to(call, part.function)
+
+    def _add_to(self, call: "_Call", function: Any) -> None:
+        call.name = call.name or function.name or ""
+        call.add(function.arguments)
+        self.size += len(json_text(function.name)) + len(json_text(function.arguments))
 
     @property
     def parts(self) -> int:
@@ -314,6 +339,8 @@ class ChatReplyBuilder:
     def reply(self) -> ModelReply:
         if self._finish is None:
             raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
+        if self._legacy_call is not None and not self._calls:
+            self._calls = [self._legacy_call]
         refusal = joined("".join(self._refusal))
         stop = stop_reason(CHAT_STOPS, self._finish, calls=bool(self._calls))
         text = joined("".join(self._text)) or refusal
@@ -361,15 +388,25 @@ class _Call:
         self.id, self.name = call_id, name
         self.is_whole = False
         self._pieces: list[str] = []
+        self._object: dict[str, Any] | None = None
         self._depth, self._quoted, self._escaped = 0.0, False, False
 
     @property
     def json(self) -> str:
-        return "".join(self._pieces)
+        return "".join(self._pieces) + json_text(self._object)
 
-    def add(self, piece: str) -> None:
-        self._pieces.append(piece)
-        for char in piece:
+    def add(self, sent: object) -> None:
+        """`sent`: a piece of the arguments' text, or an object. Objects become one. Where they contradict each other
+        or the text, the whole is no JSON, and the model is told.
+        """
+        if isinstance(sent, dict) and not "".join(self._pieces).strip():
+            known = self._object or {}
+            if all(known.get(key, value) == value for key, value in sent.items()):
+                known.update(sent)
+                self._object, self.is_whole = known, True
+                return
+        self._pieces.append(json_text(sent))
+        for char in self._pieces[-1]:
             if self._quoted:
                 self._quoted = self._escaped or char != '"'
                 self._escaped = char == "\\" and not self._escaped
@@ -395,7 +432,9 @@ def _begins_another_call(part: Any, known: _Call) -> bool:
     name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
     if name and known.name and name != known.name:
         return True
-    return bool((more or "").strip()) and known.is_object()
+    if isinstance(more, dict) and not name:  # a call that begins has a name
+        return False
+    return bool(json_text(more).strip()) and known.is_object()
 
 
 def _is_object(text: str) -> bool:
@@ -404,6 +443,20 @@ def _is_object(text: str) -> bool:
     except InvalidJson:
         return False
     return True
+
+
+def _delta(choice: Any) -> Any:
+    """What the choice adds: `delta`, or the whole `message` of a server that does not stream. None: nothing."""
+    message = getattr(choice, "message", None)
+    return choice.construct(delta=message).delta if isinstance(message, dict) else choice.delta
+
+
+def _text_in(delta: Any) -> str:
+    """Some servers send the text in parts beside parts of other kinds."""
+    if isinstance(delta.content, list):
+        texts = [part.get("text") for part in delta.content if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
+    return delta.content or ""
 
 
 def _thinking_in(delta: Any) -> tuple[str, str]:

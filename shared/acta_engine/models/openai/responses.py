@@ -70,6 +70,7 @@ from acta_engine.models.wire import (
     estimate_tokens,
     joined,
     joined_exactly,
+    json_text,
     parse_call,
     stop_reason,
     token_usage,
@@ -523,7 +524,7 @@ class ResponsesReplyBuilder:
         usage = self._response.usage
         details = getattr(usage, "input_tokens_details", None)
         arguments = [
-            item.completed.arguments or ""
+            json_text(item.completed.arguments)
             for item in items
             if item.type == "function_call" and item.completed is not None
         ]
@@ -557,7 +558,7 @@ class ResponsesReplyBuilder:
 def _requested_call(item: _Item, *, cut: bool) -> RequestedCall:
     if item.completed is None:
         return RequestedCall(joined(item.name), None, CUT_OFF)
-    return parse_call(item.name, item.completed.arguments or "", cut=cut)
+    return parse_call(item.name, item.completed.arguments, cut=cut)
 
 
 def _is_storable(item: _Item) -> bool:

@@ -1,7 +1,7 @@
 """Servers whose answers and errors differ from what the providers document."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Event
 from typing import Any
 
@@ -14,6 +14,8 @@ from acta_engine.errors import (
     ProviderOverloaded,
     ProviderQuotaExceeded,
     ProviderRejected,
+    ProviderTimeout,
+    StreamBroken,
 )
 from acta_engine.models.anthropic.client import AnthropicModel
 from acta_engine.models.openai.chat import OpenAIModel
@@ -154,3 +156,131 @@ def test_a_whole_answer_counts_though_its_connection_stays_open(wire: str) -> No
         assert reply.text == "All of it."
         assert not provider.over.is_set()
         provider.over.set()
+
+
+BOM = b"\xef\xbb\xbf"
+SAID = "Grüße 👋\u2028 an alle"
+
+
+def with_comments(data: bytes) -> bytes:
+    return b": keep-alive\n\n" + data.replace(b"\n\n", b"\n\n: keep-alive\n\n")
+
+
+FRAMINGS: dict[str, Callable[[bytes], bytes]] = {
+    "CRLF": lambda data: data.replace(b"\n", b"\r\n"),
+    "CR": lambda data: data.replace(b"\n", b"\r"),
+    "a byte order mark": lambda data: BOM + data,
+    "blank lines first": lambda data: b"\n\r\n \n" + data,
+    "comments": with_comments,
+    "no space after the colon": lambda data: data.replace(b"data: ", b"data:").replace(b"event: ", b"event:"),
+    "ids and retries": lambda data: b"retry: 5\n" + data.replace(b"data: ", b"id: 1\ndata: "),
+    "characters and not escapes": lambda data: data.replace(json.dumps(SAID)[1:-1].encode(), SAID.encode()),
+}
+
+
+@pytest.mark.parametrize("framing", FRAMINGS)
+@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_an_answer_is_whole_however_its_events_are_written_and_cut(
+    wire: str, framing: str, size: int, server: FakeProvider
+) -> None:
+    data = FRAMINGS[framing](b"".join(answer(wire, SAID, ENDS[wire])))
+    server.queue(*(data[at : at + size] for at in range(0, len(data), size)), headers=SSE)
+
+    reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop) == (SAID, "end")
+
+
+def whole_message(**message: Any) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
+    return json.dumps({"id": "c", "object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+
+
+@pytest.mark.parametrize("headers", [JSON, SSE, {}])
+@pytest.mark.parametrize("before", [b"", BOM, b"\r\n"])
+def test_a_chat_server_that_does_not_stream_is_taken_at_its_message(
+    headers: dict[str, str], before: bytes, server: FakeProvider
+) -> None:
+    functions = [{"name": "read_file", "arguments": each} for each in ({"path": "a"}, '{"path": "b"}')]
+    calls = [{"type": "function", "function": function} for function in functions]
+    body = before + json.dumps(json.loads(whole_message(content=SAID, tool_calls=calls)), indent=1).encode()
+    server.queue(*(body[at : at + 9] for at in range(0, len(body), 9)), headers=headers)
+
+    reply = MODELS["openai"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop) == (SAID, "tools")
+    assert [call.input for call in reply.calls] == [{"path": "a"}, {"path": "b"}]
+    assert (reply.usage.input, reply.usage.output) == (5, 3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>Sign in</html>", b"null", b"[]", b"{}", b'{"a":', b"Bad gateway", b": keep-alive\n\n"],
+)
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_what_is_no_answer_is_a_broken_stream(wire: str, body: bytes, server: FakeProvider) -> None:
+    server.queue(*[body] if body else [], headers=SSE)
+
+    assert type(failure(MODELS[wire](server.url))) is StreamBroken
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses"])
+@pytest.mark.parametrize("pretty", [None, 2])
+def test_an_error_that_comes_with_200_is_that_error(
+    wire: str, pretty: int | None, server: FakeProvider
+) -> None:
+    error = {"type": "authentication_error", "message": "no"}
+    server.queue(json.dumps({"type": "error", "error": error}, indent=pretty).encode(), headers=JSON)
+
+    assert type(failure(MODELS[wire](server.url))) is ProviderKeyRefused
+
+
+class OnlyComments(FakeProvider):
+    def answer(self, request: ReceivedRequest) -> Iterator[CannedAnswer]:
+        while True:
+            yield CannedAnswer(200, SSE, (b": keep-alive\n\n",))
+
+
+@pytest.mark.parametrize("wire", list(ENDS))
+def test_a_server_that_only_keeps_the_connection_alive_gives_no_answer_in_time(wire: str) -> None:
+    with OnlyComments() as provider, pytest.raises((ProviderTimeout, StreamBroken)):
+        MODELS[wire](provider.url).complete(request(), timeout=0.5)
+
+
+def test_blocks_of_one_index_are_blocks_of_their_own(server: FakeProvider) -> None:
+    events = messages_events("One. ", "tool_use")
+    tool = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}
+    for number in (1, 2):
+        piece = {"type": "input_json_delta", "partial_json": json.dumps({"path": str(number)})}
+        events[-2:-2] = [
+            {"type": "content_block_start", "index": 0, "content_block": tool},
+            {"type": "content_block_delta", "index": 0, "delta": piece},
+            {"type": "content_block_stop", "index": 0},
+        ]
+    server.queue(*map(sse, events), headers=SSE)
+
+    reply = MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, [call.input for call in reply.calls]) == ("One. ", [{"path": "1"}, {"path": "2"}])
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [({"path": "a"}, {"path": "a"}), ('{"path": "a"}', {"path": "a"}), ([1], None), (None, {})],
+)
+def test_an_input_that_is_sent_whole_is_taken_or_told(
+    told: object, read: object, server: FakeProvider
+) -> None:
+    events = messages_events("", "tool_use")
+    tool = {"type": "tool_use", "id": "t", "name": "read_file", "input": told}
+    events[-2:-2] = [
+        {"type": "content_block_start", "index": 1, "content_block": tool},
+        {"type": "content_block_stop", "index": 1},
+    ]
+    server.queue(*map(sse, events), headers=SSE)
+
+    (call,) = MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT).calls
+
+    assert call.input == read

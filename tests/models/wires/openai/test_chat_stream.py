@@ -1,8 +1,9 @@
 """Builds replies from Chat Completions chunks that llmock does not script, made with the SDK's own chunk type."""
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from openai.types.chat import ChatCompletionChunk
@@ -11,7 +12,7 @@ from openai.types.completion_usage import CompletionUsage
 from acta_engine.errors import StreamBroken
 from acta_engine.models.model import ModelReply, TokenUsage
 from acta_engine.models.openai.chat import ChatReplyBuilder
-from acta_engine.models.wire import MOST_TOKENS
+from acta_engine.models.wire import CUT_OFF, MOST_TOKENS
 
 
 def _reply(
@@ -21,14 +22,18 @@ def _reply(
     request_bytes: Callable[[], int] = lambda: 400,
 ) -> ModelReply:
     builder = ChatReplyBuilder("m", request_bytes)
-    base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     for delta in deltas:
-        chunk = {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        builder.add(ChatCompletionChunk.model_validate(chunk))
-    chunk = {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
-    last = ChatCompletionChunk.model_validate({**chunk, "usage": usage if isinstance(usage, dict) else None})
+        builder.add(_chunk({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
+    choice = {"index": 0, "delta": {}, "finish_reason": finish}
+    last = _chunk({"choices": [choice], "usage": usage if isinstance(usage, dict) else None})
     builder.add(last.model_copy(update={"usage": usage}) if isinstance(usage, CompletionUsage) else last)
     return builder.reply()
+
+
+def _chunk(fields: dict[str, Any]) -> ChatCompletionChunk:
+    """As the SDK makes it, which checks nothing."""
+    made: Any = ChatCompletionChunk.construct(id="c", object="chat.completion.chunk", model="m", **fields)
+    return cast("ChatCompletionChunk", made)
 
 
 def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
@@ -142,6 +147,77 @@ def test_a_call_whose_id_comes_late_is_separated_from_the_next_by_it() -> None:
     reply = _reply(*first, _part(0, '{"path":', "b", "read_file"), _part(0, '"2"}', "b"))
 
     assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+
+
+def _sent(arguments: object, *, call_id: str | None = "a", name: str | None = "f") -> dict[str, Any]:
+    """A delta as the SDK hands it on, which checks nothing."""
+    return {"tool_calls": [{"id": call_id, "function": {"name": name, "arguments": arguments}}]}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "calls"),
+    [
+        ([_sent({"a": 1})], [{"a": 1}]),
+        ([_sent({"a": 9007199254740993, "b": [{"c": None}]})], [{"a": 9007199254740993, "b": [{"c": None}]}]),
+        ([_sent({})], [{}]),
+        ([_sent(None)], [{}]),
+        ([_sent("null")], [{}]),
+        ([_sent(""), _sent({"a": 1}, name=None)], [{"a": 1}]),
+        ([_sent({"a": 1}), _sent(None, name=None), _sent("", name=None)], [{"a": 1}]),
+        ([_sent({"a": 1}), _sent({"b": 2}), _sent({"a": 1})], [{"a": 1, "b": 2}]),
+        ([_sent({"a": 1}, call_id=None), _sent({"b": 2}, call_id=None, name=None)], [{"a": 1, "b": 2}]),
+        ([_sent({"a": 1}, call_id=None), _sent({"a": 2}, call_id=None)], [{"a": 1}, {"a": 2}]),
+        ([_sent({"a": 1}), _sent({"a": 2}, call_id="b")], [{"a": 1}, {"a": 2}]),
+        ([_sent({"a": 1}), _sent({"a": 2})], [None]),
+        ([_sent('{"a":'), _sent({"b": 2})], [None]),
+        ([_sent({"a": 1}), _sent('{"b":2}')], [None]),
+        ([_sent([{"a": 1}])], [None]),
+        ([_sent(5)], [None]),
+        ([_sent({"a": float("nan")})], [None]),
+        ([_sent(json.dumps('{"a": 1}'))], [{"a": 1}]),
+        ([_sent(json.dumps(json.dumps('{"a": 1}')))], [None]),
+        ([_sent('{"a"'), _sent(":1}")], [{"a": 1}]),
+    ],
+)
+def test_arguments_are_taken_where_their_meaning_is_clear(
+    pieces: list[dict[str, Any]], calls: list[object]
+) -> None:
+    reply = _reply(*pieces)
+    assert ([call.input for call in reply.calls], {call.name for call in reply.calls}) == (calls, {"f"})
+    assert all(call.malformed for call in reply.calls if call.input is None)
+
+
+@pytest.mark.parametrize("arguments", ['{"a": 1}', {"a": 1}])
+def test_the_form_of_calls_before_tool_calls_is_taken_once(arguments: object) -> None:
+    legacy = {"function_call": {"name": "f", "arguments": arguments}}
+    for deltas in ([legacy], [legacy, _sent({"a": 1})], [{**legacy, **_sent({"a": 1})}]):
+        reply = _reply(*deltas, finish="function_call")
+        assert ([(call.name, call.input) for call in reply.calls], reply.stop) == ([("f", {"a": 1})], "tools")
+
+
+def test_a_call_that_was_cut_off_before_its_arguments_never_runs() -> None:
+    for arguments in (None, "", '{"a"'):
+        (call,) = _reply(_sent(arguments), finish="length").calls
+        assert (call.input, call.malformed) == (None, CUT_OFF)
+
+
+def test_a_name_that_is_none_is_no_name() -> None:
+    for name in (None, "", 5, {"a": 1}):
+        (call,) = _reply({"tool_calls": [{"id": "a", "function": {"name": name, "arguments": "{}"}}]}).calls
+        assert (call.name, call.input) == ("", {})
+
+
+def test_text_in_parts_is_put_together() -> None:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "lo"}, 5]
+    assert _reply({"content": "Hel"}, {"content": parts}).text == "Hello"
+
+
+def test_of_several_choices_the_first_counts() -> None:
+    builder = ChatReplyBuilder("m", lambda: 400)
+    for index, text, finish in ((0, "Yes.", None), (1, "No.", None), (1, "", "length"), (0, "", "stop")):
+        choice = {"index": index, "delta": {"content": text}, "finish_reason": finish}
+        builder.add(_chunk({"choices": [choice]}))
+    assert (builder.reply().text, builder.reply().stop) == ("Yes.", "end")
 
 
 def test_a_refusal_in_its_own_field_is_a_refusal() -> None:
