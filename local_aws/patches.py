@@ -43,6 +43,7 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     tokens.accept_once,
     tokens.ask_for_rights_on_the_machine,
     definitions.check_transitions,
+    api_gateway.tell_text_from_bytes,
     api_gateway.require_expiry,
     api_gateway.answer_failures,
     api_gateway.answer_pages,

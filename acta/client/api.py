@@ -171,8 +171,9 @@ class FileCalls(Calls[C]):
         return data(HttpRequest("PUT", file_path(path), content=content, headers=headers))
 
     @operation
-    def delete(self, path: str) -> Flow[None]:
-        return data(HttpRequest("DELETE", file_path(path)))
+    def delete(self, path: str, *, etag: str | None = None) -> Flow[None]:
+        """Raises PreconditionFailedError with `etag` if the file is not the version with this etag."""
+        return data(HttpRequest("DELETE", file_path(path), headers=given(**{"If-Match": etag})))
 
     @listing
     def deleted(self, prefix: str | None = None) -> Stream[shapes.DeletedFile]:

@@ -8,6 +8,9 @@ awaitable of T and an asynchronous iterator. Type checkers see that, too.
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import update_wrapper
@@ -127,14 +130,22 @@ def options(deployment: Deployment) -> dict[str, Any]:
 
 
 def arguments_of(request: HttpRequest, url: str) -> dict[str, Any]:
-    """The arguments for `httpx2.Client.request`."""
+    """The arguments for `httpx2.Client.request`. JSON is ASCII, and every body has its digest: the gateway passes text
+    on as text, and so the API sees that it is the text that was sent.
+    """
+    headers, content = dict(request.headers), request.content
+    if request.body is not None:
+        headers["Content-Type"] = "application/json"
+        content = json.dumps(request.body, separators=(",", ":"), allow_nan=False).encode()
+    if content is not None:
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        headers["Content-Digest"] = f"sha-256=:{digest}:"
     return {
         "method": request.method,
         "url": url + request.path,
         "params": request.parameters,
-        "headers": dict(request.headers),
-        "content": request.content,
-        "json": request.body,
+        "headers": headers,
+        "content": content,
     }
 
 

@@ -256,14 +256,15 @@ class AgentCalls(Calls[C]):
     @operation
     def replace(self, agent_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Agent]:
         """Replace an agent's definition. The body is the whole definition: absent fields get their defaults. The
-        agent `default` may be replaced, too. It is for admins. Raises NotFoundError, ConflictError.
+        agent `default` may be replaced, too. It is for admins. Raises NotFoundError, ConflictError,
+        PreconditionFailedError.
         """
         return data(HttpRequest("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
     def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
         """Delete an agent. Its memories are kept. An agent that is created later with the same id has them. It is
-        for admins. Raises NotFoundError, ConflictError.
+        for admins. Raises NotFoundError, ConflictError, PreconditionFailedError.
         """
         return data(HttpRequest("DELETE", path_of("agents", agent_id), {"version": version}))
 
@@ -292,14 +293,16 @@ class ToolCalls(Calls[C]):
 
     @operation
     def replace(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.Tool]:
-        """Replace a tool's definition. It is for admins. Raises NotFoundError, ConflictError."""
+        """Replace a tool's definition. It is for admins. Raises NotFoundError, ConflictError,
+        PreconditionFailedError.
+        """
         return data(HttpRequest("PUT", path_of("tools", name), body=dict(definition)))
 
     @operation
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
         """Delete a tool. If agents name the tool, the answer is 409, and `details.agents` lists them. With
         `force=true` it is deleted, and they go on without it. It is for admins. Raises NotFoundError,
-        ConflictError.
+        ConflictError, PreconditionFailedError.
         """
         return data(HttpRequest("DELETE", path_of("tools", name), {"version": version, "force": force or None}))
 
@@ -336,7 +339,7 @@ class McpServerCalls(Calls[C]):
     @operation
     def write(self, name: str, definition: Mapping[str, Any]) -> Flow[shapes.McpServer]:
         """Name an MCP server, or replace its definition. The answer is also 409 if you confirm a tool and the
-        server does not answer. It is for admins. Raises ConflictError.
+        server does not answer. It is for admins. Raises ConflictError, PreconditionFailedError.
         """
         return data(HttpRequest("PUT", path_of("mcp-servers", name), body=dict(definition)))
 
@@ -344,7 +347,7 @@ class McpServerCalls(Calls[C]):
     def delete(self, name: str, version: int | None = None, force: bool = False) -> Flow[None]:
         """Delete an MCP server and its tools. If agents name one of its tools, the answer is 409, and
         `details.agents` lists them. With `force=true` the server is deleted, and the agents go on without its
-        tools. It is for admins. Raises NotFoundError, ConflictError.
+        tools. It is for admins. Raises NotFoundError, ConflictError, PreconditionFailedError.
         """
         return data(HttpRequest("DELETE", path_of("mcp-servers", name), {"version": version, "force": force or None}))
 
@@ -358,7 +361,7 @@ class McpServerCalls(Calls[C]):
     @operation
     def confirm(self, name: str, tools: Mapping[str, Mapping[str, Any]]) -> Flow[shapes.McpServer]:
         """Let agents have tools of an MCP server. The answer is 400 if the server's description of a tool no
-        longer fits the pin. It is for admins. Raises NotFoundError, ConflictError.
+        longer fits the pin. It is for admins. Raises NotFoundError, ConflictError, PreconditionFailedError.
         """
         return data(HttpRequest("POST", path_of("mcp-servers", name, "confirm"), body=given(tools=tools)))
 
@@ -432,7 +435,7 @@ class PromptCalls(Calls[C]):
         present text first and change only what you mean to change. An earlier version can be restored. The example
         is the release's own text, which changes nothing. With `active` false the version is a draft, which is not
         in force: name it in `prompts` of a start or a fork to try it, and restore it to put it in force. It is for
-        admins. Raises NotFoundError, ConflictError.
+        admins. Raises NotFoundError, ConflictError, PreconditionFailedError.
         """
         return data(
             HttpRequest("PUT", path_of("admin", "prompts", name), body=given(content=content, comment=comment,
@@ -449,7 +452,9 @@ class PromptCalls(Calls[C]):
         self, name: str, version: int, comment: str | None = None, expected_version: int | None = None, *,
         idempotency_key: str | None = None
     ) -> Flow[shapes.Prompt]:
-        """Put another version of a prompt in force. It is for admins. Raises NotFoundError, ConflictError."""
+        """Put another version of a prompt in force. It is for admins. Raises NotFoundError, ConflictError,
+        PreconditionFailedError.
+        """
         return data(
             HttpRequest("POST", path_of("admin", "prompts", name, "versions", str(version), "restore"),
             body=given(comment=comment, expected_version=expected_version), headers=key(idempotency_key))
@@ -490,7 +495,7 @@ class MemoryCalls(Calls[C]):
         self, memory_id: str, kind: Literal["fact", "preference", "lesson", "summary"], text: str,
         shared: Literal[True] | None = None, tags: Sequence[str] | None = None
     ) -> Flow[shapes.Memory]:
-        """Replace a memory. Raises NotFoundError, ConflictError."""
+        """Replace a memory. Raises NotFoundError, ConflictError, PreconditionFailedError."""
         return data(
             HttpRequest("PUT", path_of("memories", memory_id), body=given(kind=kind, text=text, shared=shared,
             tags=tags))
@@ -498,5 +503,5 @@ class MemoryCalls(Calls[C]):
 
     @operation
     def delete(self, memory_id: str) -> Flow[None]:
-        """Delete a memory. Raises NotFoundError, ConflictError."""
+        """Delete a memory. Raises NotFoundError, ConflictError, PreconditionFailedError."""
         return data(HttpRequest("DELETE", path_of("memories", memory_id)))

@@ -91,7 +91,7 @@ async function sent(method: string, path: string, asked: Asked, bearer: string):
   if (asked.body instanceof Blob) body = asked.body;
   else if (asked.body !== undefined) {
     headers["content-type"] = "application/json";
-    body = write(asked.body);
+    body = write(asked.body).replaceAll("\ufffd", "\\ufffd"); // by itself it says that bytes were lost on the way
   }
   const options: RequestInit = { method, headers, cache: "no-store", credentials: "omit" };
   if (body !== undefined) options.body = body;

@@ -469,8 +469,8 @@ class Conflict(CallerError):
 
 
 class PreconditionFailed(CallerError):
-    """The plan or the file has changed since you read it: `If-Match` names an older state. Read it again, then decide.
-    Of agents, tools, MCP servers, prompts and memories the answer is `CONFLICT`."""
+    """It has changed since you read it: `If-Match` names another state, or `If-None-Match: *` asks for nothing where
+    there is something. Nothing was done. Read it again, then decide."""
 
     code = "PRECONDITION_FAILED"
 

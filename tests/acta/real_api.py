@@ -45,7 +45,7 @@ class RealApi(LoopbackServer):
             self.away -= 1
             return None
         headers = {name.lower(): value for name, value in request.headers.items()}
-        token = headers.get("authorization", "").removeprefix("Bearer ")
+        token = headers.pop("authorization", "").removeprefix("Bearer ")
         answer = self.answer(token, request.method, request.target, headers, request.body)
         return Sent(answer.status, answer.body, answer.headers.items())
 

@@ -1,8 +1,11 @@
 """The admin function: files, tools, health."""
 
+import gzip
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
@@ -10,7 +13,7 @@ from acta_engine.settings import Settings
 from acta_engine.tools.builtin import offered
 from acta_engine.untrusted.path import PathRefused
 from tests.api.deployment import admin_root
-from tests.api.gateway import Gateway, api_of, claims
+from tests.api.gateway import Gateway, api_of, claims, digest
 
 LIMIT = 1_000
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=LIMIT)
@@ -35,6 +38,85 @@ def test_a_file_comes_back_byte_for_byte(admin: Gateway, data: bytes) -> None:
 def test_text_the_gateway_did_not_encode_is_stored_as_utf8(admin: Gateway, files: MemoryFiles) -> None:
     admin.request("PUT", "/v1/files/a.md", body="Grüße", headers={"Content-Type": "text/markdown"})
     assert files.read("acme", "a.md") == "Grüße".encode()
+
+
+TEXT_TYPES = ("text/csv", "text/plain; charset=UTF-8", "application/json", "application/xml", "text/html")
+PIECES = st.sampled_from(
+    [b"Gr\xf6\xdfe", "Grüße".encode(), b"\xf0\x9f\x98", "😀".encode(), b"\r\n", b"\0", b"\xed\xa0\x80"]
+)
+
+
+@given(st.lists(PIECES | st.binary(max_size=4)).map(b"".join), st.sampled_from(TEXT_TYPES), st.booleans())
+@example(
+    b"\xf0\x9f\x98", "text/csv", False
+)  # as long as the one character that the gateway puts in its place
+@example("\ufffd".encode(), "text/csv", True)
+def test_a_file_that_the_gateway_reads_as_text_is_stored_as_it_was_sent_or_not_at_all(
+    data: bytes, kind: str, with_digest: bool
+) -> None:
+    files = MemoryFiles(FakeClock())
+    headers = {"Content-Type": kind, **(digest("sha-256", data) if with_digest else {})}
+    api = Gateway(api_of("admin", admin_root(SETTINGS, files)).handler)
+    answer = api.request("PUT", "/v1/files/a", body=data, headers=headers)
+    if answer.status == 201:
+        assert files.read("acme", "a") == data
+        return
+    assert (answer.status, files.versions("acme", "a")) == (400, ())
+    assert is_no_text(data) or ("\ufffd" in data.decode() and not with_digest)
+
+
+def is_no_text(data: bytes) -> bool:
+    return "\ufffd" in data.decode(errors="replace") and "\ufffd".encode() not in data
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"Content-Type": "text/csv", "Content-Length": "9"}, "application/octet-stream"),
+        ({"Content-Length": "2"}, "3 bytes and Content-Length is 2"),
+        (digest("sha-256", b"other"), "Content-Digest"),
+        (
+            {"Content-Type": "text/csv", **digest("sha-512", b"other", "Repr-Digest")},
+            "application/octet-stream",
+        ),
+        ({"Content-Digest": "sha-256=7"}, "sha-256"),
+    ],
+)
+def test_a_file_whose_length_or_digest_is_another_one_is_not_stored(
+    admin: Gateway, files: MemoryFiles, sent: dict[str, str], says: str
+) -> None:
+    answer = admin.request("PUT", "/v1/files/a", body=b"a,b", headers=sent)
+    assert (answer.status, list(answer.error["details"])) == (400, ["body"])
+    assert says in answer.error["message"]
+    assert files.versions("acme", "a") == ()
+
+
+def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: MemoryFiles) -> None:
+    for name in ("sha-256", "sha-512"):
+        both = {
+            "Content-Digest": "md5=:x:, " + digest(name, b"a,b")["Content-Digest"],
+            "Content-Type": "text/csv",
+        }
+        assert admin.request("PUT", f"/v1/files/{name}", body=b"a,b", headers=both).status == 201
+        assert files.read("acme", name) == b"a,b"
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"Content-Type": "multipart/form-data; boundary=x"}, "-T FILE"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "--data-binary @FILE"),
+        ({"Content-Type": "text/csv", "Content-Encoding": "gzip"}, "without Content-Encoding"),
+        ({"Content-Encoding": "br"}, "without Content-Encoding"),
+    ],
+)
+def test_a_form_and_a_content_encoding_are_not_stored_as_a_file(
+    admin: Gateway, files: MemoryFiles, sent: dict[str, str], says: str
+) -> None:
+    answer = admin.request("PUT", "/v1/files/a", body=gzip.compress(b"a,b"), headers=sent)
+    assert (answer.status, answer.error["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert says in answer.error["message"]
+    assert files.versions("acme", "a") == ()
 
 
 def test_a_new_file_is_201_and_a_replaced_one_200(admin: Gateway) -> None:

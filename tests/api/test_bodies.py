@@ -1,11 +1,12 @@
 """What a POST may carry."""
 
+import gzip
 import json
 from typing import Any
 
 import pytest
 
-from tests.api.gateway import Answer, Gateway
+from tests.api.gateway import Answer, Gateway, digest
 from tests.api.samples import intervene_api, start_api
 
 RESOLVE = "/v1/sessions/ses_01/interventions/int_01/resolve"
@@ -128,8 +129,50 @@ def test_an_infinite_number_is_refused_wherever_it_is(number: str) -> None:
     assert "is too large" in details(answer)["body"][0]
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
-    assert list(details(send(b'{"content": "\xff"}'))) == ["body"]
+CUT = '{"content": "😀"}'.encode().replace(b"\x80", b"")
+"""A character without its last byte: as long as the U+FFFD that the gateway puts in its place."""
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/json; charset=utf-8", "", "Application/JSON"]
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"content": "\xff"}',
+        '{"content": "Grüße"}'.encode("latin-1"),
+        CUT,
+        '{"content": "x"}'.encode("utf-16"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused_however_they_arrive(kind: str, body: bytes) -> None:
+    answer = send(body, **({"Content-Type": kind} if kind else {}))
+    assert list(details(answer)) == ["body"]
+    assert "UTF-8" in answer.error["message"]
+
+
+def test_a_character_that_may_stand_for_lost_bytes_is_taken_escaped_or_with_a_digest() -> None:
+    body = '{"content": "a\ufffdb"}'
+    assert "\\ufffd" in send(body, **{"Content-Type": "application/json"}).error["message"]
+    proven = {"Content-Type": "application/json", **digest("sha-256", body.encode())}
+    for answer in (start({"content": "a\ufffdb"}), send(body, **proven)):
+        assert answer.data["body"] == {"content": "a\ufffdb"}
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", '"windows-1252"'])
+def test_json_in_another_charset_is_refused(charset: str) -> None:
+    answer = send('{"content": "Ã¶"}'.encode(), **{"Content-Type": f"application/json; charset={charset}"})
+    assert (answer.status, answer.error["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert "UTF-8" in answer.error["message"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "GZIP", "identity, gzip"])
+def test_a_packed_body_is_refused_as_such(encoding: str) -> None:
+    sent = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    answer = send(gzip.compress(b'{"content": "hi"}'), **sent)
+    assert (answer.status, answer.error["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert "Content-Encoding" in answer.error["message"]
+    assert send('{"content": "hi"}', **{"Content-Encoding": "identity"}).status == 202
 
 
 def test_a_body_in_base64_is_the_same_body() -> None:

@@ -1,6 +1,9 @@
 """Who is calling."""
 
+import base64
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -101,6 +104,67 @@ def test_a_program_is_known_by_its_token_and_decides_only_where_programs_may(
     strict = NAMES._replace(programs_decide=False)
     assert from_event(event, NAMES).decides
     assert from_event(event, strict).decides is not is_one
+
+
+def encoded(token: Mapping[str, object]) -> str:
+    payload = base64.urlsafe_b64encode(json.dumps(token).encode()).decode().rstrip("=")
+    return f"Bearer e30.{payload}.c2ln"
+
+
+def handed_over(token: Mapping[str, object]) -> dict[str, Any]:
+    """As the gateway passes the claims on: each as text, if it is not null."""
+
+    def text(value: object) -> str:
+        if isinstance(value, list):
+            return f"[{' '.join(map(text, value))}]"
+        return value if isinstance(value, str) else json.dumps(value)
+
+    claims = {name: text(value) for name, value in token.items() if value is not None}
+    return {**with_claims(claims), "headers": {"Authorization": encoded(token)}}
+
+
+NO_TEXTS: tuple[object, ...] = (None, False, True, 0, 5, 1.5, [], ["acme"], ["a", "b"], {}, {"id": "acme"})
+GOOD = {"sub": "ann", "tenant": "acme", "roles": ["member"]}
+
+
+@pytest.mark.parametrize("value", [*NO_TEXTS, "", " "])
+@pytest.mark.parametrize(("claim", "refused"), [("sub", Unauthorized), ("tenant", Forbidden)])
+def test_a_claim_that_is_no_text_in_the_token_names_nobody(
+    value: object, claim: str, refused: type[CallerError]
+) -> None:
+    with pytest.raises(refused):
+        from_event(handed_over({**GOOD, claim: value}), NAMES)
+
+
+@pytest.mark.parametrize("text", ["null", "undefined", "true", "5", "None"])
+def test_a_text_is_a_name_whatever_it_reads_like(text: str) -> None:
+    found = from_event(handed_over({**GOOD, "tenant": text, "sub": text}), NAMES)
+    assert (found.tenant, found.user) == (text, text)
+
+
+@pytest.mark.parametrize(
+    "roles", [*(each for each in NO_TEXTS if each not in (["acme"], ["a", "b"])), ["admin", 5]]
+)
+def test_roles_that_are_no_names_grant_nothing(roles: object) -> None:
+    rules = RoleRules({"true": "admin", "5": "admin", "null": "admin", "admin": "admin"}, no_spaces=True)
+    assert from_event(handed_over({**GOOD, "roles": roles}), NAMES, rules).roles == frozenset()
+    assert from_event(handed_over({**GOOD, "roles": ["admin", "5"]}), NAMES, rules).roles == {"admin"}
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b", "a.b.c", "Bearer a.W10.c"])
+def test_a_token_that_cannot_be_read_names_nobody(header: str) -> None:
+    event = {**handed_over(GOOD), "headers": {"authorization": header}}
+    with pytest.raises(Unauthorized):
+        from_event(event, NAMES)
+
+
+def test_the_gateways_claims_count_and_not_the_headers() -> None:
+    for claim, refused in (("sub", Unauthorized), ("tenant", Forbidden)):
+        event = {**handed_over(GOOD), "headers": {"authorization": encoded({**GOOD, claim: "another"})}}
+        with pytest.raises(refused):
+            from_event(event, NAMES)
+    forged = {**handed_over(GOOD), "headers": {"authorization": encoded({**GOOD, "roles": ["admin"]})}}
+    assert from_event(forged, NAMES).roles == {"member"}
 
 
 def caller(**named: object) -> Caller:

@@ -54,12 +54,7 @@ def test_a_write_and_a_restore_replace_only_what_they_name() -> None:
     ]
     assert told == [412, 200, 412, 200]
     assert api.root.files.read("acme", "a.md") == b"first"
-    for headers in (
-        {"If-None-Match": '"x"'},
-        {"If-Match": "*"},
-        {"If-Match": 'W/"x"'},
-        {"If-Match": '"a", "b"'},
-    ):
+    for headers in ({"If-None-Match": '"x"'}, {"If-None-Match": "*", "If-Match": newest}):
         assert api.member.request("PUT", path, body=b"x", headers=headers).status == 400
 
 

@@ -83,8 +83,8 @@ def test_a_change_of_another_memory_than_the_one_seen_is_refused(api: AdminApi) 
     seen = {"If-Match": api.member.request("GET", path).headers["ETag"]}
     api.root.clock.sleep(1)
     assert api.member.request("PUT", path, json_body=MEMORY, headers=seen).status == 200
-    assert api.member.request("PUT", path, json_body=MEMORY, headers=seen).status == 409
-    assert api.member.request("DELETE", path, headers=seen).status == 409
+    assert api.member.request("PUT", path, json_body=MEMORY, headers=seen).status == 412
+    assert api.member.request("DELETE", path, headers=seen).status == 412
     assert api.member.request("DELETE", path).status == 204
 
 

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { fileAddress, split } from "../../api/file-names";
-import { type FileVersion, isMet, write } from "../../api/files";
+import { condition, type FileVersion, isMet, write } from "../../api/files";
 import { ask, get, Refused } from "../../api/request";
 import type { Page } from "../../api/shapes";
 import { useEvery } from "../../live/watch";
@@ -60,7 +60,7 @@ export function OneFile({ path }: { path: string }) {
       say("Replaced. The earlier content is one of its versions.");
     } else {
       await checkSame();
-      await ask("DELETE", fileAddress(path));
+      await ask("DELETE", fileAddress(path), { headers: condition(meant?.etag ?? undefined) });
       say("Deleted. It can be restored for 30 days.");
     }
     live.refresh();

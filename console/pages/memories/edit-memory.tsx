@@ -3,10 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { Refused } from "../../api/request";
 import { Unsent, useDraft, written } from "../../drafts/use-draft";
 import { Dialog } from "../../parts/dialog";
-import { Refusal } from "../../parts/refusal";
+import { isOvertaken, Refusal } from "../../parts/refusal";
 import { Choice, Line, Tick } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { Ago } from "../../parts/time";
@@ -59,7 +58,7 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose: () =>
     try {
       await replace(memory.memory_id, now.tag, isShared ? { ...words, shared: true } : words);
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== 409) throw error;
+      if (!isOvertaken(error)) throw error;
       const theirs = await read(memory.memory_id);
       if (theirs.tag === now.tag) throw error; // it is refused for another reason
       setNow(theirs);

@@ -25,7 +25,7 @@ export async function read(id: string): Promise<AsRead> {
   return { memory: data, tag: headers.get("etag") ?? "" };
 }
 
-/** Throws Refused, 409 where it is not as it was read any more. */
+/** Throws Refused, 412 where it is not as it was read any more. */
 export async function replace(id: string, tag: string, body: Words): Promise<void> {
   await ask("PUT", at(PATH, id), { body, headers: { "if-match": tag } });
 }

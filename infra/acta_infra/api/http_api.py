@@ -59,7 +59,8 @@ not exist, so the two cannot be told apart.
 """
 
 REQUEST_HEADERS = [
-    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
+    "authorization", "content-digest", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
+    "repr-digest",
 ]  # fmt: skip
 RESPONSE_HEADERS = [
     "allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after",

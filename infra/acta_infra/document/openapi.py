@@ -31,7 +31,7 @@ from acta_infra.document.words import (
     DESCRIPTION,
     HEADERS,
     MISSING,
-    NEEDED,
+    OF_NEW,
     RESPONSE_HEADERS,
     SEARCHED_TO,
     TAG_WORDS,
@@ -154,8 +154,10 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
         made["security"] = []
     made["parameters"] = [
         *_parameters(row, parameters, schemas),
-        *({"name": name, "in": "header", "required": False, **HEADERS[name]} for name in row.takes),
-        *({"name": name, "in": "header", "required": True, **NEEDED[name]} for name in row.needs),
+        *(
+            {"name": name, "in": "header", "required": name in row.needs, **_header(row, name)}
+            for name in (*row.takes, *row.needs)
+        ),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
     sends, examples, required = row.sends, row.examples, False
@@ -177,11 +179,17 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
     return made
 
 
+def _header(row: Operation, name: str) -> Json:
+    return OF_NEW if name == "If-None-Match" and row.method != "GET" else HEADERS[name]
+
+
 def codes_of(row: Operation) -> tuple[str, ...]:
     """The error codes of this operation, in the order of `STATUSES`."""
     codes = {*row.codes, *(code for variable, code in MISSING.items() if variable in row.path)}
     if "Idempotency-Key" in row.takes:
         codes |= {"CONFLICT", "IDEMPOTENCY_MISMATCH"}
+    if "If-Match" in (*row.takes, *row.needs):
+        codes.add("PRECONDITION_FAILED")
     return tuple(code for code in STATUSES if code in codes)
 
 
@@ -267,7 +275,7 @@ def _errors(row: Operation, own: tuple[str, ...]) -> Json:
         codes += (*WITH_TOKEN, "RATE_LIMITED")
     if "{" in row.path:
         codes.append("NOT_FOUND")
-    if row.method in ("POST", "PUT", "PATCH") and not row.takes_bytes:
+    if row.takes_body:
         codes += ("UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE")
     names = {429: ROUTE_BUSY} | {
         entry.status: name_of(entry.status) for entry in answered() if entry.code in codes

@@ -46,15 +46,13 @@ HEADERS: Mapping[str, Json] = MappingProxyType(
             "again and is answered as before.",
             {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
         ),
-        "If-Match": _header("The ETag of what you have read. 409 where it has changed since."),
+        "If-Match": _header("The ETag of what you have read, or `*`. 412 where it has changed since."),
         "If-None-Match": _header("The ETag of the last answer. 304 where nothing has changed since."),
         "Last-Event-ID": _header("The id of the last event that arrived."),
     }
 )
-NEEDED: Mapping[str, Json] = MappingProxyType(
-    {"If-Match": _header("The ETag of what you have read, or `*`. 412 where it has changed since.")}
-)
-"""The headers as they are described where a request must have them."""
+OF_NEW = _header("`*`: only where there is nothing yet. 412 where there is something.")
+"""`If-None-Match` of a write."""
 
 LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'
 RESPONSE_HEADERS: dict[str, Json] = {

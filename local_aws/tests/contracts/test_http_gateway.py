@@ -78,7 +78,9 @@ class Api:
     url: str
 
     def get(self, path: str, token: str | None = None) -> tuple[int, Any]:
-        request = urllib.request.Request(self.url + path)
+        return self.ask(urllib.request.Request(self.url + path), token)
+
+    def ask(self, request: urllib.request.Request, token: str | None = None) -> tuple[int, Any]:
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
         try:
@@ -101,6 +103,9 @@ def handler(event, context):
         "variables": event.get("pathParameters") or {},
         "path": event["rawPath"],
         "query": event["rawQueryString"],
+        "body": event.get("body"),
+        "is_base64": event["isBase64Encoded"],
+        "length": event["headers"].get("content-length"),
     }
 """
     gateway = cloud.client("apigatewayv2")
@@ -180,6 +185,37 @@ def test_an_event_names_the_route_and_the_variables_of_its_path(
 def test_a_valid_token_passes_with_its_claims(api: Api, issuer: Issuer) -> None:
     status, body = api.get("/closed", issuer.token(exp=int(time.time()) + 600))
     assert (status, body["claims"]["sub"]) == (200, "user")
+
+
+def test_a_claim_that_is_null_is_not_handed_over(api: Api, issuer: Issuer) -> None:
+    token = issuer.token(exp=int(time.time()) + 600, tenant=None, admin=True, groups=["a", "b"])
+    _, body = api.get("/closed", token)
+    assert "tenant" not in body["claims"]
+    assert (body["claims"]["admin"], body["claims"]["groups"]) == ("true", "[a b]")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_text"),
+    [
+        ("text/csv", True),
+        ("text/plain; charset=utf-8", True),
+        ("TEXT/PLAIN; CHARSET=UTF-8", True),
+        ("application/json", True),
+        ("application/xml", True),
+        ("application/graphql", True),
+        ("text/plain; charset=iso-8859-1", False),
+        ("application/octet-stream", False),
+        ("application/x-www-form-urlencoded", False),
+        ("multipart/form-data; boundary=x", False),
+        ("image/png", False),
+    ],
+)
+def test_a_body_is_passed_as_text_or_in_base64_by_its_type(api: Api, kind: str, is_text: bool) -> None:
+    sent = "Gr\xf6\xdfe".encode("latin-1")
+    request = urllib.request.Request(f"{api.url}/things", sent, {"Content-Type": kind}, method="PUT")
+    _, told = api.ask(request)
+    assert (told["is_base64"], told["length"]) == (not is_text, "5")
+    assert told["body"] == ("Gr\ufffd\ufffde" if is_text else base64.b64encode(sent).decode())
 
 
 @pytest.mark.parametrize(

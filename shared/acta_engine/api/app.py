@@ -27,6 +27,7 @@ from acta_engine.api import error_answers as errors
 from acta_engine.api.arguments import Arguments
 from acta_engine.api.envelope import Response
 from acta_engine.api.error_answers import POLICY
+from acta_engine.api.etag import unless_known
 from acta_engine.api.identity import Caller, claim_names, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
 from acta_engine.api.operation import Function, Operation, RouteHandler
@@ -165,7 +166,8 @@ class Api:
             raise NotFound("There is nothing at this path.")
         handle = self.load(request.route.name)
         if request.caller is None:
-            return handle(self, **self.arguments(request.route).bind(request))
+            response = handle(self, **self.arguments(request.route).bind(request))
+            return unless_known(request.headers.get("if-none-match"), response)
         tenant, user, roles, decides = request.caller
         viewer = Viewer(user, roles, request.route.private, decides)
 
@@ -190,13 +192,13 @@ class Api:
                 if request.route.rated in ("never", "within"):  # it stops nothing, and asks no other route
                     self._spend()
                 raise
-            if self._recorder is None or request.route.action is None:
-                return handle(self, **bound)
             if request.route.method == "GET":
-                response = handle(self, **bound)
-                if self.settings.record_reads:
+                response = unless_known(request.headers.get("if-none-match"), handle(self, **bound))
+                if self._recorder is not None and request.route.action and self.settings.record_reads:
                     self._recorder.read(request, viewer.admitted, response.recorded)
                 return response
+            if self._recorder is None or request.route.action is None:
+                return handle(self, **bound)
             return self._recorder.recorded(
                 request, bound, lambda: self._answered(event, lambda: handle(self, **bound))
             )

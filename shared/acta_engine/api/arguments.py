@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
+from acta_engine.api.etag import PRECONDITIONS
 from acta_engine.api.incoming import Request
 from acta_engine.api.json_body import SOME_WRONG, Bounds, RequestBody, bounds_of, parse_json
 from acta_engine.api.operation import Operation
@@ -40,6 +41,10 @@ class Parameter(NamedTuple):
     """`inspect.Parameter.empty`: it is required."""
 
 
+_NOT_TAKEN = {
+    "type": "precondition",
+    "msg": "This route does not compare states, so nothing was done. Send the request without this header.",
+}
 _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it once."}
 """Of a query parameter, in the form of pydantic's errors."""
 
@@ -62,15 +67,17 @@ class Arguments:
         body = next((one.type for one in self.parameters if one.where == "body"), None)
         self.bounds = bounds_of(route, body, settings)
         self._takes_any_query = route.is_page
+        self._not_taken = [name for name in PRECONDITIONS if name not in (*route.takes, *route.needs)]
         self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
 
     def bind(self, request: Request) -> dict[str, Any]:
-        """Raises ValidationFailed naming every parameter, and every field of the body, that is wrong or that the route
-        does not have; NotFound where a variable of the path has a character that no name has.
+        """Raises ValidationFailed naming every parameter, precondition and field of the body that is wrong or that the
+        route does not have; NotFound where a variable of the path has a character that no name has.
         """
         bound: dict[str, Any] = {}
         unknown = () if self._takes_any_query else request.query.keys() - set(self.query)
         errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
+        errors += [(name, _NOT_TAKEN) for name in self._not_taken if name.lower() in request.headers]
         for name, where, _, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
             value = _value(request, where, sent_as, self.bounds)

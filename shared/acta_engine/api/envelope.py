@@ -62,10 +62,6 @@ def no_content() -> Response:
     return Response(204, NO_BODY, "")
 
 
-def not_modified(etag: str) -> Response:
-    return Response(304, NO_BODY, "", {"ETag": etag})
-
-
 def failure(
     status: int,
     code: str,

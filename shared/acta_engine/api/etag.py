@@ -1,12 +1,18 @@
-"""Entity tags, `If-None-Match` and `If-Match` (RFC 9110, 8.8.3, 13.1.1 and 13.1.2)."""
+"""Entity tags and preconditions (RFC 9110, 8.8.3 and 13).
+
+The row of an operation says which preconditions it takes, and a request with another one is refused (`arguments.py`):
+whoever sends one relies on it. After a `GET`, `unless_known` compares `If-None-Match` with the answer's ETag. A write
+asks `admits` of what it is about to change.
+"""
 
 import re
 
+from acta_engine.api.envelope import NO_BODY, Response
 from acta_engine.errors import FieldsInvalid, PreconditionRequired
 
+PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
+"""Those that decide whether something is done. `If-Modified-Since` and `If-Range` only spare bytes."""
 _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
-
-MOST_TAG_CHARS = 100
 
 
 def etag(*parts: object) -> str:
@@ -33,25 +39,21 @@ def matches(if_none_match: str | None, tag: str) -> bool:
     return if_none_match.strip() == "*" or tag in _TAG.findall(if_none_match)
 
 
-def of_new_or_known(if_none_match: str | None, if_match: str | None) -> str | None:
-    """What a write expects at its place. `*`: nothing; a tag: what has this tag; None: anything. Raises FieldsInvalid
-    for headers that say none of this.
-    """
-    if if_none_match is not None:
-        if if_none_match.strip() != "*" or if_match is not None:
-            raise FieldsInvalid(
-                {"If-None-Match": ["Send `*`, alone: nothing is written where there is something."]}
-            )
-        return "*"
-    if if_match is not None and not _is_one_strong(if_match.strip()):
-        raise FieldsInvalid({"If-Match": ["Send the one `etag` of a version, in quotes."]})
-    return None if if_match is None else if_match.strip()
+def unless_known(if_none_match: str | None, response: Response) -> Response:
+    """The answer to a `GET`, or 304 where the client has it already (RFC 9110, 15.4.5)."""
+    if response.status != 200 or not matches(if_none_match, response.headers.get("ETag", "")):
+        return response
+    kept = {name: response.headers[name] for name in ("ETag", "Vary") if name in response.headers}
+    return response._replace(status=304, content_type="", body=NO_BODY, headers=kept)
 
 
-def _is_one_strong(tag: str) -> bool:
-    inside = tag[1:-1]
-    is_quoted = len(tag) >= 2 and tag[0] == tag[-1] == '"' and '"' not in inside
-    return is_quoted and 0 < len(inside) <= MOST_TAG_CHARS and inside.isascii() and inside.isprintable()
+def is_for_new(if_none_match: str | None, if_match: str | None) -> bool:
+    """Whether a write is only for a place where there is nothing. Raises FieldsInvalid for another `If-None-Match`."""
+    if if_none_match is not None and (if_none_match.strip() != "*" or if_match is not None):
+        raise FieldsInvalid(
+            {"If-None-Match": ["Send `*`, alone: nothing is written where there is something."]}
+        )
+    return if_none_match is not None
 
 
 def admits(if_match: str | None, tag: str) -> bool:

@@ -1,8 +1,13 @@
 """Who is calling: from the claims the gateway's JWT authorizer verified, from nothing else (docs/design/api.md 10).
 
+The gateway hands every claim over as text, so a tenant that is `true` in the token arrives as the name `true`. What
+type a claim has stands in the token alone. It is read for that, and can only refuse.
+
 Which route needs which role: `shared/acta_engine/api/operations.py`.
 """
 
+import base64
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -63,17 +68,44 @@ def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = A
     claims = _claims(event)
     if claims is None:
         raise Unauthorized("This needs a bearer token.")
+    token = _token(event)
+    typed = claims if token is None else token
     user = claims.get("sub")
     if not isinstance(user, str) or not user.strip() or len(user) > MAX_CHARS or not user.isprintable():
         raise Unauthorized("The token names no usable subject.")
+    if typed.get("sub") != user:
+        raise Unauthorized("The token's subject is no text.")
     tenant_claim, roles_claim = _where(claims, names)
     tenant = claims.get(tenant_claim)
     if not isinstance(tenant, str) or not tenant.strip():
         raise Forbidden("The token names no tenant.")
     if not _TENANT.fullmatch(tenant):
         raise Forbidden("The token's tenant has characters or a length that are not allowed.")
+    if typed.get(tenant_claim) != tenant:
+        raise Forbidden("The token's tenant is no text.")
+    roles = typed.get(roles_claim)
+    are_names = all(isinstance(each, str) for each in (roles if isinstance(roles, list) else [roles]))
+    granted = roles_from(claims.get(roles_claim), rules) if are_names else frozenset[str]()
     decides = names.programs_decide or not is_program(claims)
-    return Caller(tenant, user, roles_from(claims.get(roles_claim), rules), decides)
+    return Caller(tenant, user, granted, decides)
+
+
+def _token(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The claims with their types. None for a request that another one contains: its token was looked at with that one.
+    Raises Unauthorized where they cannot be read.
+    """
+    headers = event.get("headers") or {}
+    sent = next((str(value) for name, value in headers.items() if name.lower() == "authorization"), None)
+    if sent is None:
+        return None
+    try:
+        _, payload, _ = sent.rpartition(" ")[2].split(".")
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    except (ValueError, RecursionError):
+        claims = None
+    if not isinstance(claims, dict):
+        raise Unauthorized("The token cannot be read.")
+    return claims
 
 
 def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""A request's body: how large it may be, its bytes, and the JSON object they spell.
+"""A request's body: how large it may be, the bytes that were sent, and the JSON object they spell.
 
 What a body may have follows from the types of its fields. So a large body costs little: its bytes are counted before
 they are decoded, its keys and values before any is built, and those of each field before pydantic makes an error for
@@ -7,10 +7,11 @@ each wrong one.
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from types import UnionType
-from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -47,7 +48,8 @@ def optional(model: type[BaseModel], base: type[RequestBody]) -> type[RequestBod
 
 
 class UnsupportedMediaType(CallerError):
-    """The body is not JSON. Send it with `Content-Type: application/json`."""
+    """The body is of a type, a charset or a content encoding that this route does not take; the message says what to
+    send. JSON is sent in UTF-8 with `Content-Type: application/json`, a file with `application/octet-stream`."""
 
     code = "UNSUPPORTED_MEDIA_TYPE"
 
@@ -154,20 +156,78 @@ def _maximum(rules: Sequence[Any], usual: int) -> int:
     return min((most for most in said if isinstance(most, int)), default=usual)
 
 
-def body_bytes(event: Mapping[str, Any], most: int) -> bytes:
-    """What the caller sent, at most so many bytes. The gateway passes text as it is and everything else in base64.
+def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, *, is_file: bool) -> bytes:
+    """What the caller sent, byte for byte and at most so many bytes. `headers`: by lower-case name.
 
-    Raises PayloadTooLarge before anything is decoded, if that is already known then.
+    The gateway passes most bodies in base64, but text and JSON as text, in which other characters stand for bytes that
+    are not UTF-8 (ADR 168). Such a body counts only if nothing can have been replaced in it.
+
+    Raises PayloadTooLarge before anything is decoded, if that is already known then; UnsupportedMediaType for a content
+    encoding; ValidationFailed where the bytes are not, or may not be, those that were sent.
     """
     body = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))
     _check_bytes(len(body) // 4 * 3 - body[-2:].count("=") if is_base64 else len(body), most)
     try:
-        data = base64.b64decode(body, validate=True) if is_base64 else body.encode("utf-8", "surrogatepass")
+        data = base64.b64decode(body, validate=True) if is_base64 else body.encode()
+    except UnicodeEncodeError:  # half a surrogate pair: no UTF-8 spells it, so it stands for something else
+        raise _replaced(is_file) from None
     except (binascii.Error, ValueError):
-        raise ValidationFailed("The body did not arrive whole.") from None
+        raise _malformed("The body did not arrive whole. Send it again.") from None
     _check_bytes(len(data), most)
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if data and encoding not in ("", "identity"):
+        raise UnsupportedMediaType(
+            "Send the body without Content-Encoding: nothing is unpacked here. A compressed file is sent as it is, "
+            "with Content-Type application/octet-stream."
+        )
+    if not data or _is_proven(data, headers):
+        return data
+    arrived = str(len(data))
+    length = headers.get("content-length", arrived)
+    if is_base64 and length != arrived:
+        raise _malformed(f"The body has {arrived} bytes and Content-Length is {length}. Send it again.")
+    # A character that was put in place of three bytes is as long as they were, so the length alone proves nothing.
+    is_unproven = "\ufffd" in body or length != arrived or (is_file and "content-length" not in headers)
+    if not is_base64 and is_unproven:
+        raise _replaced(is_file)
     return data
+
+
+DIGESTS = ("sha-256", "sha-512")
+
+
+def _is_proven(data: bytes, headers: Mapping[str, str]) -> bool:
+    """Whether a digest of the body came with it (RFC 9530). One by another algorithm counts for nothing. Raises
+    ValidationFailed where it is the digest of something else.
+    """
+    sent = (each for name in ("content-digest", "repr-digest") for each in headers.get(name, "").split(","))
+    known = {
+        name: value.strip()
+        for name, _, value in (each.strip().partition("=") for each in sent)
+        if name in DIGESTS
+    }
+    for name, value in known.items():
+        digest = base64.b64encode(hashlib.new(name.replace("-", ""), data).digest()).decode()
+        if value != f":{digest}:":
+            raise _malformed(
+                f"The body is not the one that was sent: its {name} is :{digest}: and not that of Content-Digest or "
+                "Repr-Digest. Send it again, with Content-Type application/octet-stream if it is a file."
+            )
+    return bool(known)
+
+
+def _replaced(is_file: bool) -> ValidationFailed:
+    if is_file:
+        return _malformed(
+            "The gateway passes files of this Content-Type on as UTF-8 text, and nobody can tell whether every byte "
+            "has arrived, so nothing was stored. Send the file with Content-Type application/octet-stream, or with its "
+            "Content-Digest."
+        )
+    return _malformed(
+        "The body is not UTF-8 text, or has the character U+FFFD, which stands where bytes were lost. Send JSON in "
+        "UTF-8, and write this character as \\ufffd where you mean it."
+    )
 
 
 def _check_bytes(size: int, most: int) -> None:
@@ -181,13 +241,30 @@ def json_text(body: bytes, content_type: str | None) -> str:
     """The text to parse; an empty body counts as `{}`, a missing Content-Type as JSON's."""
     if not body:
         return "{}"
-    kind = (content_type or "application/json").partition(";")[0].strip().lower()
+    kind, *parameters = (each.strip().lower() for each in (content_type or "application/json").split(";"))
     if kind != "application/json":
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type application/json.")
+    for name, _, value in (each.partition("=") for each in parameters):
+        if name.strip() == "charset" and value.strip().strip('"') not in ("utf-8", "utf8", "us-ascii"):
+            raise UnsupportedMediaType("Send the JSON in UTF-8, and no other charset in Content-Type.")
     try:
         return body.decode()
     except UnicodeDecodeError:
-        raise ValidationFailed("The body is not UTF-8 text.", {"body": ["This is not UTF-8 text."]}) from None
+        raise _replaced(is_file=False) from None
+
+
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+
+
+def refuse_form(content_type: str | None) -> None:
+    """Raises UnsupportedMediaType for a file that was put into a form: what surrounds it there would be stored with it,
+    and `curl -d` leaves out its line ends.
+    """
+    if (content_type or "").partition(";")[0].strip().lower() in FORMS:
+        raise UnsupportedMediaType(
+            "The body is the file itself and not a form with it. With curl: `-T FILE`, or `--data-binary @FILE` with "
+            "`-H 'Content-Type: application/octet-stream'`."
+        )
 
 
 def parse_json(text: str, bounds: Bounds = ANY) -> dict[str, Any]:
@@ -196,15 +273,17 @@ def parse_json(text: str, bounds: Bounds = ANY) -> dict[str, Any]:
         refuse_oversize(text, bounds.values)
         value = read_exactly(text)
     except json.JSONDecodeError as error:
-        _malformed(f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
+        raise _malformed(
+            f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
     except InvalidJson as error:
-        _malformed(f"The body is {error}.")
+        raise _malformed(f"The body is {error}.") from None
     except ValueError as error:
-        _malformed(f"The body is not usable JSON: {error}.")
+        raise _malformed(f"The body is not usable JSON: {error}.") from None
     if not isinstance(value, dict):
-        _malformed("The body must be a JSON object.")
+        raise _malformed("The body must be a JSON object.")
     return value
 
 
-def _malformed(message: str) -> NoReturn:
-    raise ValidationFailed(message, {"body": [message]}) from None
+def _malformed(message: str) -> ValidationFailed:
+    return ValidationFailed(message, {"body": [message]})

@@ -113,7 +113,7 @@ class Operation:
     """What the document says below the summary."""
     takes: tuple[RequestHeader, ...] = ()
     needs: tuple[RequestHeader, ...] = ()
-    """Request headers that it may have, and those that it must have."""
+    """Request headers that it may have, and those that it must have. A precondition that is in neither is refused."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Words about query parameters and variables of the path that `QUERY` and `VARIABLES` do not have."""
     codes: tuple[str, ...] = ()
@@ -154,6 +154,10 @@ class Operation:
     def takes_bytes(self) -> bool:
         """Whether the body is a file; everywhere else it is JSON."""
         return self.path.endswith("+}")
+
+    @property
+    def takes_body(self) -> bool:
+        return self.method in ("POST", "PUT", "PATCH") and (not self.takes_bytes or bool(self.sends))
 
     @property
     def is_page(self) -> bool:
@@ -206,3 +210,7 @@ VARIABLES = {
 """Words about variables of paths, which are told apart by the part before them. `{prompts}` stands for all names."""
 
 NOTHING = AnswerSpec(204, "empty", "Done. There is no body.")
+UNCHANGED = AnswerSpec(
+    304, "empty", "Nothing has changed since the answer with this ETag.", sometimes=("ETag",)
+)
+"""Of a `GET` that takes `If-None-Match`."""

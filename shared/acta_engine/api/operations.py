@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from acta_engine.api.operation import (
     NOTHING,
+    UNCHANGED,
     AnswerSpec,
     Function,
     McpOffer,
@@ -29,8 +30,8 @@ from acta_engine.errors import CallerError, NotFound
 # fmt: off
 # A row is laid out by hand: first what routing and the audit trail need, then words, then answers.
 REPLACED = (
-    "It has been replaced. If you send its ETag as `If-Match`, or its version in the body, the answer is 409 if "
-    "somebody else has changed it since."
+    "It has been replaced. If somebody else has changed it since you read it, the answer is 412 if you send its ETag "
+    "as `If-Match`, and 409 if you send its version in the body."
 )
 STARTS = ("RATE_LIMITED", "TOO_MANY_OPEN_SESSIONS")
 """Errors of operations that begin a run."""
@@ -164,11 +165,7 @@ SESSIONS = (
                 says="The session as it is, and the events since `after`.",
                 headers=("ETag",), sometimes=("Retry-After",),
             ),
-            AnswerSpec(
-                304, "empty",
-                says="Nothing has changed since the answer with this ETag.",
-                headers=("ETag",),
-            ),
+            UNCHANGED,
         ),
     ),
     Operation(
@@ -193,15 +190,18 @@ SESSIONS = (
     ),
     Operation(
         "readPlan", "GET", "/v1/sessions/{session_id}/plan", "status", "sessions.routes:read_plan",
-        codes=("PLAN_NOT_FOUND",), client="plan",
+        takes=("If-None-Match",), codes=("PLAN_NOT_FOUND",), client="plan",
         summary="Read the plan and its versions",
         about="The ETag names the version. Steps change their status within a version.",
-        answers=(data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),),
+        answers=(
+            data("Plans", says="The plan as it is, and a page of its versions.", headers=("ETag",)),
+            UNCHANGED,
+        ),
     ),
     Operation(
         "editPlan", "PATCH", "/v1/sessions/{session_id}/plan", "intervene", "sessions.control_routes:edit_plan",
         action="plan.edit", recorded_answer=("version",), takes=("Idempotency-Key",), needs=("If-Match",),
-        codes=("PLAN_NOT_FOUND", "PRECONDITION_FAILED", "PRECONDITION_REQUIRED"),
+        codes=("PLAN_NOT_FOUND", "PRECONDITION_REQUIRED"),
         client="edit_plan", client_form="by hand",
         summary="Edit the plan",
         about="Adds, edits, skips and reorders pending steps: all operations in their order, or none. Steps "
@@ -441,12 +441,14 @@ FILES = (
     Operation(
         "writeFile", "PUT", "/v1/files/{path+}", "admin", "files.routes:write_file",
         action="file.write", recorded_answer=("bytes",),
-        takes=("If-Match", "If-None-Match"), codes=("PAYLOAD_TOO_LARGE", "PRECONDITION_FAILED"),
+        takes=("If-Match", "If-None-Match"), codes=("PAYLOAD_TOO_LARGE",),
         client="files.write", client_form="by hand",
         summary="Write a file",
-        about="The body is the file, at most 4 MB, whatever its Content-Type. Without a body the file is "
-            "empty. `If-None-Match: *` writes only a new file. `If-Match` with the `etag` of the current version "
-            "(from `versions=1`) replaces only what you have seen. Otherwise the answer is 412.",
+        about="The body is the file, at most 4 MB; without one the file is empty. Send it as "
+            "`application/octet-stream`: what the gateway reads as text (`text/…`, JSON, XML, JavaScript) is stored "
+            "only if every byte has arrived, which `Content-Digest` always shows; otherwise the answer is 400. A form "
+            "is 415. `If-None-Match: *` writes only a new file. `If-Match` with the `etag` of the current version (of "
+            "`versions=1`) replaces only what you have seen. Otherwise the answer is 412.",
         sends=BYTES,
         answers=(
             data("WrittenFile", says="The file existed; this is now its newest version."),
@@ -457,7 +459,7 @@ FILES = (
         "restoreFile", "POST", "/v1/files/{path+}", "admin", "files.routes:restore_file",
         action="file.restore",
         recorded_request=("restore",), recorded_answer=("bytes",), takes=("If-Match", "If-None-Match"),
-        codes=("NOT_FOUND", "PRECONDITION_FAILED"), client="files.restore", client_form="by hand",
+        codes=("NOT_FOUND",), client="files.restore", client_form="by hand",
         summary="Restore an earlier version of a file",
         about="With `If-Match` and the `etag` of the current version, or with `If-None-Match: *` for a deleted file, "
             "the answer is 412 if somebody has changed it since.",
@@ -466,9 +468,10 @@ FILES = (
     ),
     Operation(
         "deleteFile", "DELETE", "/v1/files/{path+}", "admin", "files.routes:delete_file",
-        action="file.delete", codes=("NOT_FOUND",), client="files.delete", client_form="by hand",
+        action="file.delete", takes=("If-Match",), codes=("NOT_FOUND",), client="files.delete", client_form="by hand",
         summary="Delete a file",
-        about="Earlier versions are kept for 30 days.",
+        about="Earlier versions are kept for 30 days. With `If-Match` and the `etag` of the current version the answer "
+            "is 412 if somebody has changed it since.",
         answers=(NOTHING,),
     ),
 )
@@ -489,9 +492,9 @@ AGENTS = (
     ),
     Operation(
         "readAgent", "GET", "/v1/agents/{agent_id}", "admin", "agents.routes:read_agent",
-        codes=("NOT_FOUND",), client="agents.get",
+        takes=("If-None-Match",), codes=("NOT_FOUND",), client="agents.get",
         summary="Read an agent",
-        answers=(data("Agent", says="The agent.", headers=("ETag",)),),
+        answers=(data("Agent", says="The agent.", headers=("ETag",)), UNCHANGED),
     ),
     Operation(
         "replaceAgent", "PUT", "/v1/agents/{agent_id}", "admin", "agents.routes:replace_agent",
@@ -533,9 +536,9 @@ TOOLS = (
     ),
     Operation(
         "readTool", "GET", "/v1/tools/{name}", "admin", "tools.routes:read_tool",
-        codes=("NOT_FOUND",), client="tools.get",
+        takes=("If-None-Match",), codes=("NOT_FOUND",), client="tools.get",
         summary="Read a tool",
-        answers=(data("Tool", says="The tool. A built-in one has no ETag.", sometimes=("ETag",)),),
+        answers=(data("Tool", says="The tool. A built-in one has no ETag.", sometimes=("ETag",)), UNCHANGED),
     ),
     Operation(
         "replaceTool", "PUT", "/v1/tools/{name}", "admin", "tools.routes:replace_tool",
@@ -577,9 +580,9 @@ TOOLS = (
     ),
     Operation(
         "readMcpServer", "GET", "/v1/mcp-servers/{name}", "admin", "tools.mcp.routes:read_mcp_server",
-        role="admin", codes=("NOT_FOUND",), client="mcp_servers.get",
+        role="admin", takes=("If-None-Match",), codes=("NOT_FOUND",), client="mcp_servers.get",
         summary="Read an MCP server",
-        answers=(data("McpServer", says="The server and its confirmed tools.", headers=("ETag",)),),
+        answers=(data("McpServer", says="The server and its confirmed tools.", headers=("ETag",)), UNCHANGED),
     ),
     Operation(
         "writeMcpServer", "PUT", "/v1/mcp-servers/{name}", "admin", "tools.mcp.routes:write_mcp_server",
@@ -690,9 +693,9 @@ MEMORIES = (
     ),
     Operation(
         "readMemory", "GET", "/v1/memories/{memory_id}", "admin", "memories.routes:read_memory",
-        codes=("NOT_FOUND",), client="memories.get",
+        takes=("If-None-Match",), codes=("NOT_FOUND",), client="memories.get",
         summary="Read a memory",
-        answers=(data("Memory", says="The memory.", headers=("ETag",)),),
+        answers=(data("Memory", says="The memory.", headers=("ETag",)), UNCHANGED),
     ),
     Operation(
         "replaceMemory", "PUT", "/v1/memories/{memory_id}", "admin", "memories.routes:replace_memory",
@@ -717,9 +720,9 @@ PROMPTS = (
     ),
     Operation(
         "readPrompt", "GET", "/v1/admin/prompts/{name}", "admin", "prompts.routes:read_prompt",
-        role="admin", codes=("NOT_FOUND",), client="prompts.get",
+        role="admin", takes=("If-None-Match",), codes=("NOT_FOUND",), client="prompts.get",
         summary="Read a prompt",
-        answers=(data("PromptInForce", says="The version in force.", headers=("ETag",)),),
+        answers=(data("PromptInForce", says="The version in force.", headers=("ETag",)), UNCHANGED),
     ),
     Operation(
         "writePrompt", "PUT", "/v1/admin/prompts/{name}", "admin", "prompts.routes:write_prompt",
@@ -875,7 +878,7 @@ DEPLOYMENT = (
                 says="One file, the same at every address, that loads nothing from elsewhere.",
                 headers=("Content-Security-Policy", "ETag"), raw=HTML,
             ),
-            AnswerSpec(304, "empty", says="Nothing has changed since the answer with this ETag.", headers=("ETag",)),
+            UNCHANGED,
         ),
     ),
     Operation(

@@ -1,7 +1,7 @@
 """What agents, tools, prompts and memories have in common over HTTP.
 
 Each is found by its name or id, and has an entity tag. It is changed or deleted only as the caller read it: where
-`If-Match` or a `version` names another state, and where another request was faster, nothing is written (409).
+`If-Match` (412) or a `version` (409) names another state, and where another request was faster, nothing is written.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
 from acta_engine.api.etag import admits, etag
 from acta_engine.api.json_body import RequestBody
-from acta_engine.errors import Conflict, NotFound
+from acta_engine.errors import CallerError, Conflict, NotFound, PreconditionFailed
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Resource(Generic[T]):
     """One kind of definition of the caller's tenant.
 
     `find`: by tenant and id or name. `stale`: what the store raises where the definition is not the one it was given.
-    `missing` and `changed` are the messages of 404 and 409.
+    `missing` and `changed` are the messages of 404 and of 409 or 412.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class Resource(Generic[T]):
         return found
 
     def check_as_read(self, found: T, version: int | None = None) -> None:
-        """`version`: the one that the request names, if it names one. Raises Conflict where this version or `If-Match`
-        names another state.
+        """`version`: the one that the request names, if it names one. Raises what `changed` returns where this version
+        or `If-Match` names another state.
         """
         is_another = version is not None and version != getattr(found, "version", None)
         if is_another or not admits(self._api.request.headers.get("if-match"), self._tag(found)):
@@ -76,20 +76,20 @@ class Resource(Generic[T]):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Around a write. Raises Conflict where another request was faster."""
+        """Around a write. Raises what `changed` returns where another request was faster."""
         try:
             yield
         except self._stale:
             raise self.changed() from None
 
     def replaced(self, replace: Callable[[str, T, T], None], old: T, new: T) -> Response:
-        """`replace`: of the store. Raises Conflict where another request was faster."""
+        """`replace`: of the store. Raises what `writing` raises."""
         with self.writing():
             replace(self._api.caller.tenant, old, new)
         return self.answer(new)
 
     def deleted(self, delete: Callable[[str, T], None], old: T) -> Response:
-        """`delete`: of the store. Raises Conflict where another request was faster."""
+        """`delete`: of the store. Raises what `writing` raises."""
         with self.writing():
             delete(self._api.caller.tenant, old)
         return no_content()
@@ -97,8 +97,9 @@ class Resource(Generic[T]):
     def not_found(self) -> NotFound:
         return NotFound(self._missing)
 
-    def changed(self) -> Conflict:
-        return Conflict(self._changed)
+    def changed(self) -> CallerError:
+        is_conditional = "if-match" in self._api.request.headers
+        return PreconditionFailed(self._changed) if is_conditional else Conflict(self._changed)
 
     def answer(self, one: T, **more: Any) -> Response:
         return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})

@@ -7,7 +7,7 @@ from pydantic import Field
 from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, page, success
-from acta_engine.api.etag import of_new_or_known
+from acta_engine.api.etag import admits, is_for_new
 from acta_engine.api.listing_cursor import MAX_FILES, ListingCursor, listing_cursor
 from acta_engine.errors import Forbidden, NotFound, PayloadTooLarge, PreconditionFailed, ValidationFailed
 from acta_engine.files.store import FileChanged, FileExists, FileMissing, FileStore
@@ -61,23 +61,34 @@ def _put(api: Api, path: str, data: bytes) -> bool:
     for who may not replace what is there.
     """
     tenant, headers = api.caller.tenant, api.request.headers
-    wanted = of_new_or_known(headers.get("if-none-match"), headers.get("if-match"))
-    if wanted not in (None, "*"):
-        _check_may_change(api, path)
+    is_new = is_for_new(headers.get("if-none-match"), headers.get("if-match"))
     try:
-        if wanted is None and _may_change(api, path):
+        if "if-match" in headers:
+            _check_may_change(api, path)
+            _own(api).replace(tenant, path, data, _admitted(api, path))
+            return False
+        if not is_new and _may_change(api, path):
             return _own(api).write(tenant, path, data)
-        if wanted is None or wanted == "*":
-            _own(api).create(tenant, path, data)
-            return True
-        _own(api).replace(tenant, path, data, wanted)
-        return False
+        _own(api).create(tenant, path, data)
+        return True
     except FileExists:
-        if wanted is None:
+        if not is_new:
             _check_may_change(api, path)
         raise PreconditionFailed(NOT_NEW) from None
-    except FileChanged:
+    except (FileChanged, FileMissing):
         raise PreconditionFailed(CHANGED) from None
+
+
+def _admitted(api: Api, path: str) -> str:
+    """The tag of the file that is there, which `If-Match` admits. The store compares it once more when it writes.
+    Raises FileMissing, FileChanged.
+    """
+    tag = _own(api).etag(api.caller.tenant, path)
+    if not tag:
+        raise FileMissing("no such file")
+    if not admits(api.request.headers["if-match"], tag):
+        raise FileChanged("the file is another one")
+    return tag
 
 
 def list_files(
@@ -170,11 +181,15 @@ def write_file(api: Api) -> Response:
 
 
 def delete_file(api: Api) -> Response:
-    _check_may_change(api, api.request.file_path)
+    tenant, path = api.caller.tenant, api.request.file_path
+    _check_may_change(api, path)
     try:
-        _own(api).delete(api.caller.tenant, api.request.file_path)
+        tag = _admitted(api, path) if "if-match" in api.request.headers else None
+        _own(api).delete(tenant, path, tag)
     except FileMissing:
         raise _missing() from None
+    except FileChanged:
+        raise PreconditionFailed(CHANGED) from None
     return no_content()
 
 

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from acta_engine.api.answers import instant
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, not_modified, page, success
-from acta_engine.api.etag import etag, matches, plan_tag
+from acta_engine.api.envelope import Response, page, success
+from acta_engine.api.etag import etag, plan_tag
 from acta_engine.api.listing_cursor import MAX_LONG_PAGE, MAX_PAGE, ListingCursor, listing_cursor
 from acta_engine.bound_tenant import carried
 from acta_engine.errors import (
@@ -179,8 +179,6 @@ def poll_session(
     now = api.app.clock.now()
     is_ahead = int(seen.head.delay_at(now) is not None)  # a wait ends without a commit
     tag = etag(session_id, after, seen.cursor, seen.head.updated_at.timestamp(), is_ahead, *partial_at)
-    if matches(api.request.headers.get("if-none-match"), tag):
-        return not_modified(tag)
     is_over = seen.head.is_over
     # The answer that tells the end is the last one that anybody waits for; only a later one is not held.
     comes_at_once = seen.has_more or (is_over and bool(seen.events))

@@ -1,5 +1,6 @@
 """What cannot be right is refused in the envelope, names the field, and leaves nothing behind."""
 
+import gzip
 import json
 from typing import Any
 
@@ -26,6 +27,20 @@ def test_a_body_that_is_not_a_json_object_is_refused(ann: Person, body: str) -> 
         "/v1/sessions", content=body.encode(), headers={"Content-Type": "application/json"}
     )
     refused(answer, 400, "VALIDATION_ERROR")
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_a_body_whose_bytes_are_no_utf8_is_refused_and_not_repaired(ann: Person) -> None:
+    json_type = {"Content-Type": "application/json"}
+    for body in (
+        '{"content": "Größe"}'.encode("latin-1"),
+        b'{"content": "\xf0\x9f\x98"}',
+        "{}".encode("utf-16"),
+    ):
+        refused(ann.http.post("/v1/sessions", content=body, headers=json_type), 400, "VALIDATION_ERROR")
+    packed = {**json_type, "Content-Encoding": "gzip"}
+    answer = ann.http.post("/v1/sessions", content=gzip.compress(b'{"content": "hi"}'), headers=packed)
+    refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 @pytest.mark.usefixtures("nothing_left")

@@ -1,5 +1,8 @@
 """The tenant's storage over HTTP: bytes in, the same bytes out, and no way around the tenant's folder."""
 
+import base64
+import gzip
+import hashlib
 import json
 import socket
 from urllib.parse import quote, urlsplit
@@ -55,6 +58,59 @@ def test_bytes_come_back_as_they_were(ann: Person, content: bytes, kind: str | N
     assert ann.http.put("/v1/files/page.html", content=content, headers=headers).status_code == 201
     back = ann.http.get("/v1/files/page.html")
     assert back.content == content
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/csv", "text/plain; charset=utf-8", "application/json", "application/xml"]
+)
+def test_what_the_gateway_reads_as_text_is_stored_as_it_was_sent_or_not_at_all(
+    ann: Person, kind: str
+) -> None:
+    """`\xf0\x9f\x98` is as long as the one character that stands for it after the gateway."""
+    headers, url = {"Content-Type": kind}, "/v1/files/a.csv"
+    for content in ("Gr\xf6\xdfe".encode("latin-1"), b"\xf0\x9f\x98", b"\x89PNG\r\n", "a".encode("utf-16")):
+        error = refused(ann.http.put(url, content=content, headers=headers), 400, "VALIDATION_ERROR")
+        assert "application/octet-stream" in error["message"]
+    assert ann.files() == set()
+    plain = "Größe\r\n\ttëxt 😀\0\n".encode()
+    assert ann.http.put(url, content=plain, headers=headers).status_code == 201
+    assert ann.http.get(url).content == plain
+    marked = "\ufffd".encode()
+    proof = f"sha-256=:{base64.b64encode(hashlib.sha256(marked).digest()).decode()}:"
+    assert ann.http.put(url, content=marked, headers={**headers, "Content-Digest": proof}).status_code == 200
+    assert ann.http.get(url).content == marked
+    refused(ann.http.put(url, content=b"x", headers={"Content-Digest": proof}), 400, "VALIDATION_ERROR")
+    assert ann.http.get(url).content == marked
+
+
+def test_bytes_with_a_charset_of_their_own_arrive_and_a_form_does_not(ann: Person) -> None:
+    latin = "Gr\xf6\xdfe".encode("latin-1")
+    ann.http.put("/v1/files/a", content=latin, headers={"Content-Type": "text/plain; charset=iso-8859-1"})
+    assert ann.http.get("/v1/files/a").content == latin
+    refused(ann.http.put("/v1/files/b", files={"file": ("a.csv", latin)}), 415, "UNSUPPORTED_MEDIA_TYPE")
+    refused(ann.http.put("/v1/files/b", data={"a": "b"}), 415, "UNSUPPORTED_MEDIA_TYPE")
+    packed = {"Content-Type": "text/csv", "Content-Encoding": "gzip"}
+    refused(
+        ann.http.put("/v1/files/b", content=gzip.compress(latin), headers=packed),
+        415,
+        "UNSUPPORTED_MEDIA_TYPE",
+    )
+    assert ann.files() == {"a"}
+
+
+def test_a_file_is_deleted_only_as_the_version_that_was_seen(ann: Person) -> None:
+    url = "/v1/files/a.md"
+    ann.put_file("a.md", "first")
+    (first,) = versions(ann, url)
+    ann.put_file("a.md", "second")
+    for tag in (first["etag"], f"W/{versions(ann, url)[0]['etag']}"):
+        refused(ann.http.delete(url, headers={"If-Match": tag}), 412, "PRECONDITION_FAILED")
+    refused(ann.http.delete(url, headers={"If-None-Match": '"x"'}), 400, "VALIDATION_ERROR")
+    assert ann.file("a.md") == "second"
+    both = f'"x", {versions(ann, url)[0]["etag"]}'
+    assert ann.http.put(url, content=b"third", headers={"If-Match": both}).status_code == 200
+    assert ann.http.delete(url, headers={"If-Match": versions(ann, url)[0]["etag"]}).status_code == 204
+    assert ann.files() == set()
 
 
 @pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "application/javascript"])

@@ -146,15 +146,57 @@ def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_turned_away(
 
 
 @pytest.mark.parametrize(
-    "tenant", [None, "", " ", "a/b", "a#b", "../a", "a b", "ä", "x" * 129, ".a", ["a", "b"]]
+    "tenant",
+    [
+        None,
+        "",
+        " ",
+        "a/b",
+        "a#b",
+        "../a",
+        "a b",
+        "ä",
+        "x" * 129,
+        ".a",
+        ["a", "b"],
+        ["a"],
+        True,
+        False,
+        5,
+        {"id": "a"},
+    ],
 )
 def test_a_token_that_names_no_usable_tenant_is_forbidden(knock: Knock, mint: Mint, tenant: object) -> None:
     refused(knock(f"Bearer {mint(tenant=tenant)}"), 403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("user", [None, "", " ", "x" * 129])
-def test_a_token_that_names_nobody_is_unauthorized(knock: Knock, mint: Mint, user: str | None) -> None:
-    refused(knock(f"Bearer {mint(sub=user)}"), 401, "UNAUTHORIZED")
+@pytest.mark.parametrize("user", [None, "", " ", "x" * 129, True, 5, ["ann"], {"id": "ann"}])
+def test_a_token_that_names_nobody_is_unauthorized(
+    deployed: Deployed, knock: Knock, mint: Mint, user: object
+) -> None:
+    claims = jwt.decode(mint(), options={"verify_signature": False}) | {"sub": user}
+    if user is None:
+        del claims["sub"]
+    # PyJWT signs no claims with a subject that is no text.
+    content = json.dumps(claims).encode()
+    token = jwt.api_jws.encode(
+        content, deployed.issuer.key, algorithm="RS256", headers={"kid": deployed.issuer.key_id}
+    )
+    refused(knock(f"Bearer {token}"), 401, "UNAUTHORIZED")
+
+
+@pytest.mark.parametrize(
+    ("claim", "status", "code"), [("sub", 401, "UNAUTHORIZED"), ("tenant", 403, "FORBIDDEN")]
+)
+def test_a_claim_that_is_null_names_nobody(
+    deployed: Deployed, knock: Knock, mint: Mint, claim: str, status: int, code: str
+) -> None:
+    claims = jwt.decode(mint(), options={"verify_signature": False}) | {claim: None}
+    issuer = deployed.issuer
+    token = jwt.api_jws.encode(
+        json.dumps(claims).encode(), issuer.key, algorithm="RS256", headers={"kid": issuer.key_id}
+    )
+    refused(knock(f"Bearer {token}"), status, code)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +213,9 @@ def test_a_token_that_names_nobody_is_unauthorized(knock: Knock, mint: Mint, use
         ["member"],
         ["admin"],
         "[admin]",
+        True,
+        5,
+        {"member": True},
     ],
 )
 def test_a_token_without_the_role_is_forbidden(knock: Knock, mint: Mint, roles: object) -> None:
