@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { Quoted, visible } from "./words";
+import { beginning, Quoted, visible } from "./words";
 
 const SHOWN_AT_FIRST = 2_000;
 
@@ -11,7 +11,7 @@ export function Long({ by, children }: { by: string; children: string }) {
   const isCut = !isWhole && children.length > SHOWN_AT_FIRST;
   return (
     <div class="long">
-      <Quoted by={by}>{visible(isCut ? children.slice(0, SHOWN_AT_FIRST) : children)}</Quoted>
+      <Quoted by={by}>{visible(isCut ? beginning(children, SHOWN_AT_FIRST) : children)}</Quoted>
       {isCut && (
         <button type="button" onClick={() => setWhole(true)}>
           Show all {children.length.toLocaleString()} characters

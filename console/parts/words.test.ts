@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { visible } from "./words";
+import { beginning, visible } from "./words";
 
 test("characters that hide or reorder text are shown by their number", () => {
   assert.equal(visible("pay \u202eevil\u202c"), "pay ⟨U+202E⟩evil⟨U+202C⟩");
@@ -13,4 +13,11 @@ test("characters that hide or reorder text are shown by their number", () => {
 test("lines, tabs and what other languages are written with stay", () => {
   assert.equal(visible("one\r\ntwo\tthree"), "one\ntwo\tthree");
   assert.equal(visible("עברית 日本語 é"), "עברית 日本語 é");
+});
+
+test("the beginning of a text has no half of a character", () => {
+  assert.equal(beginning("ab😀c", 3), "ab");
+  assert.equal(beginning("ab😀c", 4), "ab😀");
+  assert.equal(beginning("ab", 3), "ab");
+  assert.equal(beginning("ab\ud83d", 3), "ab\ud83d");
 });

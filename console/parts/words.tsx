@@ -15,6 +15,11 @@ export function visible(text: string): string {
   });
 }
 
+/** The beginning of a text, at most `most` units of UTF-16. No character is cut in two. */
+export function beginning(text: string, most: number): string {
+  return text.slice(0, text.codePointAt(most - 1)! > 0xffff ? most - 1 : most);
+}
+
 /** A line of somebody else's text. `dir="auto"`: right-to-left text reads as it should and moves nothing beside it. */
 export function Text({ children }: { children: string }) {
   return <bdi>{visible(children)}</bdi>;

@@ -2,12 +2,15 @@
 (docs/design/recovery.md 13)."""
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
 from acta_engine.errors import PoisonedSession
+from acta_engine.log.conversation import Content, UserEntry
 from acta_engine.log.store import TransactionItems
-from tests.stores.backends import Stores
+from acta_engine.people.intervention import Intervention
+from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -51,3 +54,19 @@ def test_a_damaged_intervention_hides_no_other_from_the_people_who_decide(
     assert listed.items == (opened[2], opened[0])
     with pytest.raises(PoisonedSession):
         stores.index.intervention(tenant, "int_1")
+
+
+@pytest.mark.parametrize("opened", [(), (make_intervention("ses_1", "int_1"),)], ids=["put", "transaction"])
+def test_a_commit_that_dynamodb_never_takes_is_no_outage_and_nothing_of_it_is_stored(
+    aws: Aws, tenant: str, opened: tuple[Intervention, ...]
+) -> None:
+    """Each attempt would meet the same, after another call of the model."""
+    stores, chance = aws_stores(aws), Random(0)
+    texts = ["".join(map(chr, chance.choices(range(33, 127), k=4_000))) for _ in range(150)]
+    entries = tuple(UserEntry(message_id="msg", content=Content.of(text)) for text in texts)
+    with pytest.raises(PoisonedSession) as raised:
+        stores.log.append(
+            make_commit(tenant, "ses_1", 1, entries=entries), TransactionItems(interventions=list(opened))
+        )
+    assert texts[0][:20] not in str(raised.value)
+    assert stores.log.latest(tenant, "ses_1") is None

@@ -95,11 +95,10 @@ def test_where_lambda_turned_it_away_nothing_was_done_and_the_caller_may_try_aga
         Lambdas({"errorMessage": "Task timed out"}, failed=True),
         Lambdas({"errorType": "KeyError"}, failed=True),
         Lambdas(b"{"),
-        Lambdas(b'"' + b"x" * MAX_ANSWER_BYTES + b'"'),
         Lambdas({"something": "else"}),
         Lambdas(["answer"]),
     ],
-    ids=["late", "5xx", "timed out", "broke", "no json", "too large", "no answer", "a list"],
+    ids=["late", "5xx", "timed out", "broke", "no json", "no answer", "a list"],
 )
 def test_where_no_usable_answer_came_nobody_knows_and_the_caller_is_told_so(lambdas: Lambdas) -> None:
     with pytest.raises(AnswerLost) as lost:
@@ -107,6 +106,21 @@ def test_where_no_usable_answer_came_nobody_knows_and_the_caller_is_told_so(lamb
     said = http_answer(lost.value)
     assert said.status == 503
     assert "nobody knows" in said.to_gateway()["body"]
+
+
+@pytest.mark.parametrize(
+    "lambdas",
+    [
+        Lambdas(b'"' + b"x" * MAX_ANSWER_BYTES + b'"'),
+        Lambdas({"errorType": "Function.ResponseSizeTooLarge"}, failed=True),
+        Lambdas({"errorType": "Runtime.MarshalError"}, failed=True),
+    ],
+    ids=["larger than is read", "larger than Lambda passes on", "no json can be made of it"],
+)
+def test_an_answer_that_is_too_large_each_time_is_told_as_that_and_not_as_an_outage(lambdas: Lambdas) -> None:
+    with pytest.raises(CallerError, match="It was done, but the answer is too large") as refused:
+        ask(lambdas)
+    assert http_answer(refused.value).status == 409
 
 
 def test_while_a_deployment_has_not_named_the_function_yet_nothing_is_done() -> None:

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { bytes } from "../../parts/amounts";
 import { Refusal } from "../../parts/refusal";
-import { visible } from "../../parts/words";
+import { beginning, visible } from "../../parts/words";
 import { contentOf, textOf } from "./saving";
 
 const PART = 100_000;
@@ -30,7 +30,7 @@ export function Content({ path }: { path: string }) {
   return (
     <>
       <pre class="content" tabIndex={0} aria-label="What the file says" dir="auto">
-        {visible(seen.text.slice(0, shown))}
+        {visible(beginning(seen.text, shown))}
       </pre>
       {shown < seen.text.length && (
         <p>

@@ -7,7 +7,7 @@ import type { Intervention, Page } from "../../api/shapes";
 import { to } from "../../navigation/places";
 import { Ago } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
-import { Text } from "../../parts/words";
+import { beginning, Text } from "../../parts/words";
 import { Outcome } from "./decision";
 import { subject, title } from "./wording";
 
@@ -34,7 +34,7 @@ export function History() {
               <a class="open" href={`${to("inbox", each.session_id, each.intervention_id)}?show=decided`}>
                 <span class="what">{title(each)}</span>
                 <span class="subject">
-                  {own && <code>{own}</code>} <Text>{theirs.slice(0, LONGEST)}</Text>
+                  {own && <code>{own}</code>} <Text>{beginning(theirs, LONGEST)}</Text>
                 </span>
                 <span class="when">
                   <Outcome of={each} /> {each.resolved_at && <Ago at={each.resolved_at} />}

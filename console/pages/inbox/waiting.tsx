@@ -3,7 +3,7 @@
 import type { Intervention } from "../../api/shapes";
 import { to } from "../../navigation/places";
 import { Ago, Until } from "../../parts/time";
-import { Text } from "../../parts/words";
+import { beginning, Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { Who } from "./asker";
 import { choose, chooseNone, chosen } from "./chosen";
@@ -47,7 +47,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
       {isDecidedTogether(of, may) && (
         <input
           type="checkbox"
-          aria-label={`Decide together: ${own} ${theirs}`.slice(0, LONGEST)}
+          aria-label={beginning(`Decide together: ${own} ${theirs}`, LONGEST)}
           checked={chosen.value.has(of.intervention_id)}
           onChange={(event) => choose(of, event.currentTarget.checked)}
         />
@@ -60,7 +60,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
       >
         <span class="what">{title(of)}</span>
         <span class="subject">
-          {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${theirs.slice(0, LONGEST)}…` : theirs}</Text>
+          {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${beginning(theirs, LONGEST)}…` : theirs}</Text>
         </span>
         <span class="when">
           <Who id={of.session_id} />

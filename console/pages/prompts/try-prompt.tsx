@@ -10,7 +10,7 @@ import { go, to } from "../../navigation/places";
 import { Area, Choice } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { stateInWords } from "../../parts/session-state";
-import { visible } from "../../parts/words";
+import { beginning, visible } from "../../parts/words";
 import type { Prompt, PromptInForce } from "./prompts";
 
 type Message = Shapes["Message"];
@@ -99,7 +99,7 @@ function Attempt({ current, versions, written, sessions }: Shown & { sessions: r
         label="Session"
         value={session.session_id}
         write={setChosen}
-        of={sessions.map((each) => [each.session_id, `${visible(each.goal || "No goal").slice(0, MOST_CHARS)} · ${stateInWords(each).text}`])}
+        of={sessions.map((each) => [each.session_id, `${beginning(visible(each.goal || "No goal"), MOST_CHARS)} · ${stateInWords(each).text}`])}
       />
       <Choice
         label="From where"
@@ -127,5 +127,5 @@ export function standing({ active, draft }: Prompt): string {
 
 function wordsOf({ content, tool_calls: calls }: Message): string {
   const words = content.trim() || `it calls ${(calls ?? []).map(({ name }) => name).join(", ")}`;
-  return visible(words.replace(/\s+/g, " ")).slice(0, MOST_CHARS);
+  return beginning(visible(words.replace(/\s+/g, " ")), MOST_CHARS);
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Json } from "../../parts/json";
 import { Markdown } from "../../parts/markdown";
 import { sayError } from "../../parts/toasts";
-import { Quoted, Text, visible } from "../../parts/words";
+import { beginning, Quoted, Text, visible } from "../../parts/words";
 import type { Conversation, Message } from "./texts";
 import type { Row } from "./trace-rows";
 
@@ -73,7 +73,7 @@ function Observation({ result, conversation }: { result: Message; conversation: 
   const next = whole ? whole.next : result.whole ? 0 : null;
   return (
     <>
-      {visible(text.slice(0, shown))}
+      {visible(beginning(text, shown))}
       {text.length > shown ? (
         <button type="button" onClick={() => setShown(shown + 10 * SHOWN)}>
           Show more

@@ -1,6 +1,7 @@
 /** The rows of the trace: what was thought, the calls that came of it, their inputs and observations. */
 
 import type { Event } from "../../api/shapes";
+import { beginning } from "../../parts/words";
 
 export interface Row {
   key: string;
@@ -90,7 +91,7 @@ function note(event: Event, depth: Row["depth"]): Row {
 }
 
 function made(event: Event, depth: Row["depth"], kind: Row["kind"], name: string, about: string, isTheirs: boolean): Row {
-  const first = about.slice(0, FIRST_CHARS).replace(/\s+/g, " ");
+  const first = beginning(about, FIRST_CHARS).replace(/\s+/g, " ");
   return { key: `${event.seq}`, depth, kind, at: event.at, name, text: first, isTheirs, mark: "", event, hasChildren: false };
 }
 
@@ -105,7 +106,7 @@ function brief(data: Event["data"]): string {
 
 /** Only the beginning is shown, so only that is made. */
 function json(value: unknown): string {
-  return value === undefined || value === null ? "" : JSON.stringify(value).slice(0, FIRST_CHARS);
+  return value === undefined || value === null ? "" : beginning(JSON.stringify(value), FIRST_CHARS);
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -2,11 +2,12 @@
 
 import type { Put } from "../../api/files";
 import type { Session } from "../../api/shapes";
+import { beginning } from "../../parts/words";
 
 /** The beginning of its goal, else its id. */
 export function named({ goal, session_id }: Session): string {
   const line = goal.trim().split("\n", 1)[0] ?? "";
-  const first = line.slice(0, 160);
+  const first = beginning(line, 160);
   return line ? first + (first === goal.trim() ? "" : " …") : `Session ${session_id}`;
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.clock import Clock
-from acta_engine.errors import Fenced, StoreThrottled
+from acta_engine.errors import Fenced, PoisonedSession, StoreThrottled
 from acta_engine.limits.dynamodb import DynamoCounts
 from acta_engine.limits.shares import LeaseChange
 from acta_engine.log.beside import PARTIAL_LIFE, PARTIAL_VERSION, AttemptsChanged, Marker, PartialReply
@@ -101,10 +101,19 @@ class DynamoLog(ClockedTable):
         would refuse it for ten minutes as a mismatch of tokens.
         """
         item = items.commit_item(commit, [each.intervention_id for each in extra_items.interventions])
-        if extra_items == NO_ITEMS:
-            self._put(item)
-        else:
-            self._transact(commit, items.restored_item(item) if extra_items.restored else item, extra_items)
+        try:
+            if extra_items == NO_ITEMS:
+                self._put(item)
+            else:
+                self._transact(
+                    commit, items.restored_item(item) if extra_items.restored else item, extra_items
+                )
+        except AwsRefused as refused:
+            if refused.code == "ValidationException" or "ValidationError" in refused.reasons:
+                raise PoisonedSession(
+                    "a commit is larger than DynamoDB stores, or not as it takes it"
+                ) from None
+            raise
 
     def check_places(self, places: Places) -> None:
         self._counts.check(places)

@@ -15,7 +15,7 @@ from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
 from acta_engine.store.schema import FrozenModel
 from acta_engine.untrusted.quoting import quoted
-from acta_engine.untrusted.visible import one_line
+from acta_engine.untrusted.visible import visible
 
 MAX_TEXT_CHARS = 2_000
 MAX_TAGS = 10
@@ -131,9 +131,9 @@ def as_notes(memories: Sequence[Memory], key: str) -> str:
 
 
 def as_line(memory: Memory) -> str:
-    """The memory on one line, so that it cannot look like anything else."""
+    """The memory on one line, with escapes for line ends, so that it cannot look like anything else."""
     marked = ", noted after reading text from outside" if memory.is_marked else ""
-    return f"[{memory.kind}{marked}] {one_line(memory.text)}"
+    return f"[{memory.kind}{marked}] {visible(memory.text, keep_newlines=False)}"
 
 
 def _words(text: str) -> list[str]:

@@ -128,7 +128,7 @@ def create_memory(api: Api, body: CreateMemory) -> Response:
         memory_id=api.app.clock.new_id(MEMORY),
         agent_id=body.agent_id,
         kind=body.kind,
-        text=body.text.strip(),
+        text=body.text,
         tags=_tags(body),
         source=Source(user=api.caller.user),
         created_at=now,
@@ -172,7 +172,7 @@ def replace_memory(api: Api, memory_id: str, body: PutMemory) -> Response:
     new = old.model_copy(
         update={
             "kind": body.kind,
-            "text": body.text.strip(),
+            "text": body.text,
             "tags": _tags(body),
             "source": Source(session_id=old.source.session_id, user=api.caller.user),
             "updated_at": api.app.clock.now(),

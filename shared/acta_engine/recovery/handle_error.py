@@ -36,7 +36,10 @@ from acta_engine.turn.engine import (
 )
 from acta_engine.turn.model_call import SUMMARY, KeptReply, kept
 
-POISONED = ("STEP_FAILED", "A stored part of the session is damaged ({error}). An operator has to look.")
+POISONED = (
+    "STEP_FAILED",
+    "A part of the session is damaged, or cannot be stored ({error}). An operator has to look.",
+)
 
 
 class ErrorDeps(NamedTuple):

@@ -15,6 +15,7 @@ from acta_engine.errors import (
     AnswerLost,
     AwsDenied,
     CallerError,
+    Conflict,
     FunctionUnavailable,
     StoreThrottled,
     StoreUnavailable,
@@ -26,6 +27,10 @@ START_SECONDS = 5
 MAX_ANSWER_BYTES = 1_048_576
 NEVER_BEGAN = ("Refused", "Runtime.ImportModuleError", "Runtime.HandlerNotFound", "SettingsError")
 """Types of errors after which nothing was done: the function refused the operation, or it did not start."""
+CANNOT_BE_PASSED_ON = ("Function.ResponseSizeTooLarge", "Runtime.MarshalError")
+TOO_LARGE = (
+    "It was done, but the answer is too large to be passed on. Sending it again gives the same: ask for less."
+)
 
 
 @cache
@@ -73,11 +78,11 @@ class LambdaToolFunction:
 
 
 def _read(payload: Any) -> Any:
-    """The JSON that `tool` returned. Raises AnswerLost."""
+    """The JSON that `tool` returned. Raises AnswerLost, Conflict."""
     try:
         body = read_body("invoke", payload, MAX_ANSWER_BYTES + 1)
         if len(body) > MAX_ANSWER_BYTES:
-            raise AnswerLost
+            raise Conflict(TOO_LARGE)
         return json.loads(body)
     except (ValueError, RecursionError, StoreUnavailable) as error:
         raise AnswerLost from error
@@ -87,6 +92,8 @@ def _answer(said: Any, failed: bool) -> Mapping[str, Any]:
     match said:
         case {"errorType": str(kind)} if failed and kind in NEVER_BEGAN:
             raise FunctionUnavailable(f"invoke: {kind}")
+        case {"errorType": str(kind)} if failed and kind in CANNOT_BE_PASSED_ON:
+            raise Conflict(TOO_LARGE)
         case {"answer": dict(answer)} if not failed:
             return answer
         case {"refused": {"code": str(code), "message": str(message), "details": details}} if not failed:

@@ -195,9 +195,14 @@ def _failed(tool: ToolSpec, body: bytes, tells_messages: bool) -> NoReturn:
     if by_lambda and not has_run and kind not in NOT_STARTED and tool.effect != "read":
         raise ToolUnanswered("a tool's function ended without an answer")
     message = f": {raised.get('errorMessage', '')}" if tells_messages else ""
-    said = f"{kind or 'Error'}{message}"[:SHOWN_CHARS]
     how = "has run, but its answer cannot be passed on" if has_run else "failed"
-    raise ToolFailed(f"{tool.name} {how}.", OutsideText("answer", tool.name, said))
+    raise ToolFailed(f"{tool.name} {how}.", _beginning(tool, f"{kind or 'Error'}{message}"))
+
+
+def _beginning(tool: ToolSpec, said: str) -> OutsideText:
+    """What a tool says went wrong: the beginning, and how long all of it is."""
+    size = len(said.encode("utf-8", "surrogatepass"))
+    return OutsideText("answer", tool.name, said[:SHOWN_CHARS], size=size)
 
 
 class LambdaTool:
@@ -318,9 +323,7 @@ def _result(tool: PythonTool, body: bytes) -> str:
     try:
         match json.loads(body):
             case {"error": str(said)}:
-                size = len(said.encode("utf-8", "surrogatepass"))
-                outside = OutsideText("answer", tool.name, said[:SHOWN_CHARS], size=size)
-                raise ToolFailed(f"{tool.name} failed.", outside)
+                raise ToolFailed(f"{tool.name} failed.", _beginning(tool, said))
             case {"result": result}:
                 return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
     except (ValueError, RecursionError):
