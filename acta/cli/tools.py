@@ -104,7 +104,11 @@ NOBODY_TO_ASK = "there is nobody to ask: give --pin with what was looked at, or 
 
 
 def refresh(arguments: Namespace) -> int:
-    found = connect(arguments, role="admin").mcp_servers.refresh(arguments.name)["items"]
+    listed = connect(arguments, role="admin").mcp_servers.refresh(arguments.name)
+    found = listed["items"]
+    for line in (listed.get("broken"), *map(_cut, found)):
+        if line:
+            note(visible(line, keep_newlines=False))
     columns: Columns = {
         "tool": "tool",
         "state": "state",
@@ -163,7 +167,15 @@ def _about(one: Mapping[str, Any]) -> Iterator[str]:
     yield f"{name} ({one['state']}; says that it only reads: {_reads(one)}; pin {one['pin']})"
     for line in str(one["description"]).splitlines():
         yield f"    {line}"
+    if cut := _cut(one):
+        yield cut
     yield f"    input: {json.dumps(one['input_schema'], ensure_ascii=False)}"
+
+
+def _cut(one: Mapping[str, Any]) -> str | None:
+    """What an admin should know of a description that is too long for models."""
+    most = one.get("cut_after")
+    return f"{one['tool']}: models get the first {most:,} characters of this description." if most else None
 
 
 def _reads(one: Mapping[str, Any]) -> str:

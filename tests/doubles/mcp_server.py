@@ -1,5 +1,6 @@
 """An MCP server on the loopback address, of either kind: it says what it is told to say, and keeps what it heard."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,9 +24,10 @@ def text(said: str, **more: Any) -> Answer:
 
 
 class McpSink(Sink):
-    """`tools`: what it lists. `called`: from a call's arguments to its result. `modern` False: it knows the revision
-    2025-11-25 alone. `token`: the value that the header `Authorization` must have. `as_events`: answers come as event
-    streams. `ttl_ms`: of its list. `asked_of_task`: from a method about a task and its parameters to the result.
+    """`tools`: what it lists. `called`: from a call's arguments to its result. `modern` False: it knows `revision`
+    alone, and `known` are its sessions. `token`: the value that the header `Authorization` must have. `as_events`:
+    answers come as event streams. `ttl_ms`: of its list. `asked_of_task`: from a method about a task and its parameters
+    to the result.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class McpSink(Sink):
         tools: list[Answer] | None = None,
         *,
         modern: bool = True,
+        revision: str = "2025-11-25",
         token: str = "",
         as_events: bool = False,
         ttl_ms: int = 0,
@@ -42,6 +45,9 @@ class McpSink(Sink):
         self.called: Callable[[Mapping[str, Any]], Answer] = lambda arguments: text("found")
         self.asked_of_task: Callable[[str, Mapping[str, Any]], Answer] | None = None
         self.modern = modern
+        self.revision = revision
+        self.known: set[str] = set()
+        self._sessions = itertools.count(1)
         self.token = token
         self.as_events = as_events
         self.ttl_ms = ttl_ms
@@ -84,12 +90,13 @@ class McpSink(Sink):
     def _older(self, heard: Heard) -> Reply:
         match heard.body:
             case {"method": "initialize"}:
-                said = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {}}
-                reply = self._result(heard, said)
-                return reply._replace(headers={**reply.headers, "Mcp-Session-Id": "s-1"})
+                said = {"protocolVersion": self.revision, "capabilities": {"tools": {}}, "serverInfo": {}}
+                reply, session = self._result(heard, said), f"s-{next(self._sessions)}"
+                self.known.add(session)
+                return reply._replace(headers={**reply.headers, "Mcp-Session-Id": session})
             case None:
                 return Reply(200, b"")
-        if heard.headers.get("mcp-session-id") != "s-1":
+        if heard.headers.get("mcp-session-id") not in self.known:
             return Reply(
                 400, b'{"jsonrpc": "2.0", "error": {"code": -32000, "message": "no session"}, "id": null}'
             )
@@ -118,3 +125,29 @@ class McpSink(Sink):
             f': hello\n\ndata: {{"jsonrpc": "2.0", "method": "notifications/message"}}\n\ndata: {message}\n\n'
         )
         return Reply(status, events.encode(), {"Content-Type": "text/event-stream"})
+
+
+class Forgetful(McpSink):
+    """It has a handshake, and forgets its sessions when it hears the method in one of them, the first `times` times."""
+
+    def __init__(
+        self,
+        method: str,
+        refusal: Reply,
+        times: int = 1,
+        tools: list[Answer] | None = None,
+        revision: str = "2025-11-25",
+    ) -> None:
+        super().__init__(tools, modern=False, revision=revision)
+        self.method, self.refusal, self.times = method, refusal, times
+
+    def reply_to(self, heard: Heard) -> Reply:
+        mine = heard.body and heard.body["method"] == self.method and heard.headers.get("mcp-session-id")
+        if not mine or self.times == 0:
+            return super().reply_to(heard)
+        self.times -= 1
+        self.known.clear()
+        if self.refusal.status == 200:  # such an answer names its request
+            body = json.dumps({**json.loads(self.refusal.body), "id": heard.body["id"]})
+            return self.refusal._replace(body=body.encode())
+        return self.refusal

@@ -81,6 +81,7 @@ TABLE = {
     "shared/acta_engine/tools/mcp/oauth.py _SHOWN_URL": Met("the metadata of an authorization server"),
     "shared/acta_engine/tools/mcp/oauth.py _TOKEN": Met("the answer of an authorization server"),
     "shared/acta_engine/tools/mcp/schema_words.py _FORMAT": Met("a format in an MCP server's schema"),
+    "shared/acta_engine/tools/mcp/servers.py _MARKS": Met("a list of an MCP server's tools"),
     "shared/acta_engine/tools/mcp/exchange.py _TOKEN": Met("a mark in an MCP server's schema"),
     "shared/acta_engine/tools/schema.py _ESCAPES": Met("a pattern in a tenant's schema"),
     "shared/acta_engine/tools/tenant/credentials.py _ESCAPE": Met("the answer of a tool's server"),

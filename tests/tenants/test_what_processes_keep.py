@@ -21,7 +21,7 @@ from acta_engine.memories.memory import RelevantMemories
 from acta_engine.settings import Settings
 from acta_engine.store.keys import notification_secrets_prefix
 from acta_engine.tools.mcp.server import McpConnection
-from acta_engine.tools.mcp.servers import Listing, McpServers, _Used
+from acta_engine.tools.mcp.servers import LeftOut, Listing, McpServers, _Used
 from acta_engine.tools.secret_reader import ToolSecretReader
 from acta_engine.turn.engine import position
 from tests.agents.test_store import make_agent
@@ -103,7 +103,7 @@ def lists_of_servers(aws: Aws) -> See:
     def see(tenant: str, mark: str) -> object:
         key = _Used(servers, tenant, connection).key
         if servers._listings.fresh(key) is None:
-            servers._listings.keep(key, Listing(cast(Any, (mark,)), 600))
+            servers._listings.keep(key, Listing({mark: LeftOut(mark, "")}, 600, None, servers._check))
         return servers._listings.fresh(key)
 
     return see

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { ask, at } from "../../api/request";
+import type { Shapes } from "../../api/shapes";
 import { counted } from "../../parts/amounts";
 import { Diff } from "../../parts/diff";
 import { Line, Tick } from "../../parts/field";
@@ -29,13 +30,16 @@ interface Shown {
 
 export function ListedTools({ server, onDone }: Shown) {
   const [listed, setListed] = useState<Listed[]>();
+  const [broken, setBroken] = useState<string | null>(null);
   const [wishes, setWishes] = useState<Record<string, Wish>>({});
   const { isBusy, failure, act } = useAct();
   const path = at("/v1/mcp-servers/{}", server.name);
   const chosen = Object.keys(wishes).length;
 
   const read = async () => {
-    setListed((await ask<{ items: Listed[] }>("POST", `${path}/refresh`)).data.items);
+    const { data } = await ask<Shapes["ListedMcpTools"]>("POST", `${path}/refresh`);
+    setListed(data.items);
+    setBroken(data.broken);
     setWishes({});
   };
   useEffect(() => void act(read), [server.version, server.created_at]);
@@ -64,6 +68,7 @@ export function ListedTools({ server, onDone }: Shown) {
       </div>
       <Refusal error={failure} />
       {isBusy && !listed && <p class="hint">Asking the server …</p>}
+      {broken && <p class="notice warning">These are not all of its tools. {visible(broken)}</p>}
       {listed?.length === 0 && <p class="empty">It has no tools.</p>}
       <ul class="cards" aria-label="Tools of the server">
         {listed?.map((each) => (
@@ -102,7 +107,7 @@ interface OfOne {
 }
 
 function One({ of, wish, onWish }: OfOne) {
-  const { name, state, reason, description, input_schema, annotations, confirmed } = of;
+  const { name, state, reason, description, cut_after, input_schema, annotations, confirmed } = of;
   const [tone, text] = STATES[state];
   const isOffered = state !== "gone" && state !== "unusable";
   const isChanged = state === "changed" && confirmed !== null;
@@ -117,6 +122,9 @@ function One({ of, wish, onWish }: OfOne) {
         <Diff before={confirmed.description} after={description} label="The confirmed description, and the present one" />
       ) : (
         <Long by={state === "gone" ? "What was confirmed" : "The server's description"}>{description || confirmed?.description || "Nothing."}</Long>
+      )}
+      {cut_after && (
+        <p class="hint">Models get the first {cut_after} characters of this description, and no more.</p>
       )}
       {isChanged && written(confirmed.input_schema) !== written(input_schema) && (
         <Diff before={written(confirmed.input_schema)} after={written(input_schema)} label="What it took, and what it takes now" />

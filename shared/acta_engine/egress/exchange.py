@@ -19,7 +19,7 @@ from acta_engine.egress.address import Target
 from acta_engine.egress.keepalive import keep_alive
 
 MAX_BYTES = 2_097_152
-"""The most that an answer may have, also after its content encoding is undone."""
+"""The most that an answer usually may have, also after its content encoding is undone."""
 CHUNK_BYTES = 65_536
 MAX_CODINGS = 4
 MAX_MEMBERS = 1_000
@@ -70,10 +70,10 @@ class NoAnswer(Exception):
 
 
 class AnswerTooLarge(Exception):
-    """The answer has more than `MAX_BYTES`."""
+    """The answer has more bytes than it may have."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(f"answered with more than {MAX_BYTES:,} bytes")
+    def __init__(self, status: int, most: int) -> None:
+        super().__init__(f"answered with more than {most:,} bytes")
         self.status = status
 
 
@@ -86,11 +86,12 @@ def exchange(
     watch: Watch | None = None,
     *,
     status_only: bool = False,
+    most: int = MAX_BYTES,
 ) -> HttpAnswer:
     """Sends a request and returns its answer. `seconds`: for everything together; what is left of
     `CallContext.deadline_seconds` for a tool, `SECONDS` of `shared/acta_engine/notifications/webhooks.py` for a
     notification. `watch`: reads an answer that is an event stream; such an answer may break off. `status_only`: the
-    answer's body is not read, so whatever is wrong with it, the status counts.
+    answer's body is not read, so whatever is wrong with it, the status counts. `most`: bytes of the answer.
 
     Raises NotSent, NoAnswer, AnswerTooLarge.
     """
@@ -115,7 +116,7 @@ def exchange(
         with suppress(BrokenPipeError):  # a server that refuses a request may answer before it has read it
             connection.request(method, target.path, body, {"Host": _host(target), **headers})
         response.begin()
-        answer = _read(response, watch, status_only=status_only)
+        answer = _read(response, watch, most, status_only=status_only)
     except (OSError, ValueError, http.client.HTTPException) as error:
         # `status` is a text until the first line of the answer has come
         status = response.status if isinstance(response.status, int) else None
@@ -162,7 +163,9 @@ class _BrokenOff(http.client.HTTPException):
     """The connection ended before the announced length."""
 
 
-def _read(response: http.client.HTTPResponse, watch: Watch | None, *, status_only: bool) -> HttpAnswer:
+def _read(
+    response: http.client.HTTPResponse, watch: Watch | None, most: int, *, status_only: bool
+) -> HttpAnswer:
     headers = {name.lower(): value for name, value in response.getheaders()}
     answer = HttpAnswer(response.status, response.getheader("Location"), b"", headers)
     if status_only:
@@ -171,19 +174,19 @@ def _read(response: http.client.HTTPResponse, watch: Watch | None, *, status_onl
     codings = [coding for coding in map(str.strip, named) if coding not in ("", "identity")]
     is_stream = watch is not None and answer.content_type == EVENT_STREAM
     if watch is not None and is_stream and not codings:
-        return _watched(response, answer, watch)
+        return _watched(response, answer, watch, most)
     body = bytearray()
     while chunk := response.read(CHUNK_BYTES):
         body += chunk
-        if len(body) > MAX_BYTES:
-            raise AnswerTooLarge(answer.status)
+        if len(body) > most:
+            raise AnswerTooLarge(answer.status, most)
     if response.length:
         announced = len(body) + response.length
         raise _BrokenOff(
             f"broke off its answer after {len(body):,} of the {announced:,} bytes that it announced"
         )
     try:
-        answer = answer._replace(body=_without(codings, bytes(body), answer.status))
+        answer = answer._replace(body=_without(codings, bytes(body), answer.status, most))
     except _Unread as unread:
         return answer._replace(unread=str(unread))
     if watch is not None and is_stream:
@@ -195,7 +198,7 @@ class _Unread(Exception):
     """The message is `HttpAnswer.unread`."""
 
 
-def _without(codings: list[str], body: bytes, status: int) -> bytes:
+def _without(codings: list[str], body: bytes, status: int, most: int) -> bytes:
     """The body without its content encodings, the last one first (RFC 9110, 8.4). Where a label is wrong, the body is
     taken as it is. Raises _Unread and AnswerTooLarge.
     """
@@ -207,16 +210,16 @@ def _without(codings: list[str], body: bytes, status: int) -> bytes:
         if coding in NOT_READ:
             raise _Unread(f"its content encoding is {coding}, which Acta does not read")
         if coding.removeprefix("x-") in ("gzip", "deflate"):
-            body = _inflated(coding, body, status)
+            body = _inflated(coding, body, status, most)
     return body
 
 
-def _inflated(coding: str, body: bytes, status: int) -> bytes:
+def _inflated(coding: str, body: bytes, status: int, most: int) -> bytes:
     """Takes each form that servers send under either label: gzip, zlib, and for `deflate` also what has no header."""
     forms = [31] if body.startswith(GZIP) else [15, -15] if coding == "deflate" else [15]
     for form in forms:
         with suppress(zlib.error):
-            return _members(form, body, status)
+            return _members(form, body, status, most)
     try:
         body.decode()
     except UnicodeDecodeError:
@@ -224,14 +227,14 @@ def _inflated(coding: str, body: bytes, status: int) -> bytes:
     return body
 
 
-def _members(form: int, body: bytes, status: int) -> bytes:
+def _members(form: int, body: bytes, status: int, most: int) -> bytes:
     """Raises AnswerTooLarge, before more than that was inflated, and zlib.error."""
     whole, rest = bytearray(), body
     for _ in range(MAX_MEMBERS):
         member = zlib.decompressobj(form)
-        whole += member.decompress(rest, MAX_BYTES + 1 - len(whole))
-        if len(whole) > MAX_BYTES:
-            raise AnswerTooLarge(status)
+        whole += member.decompress(rest, most + 1 - len(whole))
+        if len(whole) > most:
+            raise AnswerTooLarge(status, most)
         if not member.eof:
             raise zlib.error("it ends too early")
         rest = member.unused_data
@@ -240,7 +243,7 @@ def _members(form: int, body: bytes, status: int) -> bytes:
     raise zlib.error("it has too many members")
 
 
-def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watch) -> HttpAnswer:
+def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watch, most: int) -> HttpAnswer:
     """Reads an event stream until its reader has what it wants, or the stream ends, however it does."""
     size = 0
     while True:
@@ -251,8 +254,8 @@ def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watc
         if not chunk:
             return answer
         size += len(chunk)
-        if size > MAX_BYTES:
-            raise AnswerTooLarge(answer.status)
+        if size > most:
+            raise AnswerTooLarge(answer.status, most)
         if watch(chunk):
             return answer._replace(is_whole=False)
 

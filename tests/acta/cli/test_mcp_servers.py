@@ -81,6 +81,19 @@ def test_what_a_server_says_is_shown_harmless(
     assert json.loads(capsys.readouterr().out)[0]["pin"] == PIN
 
 
+def test_what_is_missing_in_a_list_and_what_models_do_not_get_is_said_beside_it(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {"items": [listed("search", cut_after=1_999)], "broken": "The server listed more than 2 tools."}
+    deployment.on("POST", f"{DESK}/refresh", success(shown))
+    deployment.on("POST", f"{DESK}/confirm", success(server()))
+    for command in (("refresh", "desk"), ("confirm", "desk", "search", "--yes")):
+        assert acta("mcp", *command) == 0
+        assert "search: models get the first 1,999 characters of this description." in capsys.readouterr().err
+    assert acta("mcp", "refresh", "desk") == 0
+    assert "The server listed more than 2 tools." in capsys.readouterr().err
+
+
 def test_what_is_confirmed_is_what_was_shown(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:

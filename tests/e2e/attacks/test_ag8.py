@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.bench.stand.script import Call, Reply
-from tests.doubles.mcp_server import PAY, SEARCH, McpSink
+from tests.doubles import http_sink
+from tests.doubles.mcp_server import PAY, SEARCH, Forgetful, McpSink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import ConversingProvider, anthropic_at, confirm_search, planned
@@ -74,7 +75,8 @@ def test_a_server_s_question_or_tool_that_nobody_could_read_again_ends_nothing_e
         server.called = lambda params: {"resultType": "input_required", "inputRequests": {"a": request}}
         assert len(confirm_search(boss, "desk", server.url("/mcp"))) == 1
         server.tools = [SEARCH, {**PAY, "inputSchema": deep}]
-        refused(boss.post(f"{path}/refresh"), 409, "CONFLICT")
+        listed = boss.post(f"{path}/refresh").json()["data"]["items"]
+        assert {each["tool"]: each["state"] for each in listed} == {"search": "confirmed", "pay": "unusable"}
         server.tools = [SEARCH]
 
         stage = Stage(boss, llmock.tool_mode("off"))
@@ -86,3 +88,36 @@ def test_a_server_s_question_or_tool_that_nobody_could_read_again_ends_nothing_e
         assert server.methods.count("tools/call") == 1
         assert boss.http.get("/v1/tools").status_code == 200
         assert boss.http.delete(f"{path}?force=true").status_code == 204
+
+
+def test_an_old_server_that_forgets_its_session_and_lists_odd_tools_serves_a_session_all_the_same(
+    behind: Behind, llmock: Any, llmock_server: Any, admit: Admit
+) -> None:
+    boss = admit(role="admin")
+    lost = b'{"jsonrpc": "2.0", "error": {"code": -32001, "message": "Session not found"}, "id": null}'
+    many = [{**PAY, "name": f"pay-{number}"} for number in range(220)]
+    odd = [
+        {**PAY, "description": "x" * 3_000_000},
+        {"name": 5},
+        {**PAY, "name": "deep", "inputSchema": too_deep()},
+    ]
+    with (
+        Forgetful(
+            "tools/call", http_sink.Reply(404, lost), 2, [*odd, *many, SEARCH], revision="2024-11-05"
+        ) as server,
+        behind.configured("step", **anthropic_at(llmock_server.base_url("anthropic"))),
+        behind.configured("tool", "admin", ACTA_HTTP_TOOL_ALLOW=server.at),
+    ):
+        listed = confirm_search(boss, "old", server.url("/mcp"))
+        states = [each["state"] for each in listed]
+        assert (states.count("new"), states.count("unusable")) == (221, 3)
+
+        stage = Stage(boss, llmock.tool_mode("off"))
+        stage.prepare(
+            do(plan("Search")), do(Calls("old__search", {"q": "x"}), text="I search."), end("Yes.", 1)
+        )
+        seen = boss.finished(boss.start("Search"))
+        assert seen.session["state"] == "completed"
+        assert "found" in "".join(stage.results(seen))
+        assert server.methods.count("tools/call") == 3
+        assert boss.http.delete("/v1/mcp-servers/old?force=true").status_code == 204

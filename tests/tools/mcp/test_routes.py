@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools.operations import list_mcp_tools
+from acta_engine.tools.operations import NO_ROOM, list_mcp_tools
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.doubles.http_sink import Reply
@@ -238,6 +238,61 @@ def test_a_server_is_its_tenant_s_and_its_admins_alone(desk: Desk) -> None:
     assert desk.admin.request("GET", "/v1/mcp-servers/desk").status == 404
 
 
+def test_an_admin_is_told_where_a_description_is_cut_and_it_is_cut_there(desk: Desk) -> None:
+    sizes = {"short": 2_000, "long": 2_001, "padded": 2_000}
+    desk.server.tools = [{**SEARCH, "name": name, "description": "é" * size} for name, size in sizes.items()]
+    desk.server.tools[2] = {**desk.server.tools[2], "description": f"  {'é' * 2_000}\n"}
+    desk.put()
+    assert {name: one["cut_after"] for name, one in desk.listed().items()} == {
+        "short": None,
+        "long": 1_999,
+        "padded": None,
+    }
+    desk.confirm("long")
+    assert desk.listed()["long"]["confirmed"]["description"] == "é" * 2_001
+    told = desk.admin.request("GET", "/v1/tools/desk__long").data["description"]
+    assert told.count("é") == 1_999
+
+
+def test_a_list_that_is_not_whole_says_so_and_takes_no_confirmed_tool_for_gone(desk: Desk) -> None:
+    desk.put()
+    desk.confirm("pay")
+    usual = desk.server._modern
+
+    def reply(heard: Any) -> Reply:
+        if heard.body["params"].get("cursor"):
+            return Reply(500, b"down")
+        return desk.server._result(heard, {"tools": [SEARCH], "nextCursor": "2"})
+
+    desk.server._modern = reply  # type: ignore[method-assign]
+    answer = desk.admin.request("POST", "/v1/mcp-servers/desk/refresh").data
+    assert answer["broken"] == "The server answered with status 500, asked for page 2 of its tools."
+    search, pay = answer["items"]
+    assert (search["state"], pay["tool"], pay["state"]) == ("new", "pay", "unusable")
+    assert pay["reason"] == f"It is not among the tools that could be read. {answer['broken']}"
+    assert desk.confirm("search").status == 200
+    desk.server._modern = usual  # type: ignore[method-assign]
+    assert desk.admin.request("POST", "/v1/mcp-servers/desk/refresh").data["broken"] is None
+
+
+def test_what_a_server_says_is_shown_as_far_as_an_answer_can_have_it_the_shortest_first(desk: Desk) -> None:
+    big = {**PAY, "description": "x" * 16_000, "inputSchema": {"type": "object", "title": "x" * 14_000}}
+    desk.server.tools = [*({**big, "name": f"big-{n}"} for n in range(120)), SEARCH]
+    desk.put()
+    listed = desk.listed()
+    shown = [name for name, one in listed.items() if one["state"] == "new"]
+    assert 90 < len(shown) < 110
+    assert "search" in shown
+    lost = next(one for one in listed.values() if one["state"] == "unusable")
+    assert (lost["reason"], lost["input_schema"]) == (NO_ROOM, {})
+    refused = desk.admin.request(
+        "POST",
+        "/v1/mcp-servers/desk/confirm",
+        json_body={"tools": {lost["tool"]: {"pin": lost["pin"]}}},
+    )
+    assert NO_ROOM in refused.error["details"][f"tools.{lost['tool']}"][0]
+
+
 def test_a_stale_write_changes_nothing(desk: Desk) -> None:
     desk.put()
     desk.put(timeout_seconds=90)
@@ -254,10 +309,10 @@ def test_a_schema_that_could_not_be_read_again_is_never_confirmed(desk: Desk, va
         value = [value]
     desk.server.tools = [{**PAY, "inputSchema": {"type": "object", "examples": [value]}}, SEARCH]
     desk.put()
-    refused = desk.admin.request("POST", "/v1/mcp-servers/desk/refresh")
-    assert refused.status == 409
-    assert "JSON that Acta does not take" in refused.error["message"]
+    listed = desk.listed()
+    assert (listed["pay"]["state"], listed["search"]["state"]) == ("unusable", "new")
+    assert listed["pay"]["reason"].startswith("What the server says of it is n")
     wanted = {"tools": {"pay": {"pin": "0" * 64}}}
-    assert desk.admin.request("POST", "/v1/mcp-servers/desk/confirm", json_body=wanted).status == 409
+    assert desk.admin.request("POST", "/v1/mcp-servers/desk/confirm", json_body=wanted).status == 400
     assert desk.admin.request("GET", "/v1/tools").status == 200
     assert desk.admin.request("DELETE", "/v1/mcp-servers/desk").status == 204

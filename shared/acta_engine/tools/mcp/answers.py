@@ -10,7 +10,12 @@ from acta_engine.api.answers import TypedDict, copied
 from acta_engine.api.formats import Instant
 from acta_engine.tools.answers import SecretReferenceView
 from acta_engine.tools.mcp import server as stored
-from acta_engine.tools.mcp.server import ConfirmedTool, McpServerAuth, offered_name
+from acta_engine.tools.mcp.server import (
+    MAX_SHOWN_DESCRIPTION_CHARS,
+    ConfirmedTool,
+    McpServerAuth,
+    offered_name,
+)
 
 
 class ClientCredentialsView(TypedDict):
@@ -74,9 +79,11 @@ class ListedMcpToolView(TypedDict):
     state: Literal["new", "confirmed", "changed", "gone", "unusable"]
     """`changed`: calls are refused until it is confirmed anew. `gone`: the server lists it no longer."""
     reason: str | None
-    """Why it is unusable."""
+    """Why it is unusable, or why nothing is known of it."""
     title: str
     description: str
+    cut_after: int | None
+    """Models get so many characters of the description and no more. null: all of it."""
     input_schema: dict[str, Any]
     annotations: dict[str, bool]
     pin: str
@@ -85,9 +92,11 @@ class ListedMcpToolView(TypedDict):
 
 
 class ListedMcpToolsView(TypedDict):
-    """All of a server's tools."""
+    """A server's tools, as far as they could be read."""
 
     items: list[ListedMcpToolView]
+    broken: str | None
+    """Why these are not all of the server's tools. null: they are."""
 
 
 def mcp_server_view(server: stored.McpServer) -> McpServerView:
@@ -111,33 +120,44 @@ def _confirmed_view(server: str, one: ConfirmedTool) -> ConfirmedMcpToolView:
     )
 
 
-def listed_view(server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]]) -> list[ListedMcpToolView]:
-    """`listed`: what the server says now, by the tools' names. Those that it no longer lists come last."""
+def listed_view(
+    server: stored.McpServer, listed: Mapping[str, Mapping[str, Any]], broken: str | None
+) -> ListedMcpToolsView:
+    """`listed`: what the server says now, by the tools' names. Those that it no longer lists come last. `broken`: why
+    it may list others, a sentence's end.
+    """
+    why = None if broken is None else f"The server {broken}."
     gone: dict[str, Any] = {
-        "unusable": None,
+        "unusable": None if why is None else f"It is not among the tools that could be read. {why}",
         "title": "",
         "description": "",
         "input_schema": {},
         "annotations": {},
     }
     view = [_listed(server, one) for one in listed.values()]
-    return view + [
-        {**_listed(server, {"tool": one.tool, "pin": one.pin, **gone}), "state": "gone"}
+    lost = [
+        _listed(server, {"tool": one.tool, "pin": one.pin, **gone})
         for one in server.tools
         if one.tool not in listed
     ]
+    for one in lost if why is None else ():
+        one["state"] = "gone"
+    return {"items": view + lost, "broken": why}
 
 
 def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolView:
     confirmed = server.confirmed(one["tool"])
     state: Any = "new" if confirmed is None else "confirmed" if confirmed.pin == one["pin"] else "changed"
+    left_out = None if state == "confirmed" else one.get("no_room")
+    unusable, size = one["unusable"] or left_out, len(one["description"].strip())
     return {
         "tool": one["tool"],
         "name": offered_name(server.name, one["tool"]),
-        "state": state if one["unusable"] is None else "unusable",
-        "reason": one["unusable"],
+        "state": state if unusable is None else "unusable",
+        "reason": unusable,
         "title": one["title"],
         "description": one["description"],
+        "cut_after": MAX_SHOWN_DESCRIPTION_CHARS - 1 if size > MAX_SHOWN_DESCRIPTION_CHARS else None,
         "input_schema": one["input_schema"],
         "annotations": one["annotations"],
         "pin": one["pin"],

@@ -3,7 +3,8 @@
 Messages are JSON-RPC, and headers repeat some of what they say. There are two eras of the protocol (MCP 2026-07-28,
 Streamable HTTP, Versioning; 2025-11-25, transports, lifecycle). The newer one is stateless, with neither a handshake
 nor a session: each request says all there is to know. It is tried first, and the refusal of an older server leads to a
-handshake ("Backward compatibility"). A process remembers the era of each server.
+handshake ("Backward compatibility"). A process remembers the era of each server. A server that has forgotten its
+session gets another handshake, and the request again where that can do no harm (ADR 174).
 
 A server may want to see arguments in headers, too: properties of its schema with `x-mcp-header` (2026-07-28, "Custom
 headers from tool parameters"). Event streams are those of WHATWG HTML, Server-sent events.
@@ -12,7 +13,7 @@ Hosts are held to the operator's list at each request and redirect. No header wi
 than the server's.
 
     McpFailed
-    ├── NotReached      nothing was sent
+    ├── NotReached      nothing was sent, or the server refused it before it read it
     ├── NotAnswered     the request may have arrived, and no answer came
     ├── HttpRefused     a status that is no answer of MCP
     ├── RpcRefused      the server's own error
@@ -32,6 +33,7 @@ from urllib.parse import urljoin
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.egress.exchange import (
     EVENT_STREAM,
+    MAX_BYTES,
     AnswerTooLarge,
     HttpAnswer,
     NoAnswer,
@@ -44,8 +46,12 @@ from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
 """The version that is asked for where a server knows only those that begin with a handshake."""
-VERSIONS_WITH_HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
-"""Those that a server may choose instead. What is used of them here is the same."""
+VERSIONS_WITH_HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Those that a server may choose instead. What is used of them is the same, but 2025-03-26 may answer in batches."""
+VERSION_HEADER_SINCE = "2025-06-18"
+"""Older revisions do not know the header `MCP-Protocol-Version`, so their servers do not get it."""
+MAX_SESSIONS = 3
+"""The most handshakes of one operation with a server that forgets its sessions."""
 Era = Literal["stateless", "with_handshake"]
 
 ACCEPT = "application/json, text/event-stream"
@@ -60,15 +66,24 @@ HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED = -32020, -32021, -3202
 STATELESS_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUPPORTED))
 """Codes that only a server of the stateless version answers with."""
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
+INVALID_REQUEST, SESSION_NOT_FOUND = -32600, -32001
+"""Codes with which servers say that they know no such session. The SDKs use the latter for a timeout, too."""
+
+Message = Mapping[str, Any]
 
 
 class RpcCall(NamedTuple):
-    """A request. `name`: the tool's name or the task's id, which a header repeats. `headers`: additional headers."""
+    """A request. `name`: the tool's name or the task's id, which a header repeats. `headers`: additional headers.
+    `may_repeat` False: it is made again only if the server has not read it. `read`: from an answer's text to its
+    messages, None for the usual way.
+    """
 
     method: str
     params: Mapping[str, Any]
     name: str | None = None
     headers: Mapping[str, str] = {}
+    may_repeat: bool = True
+    read: Callable[[str], Any] | None = None
 
 
 class RpcErrorObject(NamedTuple):
@@ -100,8 +115,8 @@ def request_with_handshake(call: RpcCall, id: int) -> bytes:
     return _body(call.method, call.params, id)
 
 
-def initialize_body(id: int) -> bytes:
-    params = {"protocolVersion": WITH_HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+def initialize_body(id: int, version: str) -> bytes:
+    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": CLIENT}
     return _body("initialize", params, id)
 
 
@@ -128,11 +143,12 @@ def _body(method: str, params: Mapping[str, Any], id: int) -> bytes:
 def error_of(message: Mapping[str, Any]) -> RpcErrorObject | None:
     """The error in a message; None: it has none."""
     match message.get("error"):
-        case {"code": int(code), **rest}:
-            said = rest.get("message")
-            return RpcErrorObject(code, said if isinstance(said, str) else "", rest.get("data"))
-        case dict():
-            return RpcErrorObject(0, "", None)
+        case dict(error):
+            code, said = error.get("code"), error.get("message")
+            number = code if isinstance(code, int) and not isinstance(code, bool) else 0
+            return RpcErrorObject(number, said if isinstance(said, str) else "", error.get("data"))
+        case str(said):
+            return RpcErrorObject(0, said, None)
         case _:
             return None
 
@@ -182,7 +198,7 @@ class EventReader:
         if not line:
             data, self._data = self._data, []
             return ServerSentEvent("\n".join(data), self.last_id) if data else None
-        field, _, value = line.partition(":")
+        field, _, value = line.removeprefix("\ufeff").partition(":")
         value = value.removeprefix(" ")
         if field == "data":
             self._data.append(value)
@@ -291,6 +307,8 @@ LONGEST_RETRY_SECONDS = 30
 USUAL_RETRY_SECONDS = 1.0
 """The wait before a broken stream is asked for again, if the stream has not said how long to wait."""
 MAX_RESUMES = 5
+MAX_ANSWER_BYTES = 12_582_912
+"""The most bytes of an answer with all its messages. One message has `MAX_BYTES`, unless it lists tools."""
 GOODBYE_SECONDS = 2
 SHOWN_BYTES = 1_000
 
@@ -324,11 +342,50 @@ class HttpRefused(McpFailed):
         self.said = said
         self.challenge = challenge
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether no session took the request: the specification has 404 for that alone."""
+        return self.status == 404
+
+    @property
+    def may_be_forgotten(self) -> bool:
+        """Whether the server may have forgotten the session. Some say so with 400, 401 or 410."""
+        return self.status in (400, 401, 404, 410)
+
 
 class RpcRefused(McpFailed):
-    def __init__(self, error: RpcErrorObject) -> None:
+    """`status`: of the HTTP answer. `names_request`: the error has the request's id."""
+
+    def __init__(self, error: RpcErrorObject, status: int = 200, names_request: bool = True) -> None:
         super().__init__(f"answered with error {error.code}")
         self.error = error
+        self.status = status
+        self.names_request = names_request
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the server refused the request before it read it: then an error does not name it (JSON-RPC 2.0,
+        Response object, `id`).
+        """
+        unnamed = not self.names_request and self.status in (400, 401, 404, 410)
+        return unnamed or (self.status == 404 and self.error.code == SESSION_NOT_FOUND)
+
+    @property
+    def may_be_forgotten(self) -> bool:
+        is_session = self.error.code in (SESSION_NOT_FOUND, INVALID_REQUEST)
+        return is_session or self.is_unread or self.status == 404
+
+
+class SessionsForgotten(NotReached):
+    """The server has forgotten each of `MAX_SESSIONS` sessions. `refused`: its last refusal."""
+
+    def __init__(self, refused: HttpRefused | RpcRefused) -> None:
+        super().__init__(f"forgot each of {MAX_SESSIONS} sessions at once: it {refused}")
+        self.refused = refused
+
+
+class NewSession(McpFailed):
+    """There is another session, in which cursors of the former one mean nothing."""
 
 
 class Eras:
@@ -372,6 +429,7 @@ class McpExchange:
         self._credentials: Mapping[str, str] | None = None
         self._version = ""
         self._session = ""
+        self._sessions = 0
 
     def __enter__(self) -> Self:
         return self
@@ -379,18 +437,17 @@ class McpExchange:
     def __exit__(self, *_: object) -> None:
         if self._session:
             self._deadline = time.monotonic() + GOODBYE_SECONDS
-            headers = {"MCP-Protocol-Version": self._version, "Mcp-Session-Id": self._session}
             with suppress(McpFailed):
-                self._send("DELETE", headers, None, status_only=True)
+                self._send("DELETE", self._session_headers(), None, status_only=True)
 
-    def request(self, call: RpcCall) -> Mapping[str, Any]:
-        """The result. Raises McpFailed."""
+    def request(self, call: RpcCall) -> Message:
+        """The result. Raises McpFailed, and NewSession for a page if its cursor belongs to a session that is lost."""
         if self._version:
             return self._in_session(call)
         era = self._eras.of(self._url)
         if era == "with_handshake":
             try:
-                self._initialize()
+                self._begin_session()
             except (RpcRefused, HttpRefused):
                 self._eras.forget(self._url)  # the next operation finds out anew
                 raise
@@ -398,7 +455,7 @@ class McpExchange:
         try:
             result = self.stateless(call)
         except (RpcRefused, HttpRefused) as refused:
-            known = era == "stateless" and call.method != LIST_TOOLS
+            known = era == "stateless" and (call.method != LIST_TOOLS or "cursor" in call.params)
             if known or not _may_want_a_handshake(refused):
                 raise
             try:
@@ -410,7 +467,7 @@ class McpExchange:
         self._eras.learn(self._url, "stateless")
         return result
 
-    def stateless(self, call: RpcCall) -> Mapping[str, Any]:
+    def stateless(self, call: RpcCall) -> Message:
         """The result, in the newer revision and no other. Raises McpFailed."""
         try:
             return self._stateless_once(call)
@@ -420,57 +477,102 @@ class McpExchange:
                 raise
         return self._stateless_once(call)
 
-    def _stateless_once(self, call: RpcCall) -> Mapping[str, Any]:
+    def _stateless_once(self, call: RpcCall) -> Message:
         id = _new_id()
-        return _result(*self._post(id, *stateless_request(call, id, self._capabilities)))
+        return _result(*self._post(id, *stateless_request(call, id, self._capabilities), call), id)
 
-    def _in_session(self, call: RpcCall) -> Mapping[str, Any]:
-        id = _new_id()
-        body = request_with_handshake(call, id)
-        return _result(*self._post(id, {**self._session_headers(), **call.headers}, body))
+    def _in_session(self, call: RpcCall) -> Message:
+        while True:
+            id = _new_id()
+            headers = {**self._session_headers(), **call.headers}
+            try:
+                return _result(*self._post(id, headers, request_with_handshake(call, id), call), id)
+            except (RpcRefused, HttpRefused) as refused:
+                harmless = call.may_repeat or refused.is_unread
+                if not self._session or not refused.may_be_forgotten or not harmless:
+                    raise
+                if self._sessions == MAX_SESSIONS:
+                    raise SessionsForgotten(refused) from None
+            self._begin_session()
+            if "cursor" in call.params:
+                raise NewSession
+
+    def _begin_session(self) -> None:
+        """Raises McpFailed: NotReached where no answer or none that can be used has come, as no call was sent."""
+        self._version = self._session = ""
+        try:
+            self._initialize()
+        except (NotAnswered, NotUnderstood) as failed:
+            raise NotReached(str(failed)) from None
 
     def _initialize(self) -> None:
         """Raises McpFailed."""
-        id = _new_id()
-        answer, message = self._post(id, {}, initialize_body(id))
-        result = _result(answer, message)
+        result, answer = self._shaken(WITH_HANDSHAKE)
         version = result.get("protocolVersion")
+        if not isinstance(version, str):
+            raise NotUnderstood("answered with something that is not MCP's")
         if version not in VERSIONS_WITH_HANDSHAKE:
-            raise NotUnderstood("speaks a version of MCP that Acta does not know")
+            raise NotReached("speaks a version of MCP that Acta does not know")
         session = answer.headers.get("mcp-session-id", "")
         if not session.isascii() or not session.isprintable() or len(session) > 1_000:
-            raise NotUnderstood("gave a session id that no header can carry")
+            raise NotReached("gave a session id that no header can carry")
         self._version, self._session = version, session
+        self._sessions += 1
         initialized = notification("notifications/initialized")
         self._send("POST", self._session_headers(), initialized, status_only=True)
 
+    def _shaken(self, version: str) -> tuple[Message, HttpAnswer]:
+        """The result of a handshake that asks for the version, or for one that a server names which refuses that."""
+        id = _new_id()
+        call = RpcCall("initialize", {})
+        answer, message = self._post(id, {}, initialize_body(id, version), call)
+        try:
+            return _result(answer, message, id), answer
+        except RpcRefused as refused:
+            named = [each for each in VERSIONS_WITH_HANDSHAKE if each in _supported(refused.error)]
+            if not named or version != WITH_HANDSHAKE:
+                raise
+        return self._shaken(named[0])
+
     def _session_headers(self) -> dict[str, str]:
-        session = {"Mcp-Session-Id": self._session} if self._session else {}
-        return {"MCP-Protocol-Version": self._version, **session}
+        version = {"MCP-Protocol-Version": self._version} if self._version >= VERSION_HEADER_SINCE else {}
+        return version | ({"Mcp-Session-Id": self._session} if self._session else {})
 
     def _post(
-        self, id: int, headers: Mapping[str, str], body: bytes
-    ) -> tuple[HttpAnswer, Mapping[str, Any] | None]:
+        self, id: int, headers: Mapping[str, str], body: bytes, call: RpcCall
+    ) -> tuple[HttpAnswer, Message | None]:
         """The answer, and the message in it that answers the request `id`; None: there is none in it."""
-        reader, found = EventReader(), list[Mapping[str, Any]]()
+        reader, found, unread = EventReader(), list[Message](), list[NotUnderstood]()
+
+        def take(text: str) -> None:
+            """A message with another request's id is nobody's answer here, unless it is an error, which says why."""
+            value = (call.read or json_value)(text)
+            for message in value if isinstance(value, list) else [value]:
+                if not isinstance(message, dict):
+                    continue
+                if "method" in message:
+                    if self._version and "id" in message:
+                        with suppress(McpFailed):  # the server says itself whether it misses that
+                            self._send("POST", self._session_headers(), reply_to(message), status_only=True)
+                elif "error" in message or ("result" in message and message.get("id") in (None, id, str(id))):
+                    found.append(message)
 
         def watch(chunk: bytes) -> bool:
             for event in reader.feed(chunk):
-                message = json_object(event.data)
-                if message.get("id") == id and "method" not in message:
-                    found.append(message)
-                elif self._version and "method" in message and "id" in message:
-                    self._send("POST", self._session_headers(), reply_to(message), status_only=True)
+                try:
+                    take(event.data)
+                except NotUnderstood as failed:  # it may be a log message
+                    unread.append(failed)
             return bool(found)
 
         answer = self._send("POST", headers, body, watch)
         if answer.content_type != EVENT_STREAM:
             try:
-                return answer, json_object(answer.body) or None
+                take(answer.body.decode("utf-8-sig", "replace"))
             except NotUnderstood:
                 if answer.status < 300:
-                    raise
-                return answer, None  # the status says more
+                    raise  # otherwise the status says more
+            return answer, found[0] if found else None
         for _ in range(MAX_RESUMES):
             if found or not self._version or not reader.last_id:
                 break
@@ -478,9 +580,9 @@ class McpExchange:
             last = {**self._session_headers(), "Last-Event-ID": reader.last_id}
             if self._send("GET", last, None, watch).content_type != EVENT_STREAM:
                 break
-        if not found:
-            raise NotAnswered("broke off its answer")
-        return answer, found[0]
+        if not found and not watch(b"\n\n") and answer.status < 300:  # some end without an empty line
+            raise unread[0] if unread else NotAnswered("broke off its answer")
+        return answer, found[0] if found else None
 
     def _wait(self, retry_ms: int | None) -> None:
         """Waits for as long as a stream said before it is asked for again. Raises NotAnswered if there is no time."""
@@ -568,7 +670,9 @@ def exchanged(
     if left <= 0:
         raise NotReached("was not called: there was no time left")
     try:
-        return exchange(target, method, headers, body, left, watch, status_only=status_only)
+        return exchange(
+            target, method, headers, body, left, watch, status_only=status_only, most=MAX_ANSWER_BYTES
+        )
     except NotSent:
         raise NotReached("could not be reached") from None
     except NoAnswer as silent:
@@ -577,29 +681,38 @@ def exchanged(
         raise NotUnderstood(str(large)) from None
 
 
-def _result(answer: HttpAnswer, message: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    error = error_of(message) if message is not None and answer.status not in (401, 403) else None
-    if error is not None:
-        raise RpcRefused(error)
-    if answer.status >= 300:
-        said = answer.body[:SHOWN_BYTES].decode("utf-8", "replace")
-        raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
+def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
+    """Raises RpcRefused, HttpRefused, NotUnderstood."""
     result = message.get("result") if message is not None else None
+    error = error_of(message) if message is not None and answer.status not in (401, 403) else None
+    if error is not None and result is not None:
+        raise NotUnderstood("answered with a result and an error at once")
+    if error is not None:
+        raise RpcRefused(error, answer.status, message is not None and message.get("id") in (id, str(id)))
+    if answer.status >= 300:
+        said = answer.body[:SHOWN_BYTES].decode("utf-8", "replace") or answer.location or ""
+        raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
     if not isinstance(result, Mapping):
-        raise NotUnderstood("answered with something that is not MCP's")
+        nothing = "took the request and gave no answer" if answer.status in (202, 204) else ""
+        raise NotUnderstood(nothing or "answered with something that is not MCP's")
     return result
 
 
-def json_object(text: str | bytes) -> Mapping[str, Any]:
-    """The JSON object in a text; an empty one where there is none. Raises NotUnderstood for JSON that Acta could not
-    store.
-    """
+def json_value(text: str) -> Any:
+    """The JSON in a text; None where there is none. Raises NotUnderstood for JSON that Acta could not store."""
+    if len(text) > MAX_BYTES:
+        raise NotUnderstood(f"answered with more than {MAX_BYTES:,} characters of JSON")
     try:
-        value = parse_answer(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+        return parse_answer(text)
     except json.JSONDecodeError:
-        return {}
+        return None
     except InvalidJson as invalid:
         raise NotUnderstood(f"answered with JSON that Acta does not take: it is {invalid}") from None
+
+
+def json_object(text: str | bytes) -> Message:
+    """The JSON object in a text; an empty one where there is none. Raises as `json_value`."""
+    value = json_value(text if isinstance(text, str) else text.decode("utf-8", "replace"))
     return value if isinstance(value, dict) else {}
 
 
@@ -608,7 +721,7 @@ def _may_want_a_handshake(refused: RpcRefused | HttpRefused) -> bool:
         code = refused.error.code
         older = code == VERSION_UNSUPPORTED and STATELESS not in _supported(refused.error)
         return older or code not in STATELESS_ERRORS
-    return 400 <= refused.status < 500 and refused.status not in (401, 403, 408, 429)
+    return 400 <= refused.status <= 501 and refused.status not in (401, 403, 408, 429)
 
 
 def _supported(error: RpcErrorObject) -> list[Any]:

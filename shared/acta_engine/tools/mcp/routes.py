@@ -121,8 +121,8 @@ def _servers(api: Api) -> Resource[McpServer]:
     )
 
 
-def _listed(api: Api, server: McpServer) -> dict[str, Listed]:
-    """What the server says of its tools now, by name."""
+def _listed(api: Api, server: McpServer) -> tuple[dict[str, Listed], str | None]:
+    """What the server says of its tools now, by name, and why these are not all."""
     auth = None if server.auth is None else server.auth.model_dump(mode="json")
     given = {"name": server.name, "url": server.url, "auth": auth}
     answer = api.app.tool_function.ask("list_mcp_tools", api.caller.tenant, api.caller.user, given)
@@ -131,7 +131,7 @@ def _listed(api: Api, server: McpServer) -> dict[str, Listed]:
     if "failed" in answer:
         said = {field: [answer[name]] for field, name in NAMED_BY_SERVERS.items() if answer.get(name)}
         raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said or None)
-    return {one["tool"]: one for one in answer["tools"]}
+    return {one["tool"]: one for one in answer["tools"]}, answer.get("broken")
 
 
 def _confirmed_by(
@@ -145,7 +145,7 @@ def _confirmed_by(
         if old is not None and (old.pin, old.confirmed_read or not one.confirmed_read) == (one.pin, True):
             tools.append(_with_wishes(old, one))
             continue
-        asked = _listed(api, server) if asked is None else asked
+        asked = _listed(api, server)[0] if asked is None else asked
         problem = _problem(asked.get(name), one)
         if problem is None:
             tools.append(_confirmed(asked[name], one, api.caller.user, api.app.clock.now()))
@@ -219,7 +219,7 @@ def delete_mcp_server(
 def refresh_mcp_server(api: Api, name: str) -> Response:
     """Asks the server for its tools and shows them next to what was confirmed. Nothing is stored."""
     server = _servers(api).get(name)
-    return success({"items": listed_view(server, _listed(api, server))})
+    return success(listed_view(server, *_listed(api, server)))
 
 
 def confirm_mcp_tools(api: Api, name: str, body: ConfirmMcpTools) -> Response:
@@ -284,8 +284,8 @@ def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:
     """What keeps a tool from being confirmed."""
     if listed is None:
         return "The server has no such tool."
-    if listed["unusable"] is not None:
-        return f"No agent can have it: {listed['unusable']}"
+    if why := listed["unusable"] or listed.get("no_room"):
+        return f"No agent can have it: {why}"
     if listed["pin"] != wanted.pin:
         return (
             "The server describes it otherwise now. Look at it again and give the pin of what you have seen."

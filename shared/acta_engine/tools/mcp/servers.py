@@ -10,6 +10,7 @@ are not offered. Tasks are those of the extension `io.modelcontextprotocol/tasks
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -33,6 +34,7 @@ from acta_engine.tools.mcp.exchange import (
     HttpRefused,
     McpExchange,
     McpFailed,
+    NewSession,
     NotAnswered,
     NotReached,
     NotUnderstood,
@@ -40,8 +42,10 @@ from acta_engine.tools.mcp.exchange import (
     RpcCall,
     RpcErrorObject,
     RpcRefused,
+    SessionsForgotten,
     error_of,
     header_paths,
+    json_value,
     param_headers,
 )
 from acta_engine.tools.mcp.oauth import NamedEndpoint, NoToken, TokenCache, named_endpoints
@@ -51,17 +55,25 @@ from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, Tas
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from acta_engine.tools.tool import HttpConfig, ToolSpec
+from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
 from acta_engine.untrusted.quoting import OutsideText
 
-MAX_PAGES = 20
-MAX_TOOLS = 200
+MAX_PAGES = 100
+MAX_TOOLS = 1_000
+"""The most tools of a server that are read. Further ones, up to as many again, are only named."""
 MAX_DESCRIPTION_CHARS = 16_384
 MAX_TOOL_BYTES = 65_536
+MAX_TOOL_TEXT = 4 * MAX_TOOL_BYTES
+"""The most characters of a tool as its server writes it, with spaces and escapes. A longer one is not parsed."""
+MAX_TOOL_NAME_CHARS = 128
 MAX_CURSOR_CHARS = 4_096
 MAX_FRESH_SECONDS = 3_600
 USUAL_FRESH_SECONDS = 60
 """How long a list is kept that does not say it, such as those of older servers."""
 MAX_KEPT = 200
+TOO_LONG = "What the server says of it is too long."
+TOO_MANY = f"It is left out: Acta looks at the first {MAX_TOOLS} tools of a server."
+TWICE = "It is listed twice, and not in the same words."
 
 
 class ListedTool(NamedTuple):
@@ -82,18 +94,34 @@ class ListedTool(NamedTuple):
     output_schema: dict[str, Any] | None = None
 
 
-class Listing(NamedTuple):
-    """`fresh_seconds`: how long it may be kept."""
-
-    tools: tuple[ListedTool, ...]
-    fresh_seconds: float
-
-    def tool(self, name: str) -> ListedTool | None:
-        return next((one for one in self.tools if one.name == name), None)
-
-
 CheckSchema = Callable[[Mapping[str, Any]], str | None]
 """From a schema to what keeps it from being a tool's, a sentence for an admin."""
+
+
+class LeftOut(NamedTuple):
+    """A tool that nobody looks at any further. `reason`: a sentence for an admin."""
+
+    name: str
+    reason: str
+
+
+class Listing(NamedTuple):
+    """`said`: by name, a tool as its server describes it. `fresh_seconds`: how long the list may be kept. `broken`: why
+    it is not the server's whole list, a sentence's end; None: it is.
+    """
+
+    said: Mapping[str, Mapping[str, Any] | LeftOut]
+    fresh_seconds: float
+    broken: str | None
+    check: CheckSchema
+
+    @property
+    def tools(self) -> tuple[ListedTool, ...]:
+        return tuple(_listed(name, said, self.check) for name, said in self.said.items())
+
+    def tool(self, name: str) -> ListedTool | None:
+        said = self.said.get(name)
+        return None if said is None else _listed(name, said, self.check)
 
 
 def schema_problem(schema: Mapping[str, Any]) -> str | None:
@@ -120,29 +148,120 @@ def _reading() -> Iterator[None]:
 
 @_reading()
 def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
-    """Raises McpFailed."""
-    tools: dict[str, ListedTool] = {}
-    fresh, cursor = float(MAX_FRESH_SECONDS), None
-    for _ in range(MAX_PAGES):
-        params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
-        page = exchange.request(RpcCall(LIST_TOOLS, params))
-        described = page.get("tools")
-        if not isinstance(described, list):
-            raise NotUnderstood("listed no tools")
-        for one in described:
-            tool = _listed(one, check)
-            if tool is not None:
-                twice = tool.name in tools
-                tools[tool.name] = tool._replace(unusable="It is listed twice.") if twice else tool
-        if len(tools) > MAX_TOOLS:
-            raise NotUnderstood(f"listed more than {MAX_TOOLS} tools")
+    """What can be read of the server's list. It begins again where the server forgets its session between two pages.
+    Raises McpFailed where there is nothing.
+    """
+    while True:
+        with suppress(NewSession):
+            return _pages(exchange, check)
+
+
+def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
+    """Raises McpFailed where there is no first page, and NewSession."""
+    said: dict[str, Mapping[str, Any] | LeftOut] = {}
+    fresh, cursors = float(MAX_FRESH_SECONDS), [""]
+    for number in range(1, MAX_PAGES + 1):
+        params = {"cursor": cursors[-1]} if cursors[-1] else {}
+        try:
+            page = exchange.request(RpcCall(LIST_TOOLS, params, read=read_tools_apart))
+            if not isinstance(page.get("tools"), list):
+                raise NotUnderstood("listed no tools")
+        except NewSession:
+            raise
+        except McpFailed as failed:
+            if number == 1:
+                raise
+            # Confirmed tools may stand on the other pages: the list says that it is not whole, and is not kept.
+            return Listing(said, 0, f"{failed}, asked for page {number} of its tools", check)
+        for one in page["tools"]:
+            _add(said, one)
         fresh = min(fresh, _fresh_seconds(page))
-        cursor = page.get("nextCursor")
-        if cursor is None:
-            return Listing(tuple(tools.values()), fresh)
-        if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR_CHARS:
-            raise NotUnderstood("gave a cursor that cannot be used")
-    raise NotUnderstood(f"listed its tools on more than {MAX_PAGES} pages")
+        cursor = page.get("nextCursor") or ""  # an empty one ends the list for many servers
+        if cursor == "" or len(said) >= 2 * MAX_TOOLS:
+            more = f"listed more than {len(said)} tools" if cursor else None
+            return Listing(said, fresh, more, check)
+        if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR_CHARS or cursor in cursors:
+            return Listing(said, fresh, "gave a cursor that leads to no further page", check)
+        cursors.append(cursor)
+    return Listing(said, fresh, f"listed its tools on more than {MAX_PAGES} pages", check)
+
+
+def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any) -> None:
+    """Adds a tool as the server describes it. Whatever is wrong with its name, it takes the place of no other."""
+    name = one.name if isinstance(one, LeftOut) else one.get("name") if isinstance(one, dict) else None
+    place = f"(tool {len(said) + 1})"
+    if not isinstance(name, str) or not name:
+        said[place] = LeftOut(place, "It has no name that is a text.")
+    elif len(name) > MAX_TOOL_NAME_CHARS or not name.isprintable():
+        said[f"{name[:100]} {place}"] = LeftOut(name, "Its name cannot be used.")
+    elif name in said:
+        old = said[name]
+        if isinstance(old, LeftOut) or isinstance(one, LeftOut) or pin_of(old) != pin_of(one):
+            said[name] = LeftOut(name, TWICE)
+    elif len(said) >= MAX_TOOLS:
+        said[name] = LeftOut(name, TOO_MANY)
+    else:
+        said[name] = one
+
+
+def read_tools_apart(text: str) -> Any:
+    """The JSON of a page, each tool read by itself if the whole cannot be read: then those that cannot are `LeftOut`.
+    Raises NotUnderstood.
+    """
+    with suppress(NotUnderstood):
+        return json_value(text)
+    at = (0, len(text))
+    for name in ("result", "tools"):
+        found = [(begin, end) for key, begin, end in members(text, *at) if key == f'"{name}"']
+        if not found:
+            return json_value(text)
+        at = found[-1]
+    begin, end = at
+    page = json_value(f"{text[:begin]}[]{text[end:]}")
+    if isinstance(page, dict) and isinstance(page.get("result"), dict):
+        page["result"]["tools"] = [_apart(text[begin:end]) for _, begin, end in members(text, begin, end)]
+    return page
+
+
+def _apart(text: str) -> Any:
+    if len(text) <= MAX_TOOL_TEXT:
+        try:
+            return parse_answer(text)
+        except ValueError as wrong:
+            is_json = isinstance(wrong, InvalidJson)
+            reason = f"What the server says of it is {wrong if is_json else 'not valid JSON'}."
+    else:
+        reason = TOO_LONG
+    names = [text[begin:end] for key, begin, end in members(text, 0, len(text)) if key == '"name"']
+    name = json_value(names[-1][: 6 * MAX_TOOL_NAME_CHARS]) if names else None
+    return LeftOut(name if isinstance(name, str) else "", reason)
+
+
+_MARKS = re.compile(r'["\[\]{},:]')
+
+
+def members(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """The members of the JSON object or list in this part of a text: each one's key as it is written, empty in a list,
+    and where its value begins and ends. Nothing is built, and the work is linear.
+    """
+    depth, key, start, is_string = 0, "", begin, False
+    # Without `\\\\` and `\\"` each `"` begins or ends a string (as in `refuse_oversize`). All else keeps its place.
+    for found in _MARKS.finditer(text[begin:end].replace("\\\\", "__").replace('\\"', "__")):
+        mark, at = found[0], begin + found.start()
+        if mark == '"':
+            is_string = not is_string
+        elif is_string:
+            continue
+        elif mark in "[{":
+            depth += 1
+            start = at + 1 if depth == 1 else start
+        elif mark == ":" and depth == 1:
+            key, start = text[start:at].strip(), at + 1
+        elif mark in ",]}":
+            if depth == 1 and text[start:at].strip():
+                yield key, start, at
+                key, start = "", at + 1
+            depth -= mark != ","
 
 
 def _fresh_seconds(page: Mapping[str, Any]) -> float:
@@ -152,12 +271,19 @@ def _fresh_seconds(page: Mapping[str, Any]) -> float:
     return min(max(ttl, 0), MAX_FRESH_SECONDS * 1_000) / 1_000
 
 
-def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
-    """None: it has no name."""
-    if not isinstance(described, dict) or not isinstance(described.get("name"), str):
-        return None
-    name, schema = described["name"], described.get("inputSchema")
-    annotations = described.get("annotations")
+def _listed(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
+    """Whatever is wrong with a tool, it is this tool that cannot be had."""
+    try:
+        return _looked_at(name, described, check)
+    except Exception:  # a schema can break what checks schemas in many ways
+        return _looked_at(name, LeftOut(name, "Its description or its schema cannot be read."), check)
+
+
+def _looked_at(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
+    if isinstance(described, LeftOut):
+        pin = pin_of({"name": described.name, "description": described.reason})
+        return ListedTool(name, "", "", {}, {}, pin, reads=False, unusable=described.reason)
+    schema, annotations = described.get("inputSchema"), described.get("annotations")
     annotations = annotations if isinstance(annotations, dict) else {}
     tool = ListedTool(
         name=name,
@@ -170,13 +296,8 @@ def _listed(described: Any, check: CheckSchema) -> ListedTool | None:
     )
     if not isinstance(schema, dict):
         return tool._replace(unusable="It has no schema of its input.")
-    if not 0 < len(name) <= 128 or not name.isprintable():
-        return tool._replace(name=name[:128], unusable="Its name cannot be used.")
     if len(tool.description) > MAX_DESCRIPTION_CHARS or len(json.dumps(described)) > MAX_TOOL_BYTES:
-        cut = tool.description[:1_000]
-        return tool._replace(
-            description=cut, input_schema={}, unusable="What the server says of it is too long."
-        )
+        return tool._replace(description=tool.description[:1_000], input_schema={}, unusable=TOO_LONG)
     execution = described.get("execution")
     if isinstance(execution, dict) and execution.get("taskSupport") == "required":
         return tool._replace(unusable="It runs as a task alone, as of 2025-11-25, which Acta does not offer.")
@@ -244,6 +365,10 @@ UNFIT = "{name} has run, but its answer is not what its server says that it give
 NAMED_ENDPOINTS = (
     "The server's metadata name: {found}. If you trust it with the client's secret, put the server again with it as "
     "auth.client_credentials.token_url."
+)
+NOT_LISTED = (
+    "{name} was not called: its server {broken}, and it is not among those that could be read. Try again later, or "
+    "go on without it."
 )
 GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
 
@@ -381,7 +506,7 @@ class McpServers:
             raise ToolFailed(
                 f"{tool.name} answered with something that Acta cannot go on with. It may have run."
             )
-        if result.get("isError") is True:
+        if result.get("isError") not in NO_ERROR:
             raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
         if listed is not None and listed.output_schema is not None and unfit(listed.output_schema, result):
             said = OutsideText("answer", tool.name, text[:MAX_RESULT_CHARS] or NOTHING)
@@ -403,7 +528,8 @@ class McpServers:
 
     def _confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool:
         """The tool as its server lists it. Raises ToolFailed where that is not what was confirmed; nothing ran."""
-        listing = self._listings.fresh(used.key)
+        # Without its era the call could be what finds out: a refusal may have had an effect, and would not show it.
+        listing = self._listings.fresh(used.key) if self.eras.of(tool.connection.url) else None
         if listing is None:
             try:
                 listing = read_listing(exchange, self._check)
@@ -411,6 +537,8 @@ class McpServers:
                 _not_called(tool, failed, used)
             self._listings.keep(used.key, listing)
         listed = listing.tool(tool.tool)
+        if listed is None and listing.broken:
+            raise ToolFailed(NOT_LISTED.format(name=tool.name, broken=listing.broken))
         if listed is None:
             raise ToolFailed(GONE.format(name=tool.name))
         if listed.pin != tool.pin or listed.unusable is not None:
@@ -442,7 +570,8 @@ class McpServers:
         try:
             for _ in range(MAX_ROUNDS):
                 with _reading():
-                    result = exchange.request(RpcCall(CALL_TOOL, params, tool.tool, headers))
+                    call = RpcCall(CALL_TOOL, params, tool.tool, headers, may_repeat=tool.effect != "once")
+                    result = exchange.request(call)
                 if result.get("resultType") != "input_required" or result.get("inputRequests"):
                     break
                 params = {**params, "requestState": result.get("requestState")}
@@ -569,23 +698,33 @@ def said_by(failed: McpFailed) -> str:
             return failed.said
         case RpcRefused():
             return failed.error.message[:1_000]
+        case SessionsForgotten():
+            return said_by(failed.refused)
         case _:
             return ""
 
 
 MAX_CONTENTS = 500
 NOTHING = "[the tool answered with nothing]"
+NO_ERROR = (None, False, 0, "", "false", "False")
+"""How servers write that a call did not fail. Whatever else they say in `isError` is a failure."""
+_ABOUT_RESULT = ("resultType", "isError", "_meta")
 
 
 def text_of(result: Mapping[str, Any]) -> str:
     """`result`: of a `tools/call`."""
-    contents = result.get("content")
-    listed = contents if isinstance(contents, list) else []
+    contents, structured = result.get("content"), result.get("structuredContent")
+    if contents is None and structured is None:  # an older or another protocol's result
+        rest = {name: value for name, value in result.items() if name not in _ABOUT_RESULT}
+        return (
+            json.dumps(rest, ensure_ascii=False) if any(value is not None for value in rest.values()) else ""
+        )
+    listed = contents if isinstance(contents, list) else [] if contents is None else [contents]
     parts = [_part(one) for one in listed[:MAX_CONTENTS]]
     if len(listed) > MAX_CONTENTS:
         parts.append(f"[{len(listed) - MAX_CONTENTS} further parts were left out]")
-    if "structuredContent" in result and not _repeats(result["structuredContent"], listed):
-        parts.append(json.dumps(result["structuredContent"], ensure_ascii=False))
+    if structured is not None and not _repeats(structured, listed):
+        parts.append(json.dumps(structured, ensure_ascii=False))
     return "\n".join(part for part in parts if part)
 
 
@@ -618,10 +757,14 @@ def _part(content: Any) -> str:
             return f"[resource {uri}{_of_type(resource)}, about {size} bytes: it cannot be shown]"
         case {"type": "resource_link", "uri": str(uri)}:
             return f"[link to the resource {_short(uri)}{_of_type(content)}: it was not opened]"
-        case {"type": str(kind)}:
+        case str(text):
+            return text
+        case {"type": str(kind)} if kind != "text":
             return f"[content of the kind {_short(kind)}: it cannot be shown]"
-        case _:
+        case None | {"type": "text", "text": None}:
             return ""
+        case _:
+            return json.dumps(content, ensure_ascii=False)
 
 
 def _of_type(content: Mapping[Any, Any]) -> str:
