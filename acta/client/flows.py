@@ -271,7 +271,11 @@ def session_path(session_id: str, *rest: str) -> str:
 
 
 def file_path(name: str) -> str:
-    return f"/v1/files/{quote(name, safe='/')}"
+    """Raises InvalidPathError."""
+    try:
+        return f"/v1/files/{quote(name, safe='/')}"
+    except UnicodeEncodeError:
+        raise InvalidPathError("a name has half a character, which is not valid Unicode") from None
 
 
 def path_of(*parts: str) -> str:

@@ -3,65 +3,12 @@ the credentials that came with the call and with no others (ADR 88).
 """
 
 import hashlib
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from acta.tools.call import File, FileRefused, Files
-from acta.tools.hidden import BLANK_LETTERS
-
-MAX_PATH_BYTES = 1_024
-PRIVATE = "~/"
-HOW = "Use a relative path such as reports/may.md."
-
-
-def check_path(path: str) -> str:
-    """Checks the path of a file that exists, and returns it unchanged. Raises FileRefused."""
-    wrong = _wrong(path)
-    if wrong is not None:
-        raise FileRefused(f"{wrong}. {HOW}")
-    return path
-
-
-def check_new_path(path: str) -> str:
-    """Checks the path of a file to write, and returns it unchanged. Raises FileRefused."""
-    check_path(path)
-    if path.startswith("~") and not path.startswith(PRIVATE):
-        raise FileRefused(f"the path begins with ~, as only those of private files do: ~/name. {HOW}")
-    if not unicodedata.is_normalized("NFC", path):
-        raise FileRefused(
-            f"the path is not in Unicode's form NFC: each accented letter is one character. {HOW}"
-        )
-    return path
-
-
-def check_folder(path: str) -> str:
-    """The prefix of all paths in the folder; empty for the top. Raises FileRefused."""
-    return "" if path in ("", ".", "/", "./") else check_path(path.removesuffix("/")) + "/"
-
-
-def _wrong(path: str) -> str | None:
-    parts = path.split("/")
-    rules = (
-        (not path, "the path is empty"),
-        (
-            len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES,
-            f"the path is over {MAX_PATH_BYTES} bytes",
-        ),
-        (
-            any(not char.isprintable() or char in BLANK_LETTERS for char in path),
-            "the path has a hidden character",
-        ),
-        ("\\" in path, "the path has a backslash"),
-        ("%" in path, "the path has a percent sign"),
-        (path.startswith("/"), "the path is absolute"),
-        ("." in parts or ".." in parts, "the path has a . or .. part"),
-        ("" in parts, "the path has an empty part"),
-        (any(part != part.strip() for part in parts), "a part of the path begins or ends with a space"),
-    )
-    return next((said for breaks, said in rules if breaks), None)
-
+from acta.tools.path import PRIVATE, check_folder, check_new_path, check_shown_path
 
 MISSING = ("404", "NoSuchKey", "NotFound")
 DENIED = ("403", "AccessDenied")
@@ -118,7 +65,7 @@ class CheckedFiles(ABC):
             raise FileRefused(f"{path} is not text in UTF-8.") from None
 
     def read_bytes(self, path: str) -> bytes:
-        data = self._stored(self._reached(check_path(path)))
+        data = self._stored(self._reached(check_shown_path(path)))
         if data is None:
             raise FileRefused(f"there is no file {path}.")
         return data

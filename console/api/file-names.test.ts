@@ -32,10 +32,13 @@ test("a folder may be written with or without slashes around it, and accents bec
   assert.equal(pathOf(" /in/deep/ ", "a"), "in/deep/a");
   assert.equal(pathOf("~/", "a"), "~/a");
   assert.equal(pathOf("", "e\u0301.md"), "\u00e9.md");
+  assert.equal(pathOf("in", " 4.42\u202fPM.png"), "in/4.42 PM.png");
+  assert.equal(pathOf("", "~$a.docx"), "_$a.docx");
 });
 
 test("a path is cut at its last slash, and its address has each part as URLs write it", () => {
   assert.deepEqual(split("a/b/c.md"), ["a/b/", "c.md"]);
   assert.deepEqual(split("c.md"), ["", "c.md"]);
   assert.equal(fileAddress("a b/#?.md"), "/v1/files/a%20b/%23%3F.md");
+  assert.equal(fileAddress("100% %2.md"), "/v1/files/100%25%20%252.md");
 });

@@ -16,10 +16,12 @@ export function split(path: string): [folder: string, name: string] {
   return [path.slice(0, at), path.slice(at)];
 }
 
-/** As a new file is called: letters with accents are one character each, as the API wants them. */
+/** As a new file is called: in the one spelling that the API gives a name (`spelled` in `untrusted/path.py`). */
 export function pathOf(folder: string, name: string): string {
   const clean = folder.trim().replace(/^\/+|\/+$/g, "");
-  return (clean ? `${clean}/${name}` : name).normalize("NFC");
+  const path = (clean ? `${clean}/${name}` : name).replace(/\p{Zs}/gu, " ").replace(/[\u061c\u200e\u200f]/g, "");
+  const parts = path.normalize("NFC").split("/");
+  return parts.map((part) => part.replace(/^ +| +$/g, "")).join("/").replace(/^~\$/, "_$$");
 }
 
 /** `notes.md`, 2: `notes (2).md`. */

@@ -5,11 +5,12 @@
 
 import type { ComponentChildren } from "preact";
 
-import { HIDDEN } from "./hidden";
+import { IN_DATA, IN_PROSE } from "./hidden";
 
-/** With hidden characters as `⟨U+202E⟩`. */
-export function visible(text: string): string {
-  return text.replace(/\r\n/g, "\n").replace(HIDDEN, (hidden) => {
+/** With hidden characters as `⟨U+202E⟩`. `isExact`: the text is data, in which no other space may pass for a space. */
+export function visible(text: string, isExact = false): string {
+  return text.replace(/\r\n/g, "\n").replace(isExact ? IN_DATA : IN_PROSE, (hidden: string, needed?: string) => {
+    if (needed !== undefined) return needed;
     const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
     return `⟨U+${code}⟩`;
   });

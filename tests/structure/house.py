@@ -18,7 +18,7 @@ from tests.structure.request_path import Leg, legs
 
 STORED = Path(__file__).with_name("house.json")
 PAGE = ROOT / "console"
-GENERATED = (CALLS, SHAPES, ROOT / "acta" / "tools" / "hidden.py")
+GENERATED = (CALLS, SHAPES, ROOT / "acta" / "tools" / "path.py")
 """Modules of the product that `make generate` writes."""
 SPACE = 10_000
 

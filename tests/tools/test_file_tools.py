@@ -229,19 +229,29 @@ def test_the_plan_is_not_a_tool_that_runs() -> None:
     assert "there is no tool update_plan here" in Desk().fails(UPDATE_PLAN, action="create")
 
 
-def test_hidden_names_of_earlier_releases_are_shown_and_not_acted_on() -> None:
-    desk = Desk().has("pay\u200broll.csv", "A\u0308rger.txt")
-    assert desk.run("list_files").splitlines()[1:] == [
-        "A\u0308rger.txt  10 bytes",
-        "pay\\u200broll.csv  12 bytes",
-    ]
+def test_hidden_names_are_shown_and_not_acted_on() -> None:
+    desk = Desk().has("pay\u200broll.csv")
+    assert desk.run("list_files").splitlines()[1:] == ["pay\\u200broll.csv  12 bytes"]
     for tool in ("read_file", "delete_file"):
-        assert "hidden character" in desk.fails(tool, path="pay\u200broll.csv")
-    assert (
-        seeing(desk, "A\u0308rger.txt").run("delete_file", path="A\u0308rger.txt")
-        == "Deleted A\u0308rger.txt."
+        assert "\\u200b (ZERO WIDTH SPACE)" in desk.fails(tool, path="pay\u200broll.csv")
+
+
+def test_a_file_is_the_same_however_a_model_spells_its_name() -> None:
+    desk = Desk()
+    assert "Created Ärger 4 PM.txt" in desk.run("create_file", path="A\u0308rger 4\u202fPM.txt", content="x")
+    for path in ("Ärger 4 PM.txt", "A\u0308rger 4\u00a0PM.txt", " Ärger 4 PM.txt"):
+        assert desk.run("read_file", path=path) == "x"
+        assert "there is a file Ärger 4 PM.txt already" in desk.fails("create_file", path=path, content="y")
+    assert seeing(desk, "Ärger 4 PM.txt").run("delete_file", path="A\u0308rger 4\u202fPM.txt") == (
+        "Deleted Ärger 4 PM.txt."
     )
-    assert "NFC" in desk.fails("create_file", path="A\u0308rger.txt", content="x")
+
+
+@pytest.mark.parametrize("path", [" ~/diary.md", "\u202f~/diary.md", "~ /diary.md", "\u200e~/diary.md"])
+def test_no_spelling_leads_a_session_of_the_tenant_to_private_files(path: str) -> None:
+    spec = SPECS["create_file"]
+    assert "private files" in str(spec.path_problem({"path": path, "content": "x"}, private=False))
+    assert spec.written_path({"path": path}) == "~/diary.md"
 
 
 @pytest.mark.parametrize(

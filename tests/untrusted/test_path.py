@@ -1,8 +1,12 @@
 """Which spellings name a file (docs/design/files.md 1)."""
 
 import sys
+import unicodedata
+from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acta_engine.untrusted.path import (
     PathRefused,
@@ -12,6 +16,7 @@ from acta_engine.untrusted.path import (
     check_shown_path,
     check_stored_path,
     private_folder,
+    spelled,
 )
 
 
@@ -29,9 +34,11 @@ def test_a_plain_relative_path_is_itself(path: str) -> None:
         ("..", "or .. part"), ("../a", "or .. part"), ("a/../b", "or .. part"), ("a/..", "or .. part"),
         (".", "or .. part"), ("./a", "or .. part"), ("a/./b", "or .. part"),
         ("a//b", "empty part"), ("a/", "empty part"),
-        ("a\\b", "backslash"), ("a%2fb", "percent"), ("%2e%2e/a", "percent"), ("a%", "percent"),
+        ("a\\b", "backslash"), ("a%2fb", "percent"), ("%2e%2e/a", "percent"), ("%2e%2e", "percent"),
         ("a\0b", "control"), ("a\nb", "control"), ("a\x7fb", "control"), ("a\x85b", "control"),
-        ("\ud800", "control"), (" a", "space"), ("a ", "space"), ("a /b", "space"), ("a/ b", "space"),
+        ("\ud800", "half a character"), ("caf\udce9.txt", "half a character"), (" ", "is empty"),
+        ("a/ /b", "empty part"),
+        (" ../a", "or .. part"), ("a/.. /b", "or .. part"), ("a/\u200f..", "or .. part"), (" /a", "absolute"),
         ("x" * 1_025, "longer"), ("ä" * 513, "longer"),
     ],
 )  # fmt: skip
@@ -43,7 +50,7 @@ def test_any_other_spelling_is_refused_for_the_rule_it_breaks(path: str, why: st
 
 HIDDEN = {
     "turned round": "a\u202etxt.exe", "isolated": "a\u2066b", "no width": "pay\u200broll.csv", "joined": "a\u200db",
-    "byte order": "\ufeffa", "soft hyphen": "a\u00adb", "wide space": "a\u2003b", "blank letter": "a\u3164b",
+    "byte order": "\ufeffa", "soft hyphen": "a\u00adb", "blank letter": "a\u3164b",
     "tag": "a\U000e0041b", "variation": "a\ufe0fb", "private": "a\ue000b",
 }  # fmt: skip
 
@@ -56,12 +63,83 @@ def test_hidden_characters_are_in_no_path_that_a_person_decides_on_or_that_is_ne
             check(HIDDEN[name])
 
 
-def test_a_new_path_is_spelled_in_one_way() -> None:
-    composed, apart = "Ärger.txt", "A\u0308rger.txt"
-    assert check_new_path(composed) == composed
-    assert check_shown_path(apart) == apart
-    with pytest.raises(PathRefused, match="NFC"):
-        check_new_path(apart)
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("A\u0308rger.txt", "Ärger.txt"),
+        ("\u1112\u1161\u11ab.txt", "한.txt"),
+        ("Screenshot 2026-11-27 at 4.42.48\u202fPM.png", "Screenshot 2026-11-27 at 4.42.48 PM.png"),
+        ("prix\u00a0: 5\u2009€.txt", "prix : 5 €.txt"),
+        ("\u3000日\u3000本\u3000", "日 本"),
+        ("\u200eWhatsApp chat.zip", "WhatsApp chat.zip"),
+        (" a /b. ", "a/b."),
+        ("~$report.docx", "_$report.docx"),
+        ("\u00a0~/diary.md", "~/diary.md"),
+        ("~ /diary.md", "~/diary.md"),
+    ],
+)
+def test_spellings_that_nobody_can_tell_apart_are_one_name(path: str, name: str) -> None:
+    for check in (check_path, check_shown_path, check_new_path):
+        assert check(path) == check(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "100% sure.txt",
+        "50%.txt",
+        "5 %2.txt",
+        "a/~$b.docx",
+        "#1?.md",
+        "a+b&c=d;e.txt",
+        "'\"`<>|*:.txt",
+        "CON",
+        "a.",
+        "...",
+        "می\u200cخواهم.txt",
+        "ره\u200dـ.md",
+        "क्\u200dष.txt",
+        "ශ්\u200dරී.md",
+        "ഉല്\u200dപ്പ.txt",
+        "র\u200d্যাব.txt",
+        "heart ❤\ufe0f.txt",
+        "1\ufe0f\u20e3.md",
+        "👩\u200d👩\u200d👧.png",
+        "👩🏽\u200d💻.md",
+        "🏳\ufe0f\u200d🌈",
+        "🇩🇪.txt",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f.txt",
+        "葛\U000e0100城.txt",
+        "ไทย.txt",
+        "עברית.txt",
+        "ភាសា\u200bខ្មែរ.txt",
+        "q\u0323\u0307.txt",
+        "Ä.TXT",
+    ],
+)
+def test_a_name_that_people_give_a_file_stays_as_it_is(name: str) -> None:
+    assert check_new_path(name) == check_shown_path(name) == check_path(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["re\u200dport", "pay\u200croll", "a\ufe0f.txt", "1\ufe0f.txt", "❤\ufe0f\ufe0f", "می\u200c\u200cخ"],
+)
+def test_a_character_that_an_emoji_or_a_language_needs_is_hidden_anywhere_else(name: str) -> None:
+    with pytest.raises(PathRefused, match="hidden character"):
+        check_new_path(name)
+
+
+@given(st.text(st.characters() | st.sampled_from("/ ~$%.\u202f\u200f\u0308\u200d"), max_size=30))
+def test_a_spelling_is_spelled_as_itself_and_leads_nowhere_else(path: str) -> None:
+    assert spelled(spelled(path)) == spelled(path)
+    try:
+        name = check_new_path(path)
+    except PathRefused:
+        return
+    assert check_new_path(name) == name == unicodedata.normalize("NFC", name)
+    assert not {"", ".", ".."} & set(unquote(unquote(name)).split("/"))
+    assert unquote(name) == name, "one decoding more gives the same file"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import Screen, echo, exact_json, note, one_line, quoted, show, visible
+from acta.cli.terminal.text import Screen, echo, exact_json, hidden_in, note, one_line, quoted, show, visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import has_ended, is_intervention_id, open_interventions
@@ -201,7 +201,10 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     decided_on = [call for call in [intervention.get("tool_call"), *calls] if isinstance(call, dict)]
     for call in decided_on:
         yield f"tool: {one_line(call.get('name'), MAX_LABEL)}"
-        yield "\n".join(["input:", *quoted(exact_json(call.get("input")), screen)])
+        given = call.get("input")
+        has_escapes = hidden_in(json.dumps(given, ensure_ascii=False)) is not None
+        label = "input, with escapes for characters that cannot be seen:" if has_escapes else "input:"
+        yield "\n".join([label, *quoted(exact_json(given), screen)])
     if intervention.get("role"):
         yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
     if intervention.get("approver_must_differ"):

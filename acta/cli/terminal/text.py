@@ -16,6 +16,7 @@ from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
+from acta_engine.untrusted.visible import hidden_in as hidden_in
 from acta_engine.untrusted.visible import one_line as on_one_line
 from acta_engine.untrusted.visible import visible as visible
 
@@ -35,7 +36,7 @@ def one_line(value: Any, limit: int = 100) -> str:
 
 def exact_json(value: Any) -> str:
     """The whole of `value`, escaped and indented, nothing cut."""
-    return visible(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+    return visible(json.dumps(value, indent=2, ensure_ascii=False, default=str), exact=True)
 
 
 def encodable(text: str, encoding: str | None) -> str:

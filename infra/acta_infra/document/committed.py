@@ -4,32 +4,28 @@ With `--check`, as `make check` calls it, none of them is written, and the types
 against the API's own document. The exit code is 1 if a file is not up to date, or a type does not fit.
 """
 
+import inspect
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from acta_engine.untrusted.visible import BLANK_LETTERS
+from acta_engine.untrusted import path, visible
 from acta_infra.document import client, reference
 from acta_infra.document.openapi import document
 from acta_infra.document.schemas import FILES, definition_files
 
 ROOT = Path(__file__).resolve().parents[3]
-MADE = "Made by `make generate` from `shared/acta_engine/untrusted/visible.py`: change that, not this file."
-HIDDEN_IN_TOOLS = f'''"""{MADE}"""
+MADE = "Made by `make generate` from `shared/acta_engine/untrusted/{}`: change that, not this file."
+HIDDEN_ON_PAGE = f"""/** {MADE.format("visible.py")} */
 
-# fmt: off
-BLANK_LETTERS = frozenset(map(chr, (
-%s
-)))
-'''
-HIDDEN_ON_PAGE = f"""/** {MADE} */
+/** A hidden character, or first what a word or an emoji needs of them. Lines, tabs and plain spaces are seen. */
+export const IN_DATA = /%s|%s/gu;
 
-/** Characters that are not seen as themselves. Lines, tabs and plain spaces are. */
-export const HIDDEN = /(?![\\n\\t ])[\\p{{C}}\\p{{Z}}%s]/gu;
+/** A hidden character, or first what a sentence needs of them. */
+export const IN_PROSE = /%s|%s/gu;
 """
-"""`C` and `Z` are the categories whose characters Python's `isprintable` is false for."""
 
 
 def files() -> Mapping[Path, str]:
@@ -37,9 +33,8 @@ def files() -> Mapping[Path, str]:
     return {
         client.CALLS: client.calls(),
         client.SHAPES: client.shapes(),
-        ROOT / "acta" / "tools" / "hidden.py": HIDDEN_IN_TOOLS
-        % blank_letters("    *range(0x{:x}, 0x{:x} + 1),\n"),
-        ROOT / "console" / "parts" / "hidden.ts": HIDDEN_ON_PAGE % blank_letters(r"\u{{{:x}}}-\u{{{:x}}}"),
+        ROOT / "acta" / "tools" / "path.py": for_tools(),
+        ROOT / "console" / "parts" / "hidden.ts": on_page(),
         ROOT / "docs" / "reference" / "api.md": reference.operations_page(),
         ROOT / "docs" / "reference" / "errors.md": reference.errors_page(),
         ROOT / "docs" / "reference" / "settings.md": reference.settings_page(),
@@ -47,12 +42,37 @@ def files() -> Mapping[Path, str]:
     }
 
 
-def blank_letters(written: str) -> str:
-    """Runs of the letters that look blank. `written`: how the first and the last of a run are written."""
-    numbers = sorted(map(ord, BLANK_LETTERS))
-    firsts = [each for each in numbers if each - 1 not in numbers]
-    lasts = [each for each in numbers if each + 1 not in numbers]
-    return "".join(map(written.format, firsts, lasts)).rstrip("\n")
+def for_tools() -> str:
+    """The rules about names of files, for the library that a tool's own Lambda has."""
+    values = {
+        visible: ("NUMBER_FORMATS", "SHORT_ESCAPES", "BLANK_LETTERS", "IN_DATA"),
+        path: ("MAX_PATH_BYTES", "PRIVATE", "ENCODED", "SPELLED"),
+    }
+    rules: tuple[Callable[..., object], ...] = (
+        *(visible.is_hidden, visible.escape, visible.hidden_in, path.spelled, path.is_control),
+        *(path.check_path, path.check_shown_path, path.check_new_path, path.check_folder),
+    )
+    written = {name: getattr(module, name) for module, names in values.items() for name in names}
+    written["BLANK_LETTERS"] = "".join(sorted(visible.BLANK_LETTERS))
+    constants = "\n".join(f"{name} = {value!a}" for name, value in written.items())
+    imported = "import re\nimport unicodedata\n\nfrom acta.tools.call import FileRefused as PathRefused\n"
+    made = f'"""{MADE.format("path.py")}"""\n\n# ruff: noqa: E501\n# fmt: off\n{imported}'
+    return "\n\n".join([f"{made}\n{constants}\n", *map(inspect.getsource, rules)])
+
+
+def on_page() -> str:
+    """The patterns of hidden characters in the page's language. `C` and `Z` are the categories whose characters
+    Python's `isprintable` is false for.
+    """
+    letters = "".join(sorted(visible.BLANK_LETTERS))
+    hidden = rf"(?![\n\t ])[\p{{C}}\p{{Z}}{letters}]"
+    written = (
+        "".join(
+            char if char.isascii() and char.isprintable() else f"\\u{{{ord(char):x}}}" for char in pattern
+        )
+        for pattern in (visible.IN_DATA, hidden, visible.IN_PROSE, hidden)
+    )
+    return HIDDEN_ON_PAGE % tuple(written)
 
 
 def write_or_check(made: Mapping[Path, str]) -> int:

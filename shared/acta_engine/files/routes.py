@@ -99,7 +99,7 @@ def list_files(
     deleted: Literal["", "1"] = "",
 ) -> Response:
     """`deleted`: lists deleted files instead of present ones."""
-    _check_prefix(prefix)
+    prefix = _usable_prefix(prefix)
     if deleted:
         return _deleted(api, prefix, limit, cursor)
     with listing_cursor():
@@ -205,10 +205,10 @@ def content_type_of(data: bytes) -> str:
         return BYTES
 
 
-def _check_prefix(prefix: str) -> None:
-    """A prefix is usable if a path can begin with it. Raises ValidationFailed."""
+def _usable_prefix(prefix: str) -> str:
+    """The prefix as stored paths have it. It is usable if a path can begin with it. Raises ValidationFailed."""
     try:
-        check_path(prefix + "x")
+        return check_path(prefix + "x")[:-1]
     except PathRefused as refused:
         raise ValidationFailed("The prefix is not usable.", {"prefix": [f"{refused}."]}) from None
 

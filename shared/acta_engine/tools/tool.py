@@ -19,7 +19,14 @@ from acta_engine.people.policies import ROLE_PATTERN, RoleName
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.settings import EVERY_TENANT as EVERY_TENANT
 from acta_engine.store.schema import FrozenModel
-from acta_engine.untrusted.path import NOT_HERE, PathRefused, check_new_path, check_shown_path, is_private
+from acta_engine.untrusted.path import (
+    NOT_HERE,
+    PathRefused,
+    check_new_path,
+    check_shown_path,
+    is_private,
+    spelled,
+)
 from acta_engine.untrusted.quoting import OutsideText
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -228,13 +235,15 @@ class BuiltinTool(ToolSpec):
         """The path of the file whose present bytes the call may replace or delete. None: it does neither."""
         if self.file is None or not (self.file.use == "delete" or self.replaces_file(arguments)):
             return None
-        return arguments.get(self.file.argument)
+        return self._path(arguments)
 
     def written_path(self, arguments: Arguments) -> str | None:
         """The path of the file that the call writes. None: it writes none."""
-        if self.file is None or self.file.use != "write":
-            return None
-        return arguments.get(self.file.argument)
+        return self._path(arguments) if self.file is not None and self.file.use == "write" else None
+
+    def _path(self, arguments: Arguments) -> str | None:
+        path = arguments.get(self.file.argument) if self.file is not None else None
+        return None if path is None else spelled(path)
 
     def path_problem(self, arguments: Arguments, *, private: bool) -> str | None:
         """Why the path of the call's file is refused, as a sentence. None: it is not.
@@ -246,7 +255,7 @@ class BuiltinTool(ToolSpec):
             return None
         path = arguments[self.file.argument]
         try:
-            check_new_path(path) if self.file.use == "write" else check_shown_path(path)
+            path = check_new_path(path) if self.file.use == "write" else check_shown_path(path)
         except PathRefused as refused:
             return f"{refused}. Use a relative path such as reports/may.md."
         return f"{NOT_HERE}." if is_private(path) and not private else None

@@ -1,37 +1,61 @@
-"""File paths: they are relative, and only the normalised spelling is accepted (docs/design/files.md 1).
+"""File paths: they are relative, and a name has one spelling, whoever writes it (docs/design/files.md 1).
 
-A path with another spelling is refused, not corrected. So the store uses exactly the path that a person has approved.
-The rules for names of new files are stricter than those for files that are read, because somebody who puts objects into
-the bucket directly may choose other names.
+Spellings that nobody can tell apart are one file: an accent stored as a character of its own, a space of another
+width, a mark of direction. Everything else that is not plain is refused, not corrected. The rules for names of new
+files are stricter than those for files that are read, because somebody who puts objects into the bucket directly may
+choose other names. `make generate` copies these rules for the tools' library (`acta/tools/path.py`).
 """
 
 import hashlib
 import re
 import unicodedata
 
-from acta_engine.untrusted.visible import escape, is_hidden
+from acta_engine.untrusted.visible import escape, hidden_in
 
 MAX_PATH_BYTES = 1_024
 PRIVATE = "~/"
 """How paths of private files begin."""
+ENCODED = re.compile("%[0-9A-Fa-f]{2}")
+SPACES = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""A macOS screenshot has one of them before `PM`."""
+DIRECTIONS = "\u061c\u200e\u200f"
+"""Marks that are not seen and only give a direction. The name of a chat's export begins with one."""
+SPELLED = {**dict.fromkeys(map(ord, SPACES), " "), **dict.fromkeys(map(ord, DIRECTIONS))}
 
 
 class PathRefused(ValueError):
-    """The message says which rule the path breaks."""
+    """The message says which rule the path breaks, and what to do."""
+
+
+def spelled(path: str) -> str:
+    """The one spelling of a path. A program must use it before it looks at anything else of the path."""
+    if not path.isascii():
+        path = unicodedata.normalize("NFC", path.translate(SPELLED))
+    path = "/".join([part.strip(" ") for part in path.split("/")])
+    # Office names the file of whoever has a document open so. A name at the top that begins with ~ is a person's.
+    return f"_{path[1:]}" if path.startswith("~$") else path
 
 
 def check_path(path: str) -> str:
-    """Returns the path of a file unchanged. Raises PathRefused."""
+    """Returns the one spelling of a file's path. Raises PathRefused."""
+    if len(path) > 4 * MAX_PATH_BYTES:
+        raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
+    path = spelled(path)
     if not path:
         raise PathRefused("the path is empty")
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
         raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
-    if not path.isprintable() and any(map(_is_control, path)):
-        raise PathRefused("the path has a control character")
+    if not path.isprintable() and (wrong := next(filter(is_control, path), None)):
+        if wrong >= "\ud800":
+            raise PathRefused(f"the path has {escape(wrong)}, half a character that is no valid Unicode")
+        raise PathRefused(f"the path has the control character {escape(wrong)}; leave it out")
     if "\\" in path:
-        raise PathRefused("the path has a backslash; folders are separated by /")
-    if "%" in path:
-        raise PathRefused("the path has a percent sign; write the character itself instead of its encoding")
+        raise PathRefused("the path has a backslash; separate folders by /, and leave it out of names")
+    if encoded := ENCODED.search(path):
+        raise PathRefused(
+            f"the path has a percent sign before two hexadecimal digits ({encoded[0]}), as addresses encode a "
+            "character; write the character itself, or leave the percent sign out"
+        )
     if path.startswith("/"):
         raise PathRefused("the path is absolute; write it without the leading /")
     parts = path.split("/")
@@ -39,12 +63,10 @@ def check_path(path: str) -> str:
         raise PathRefused("the path has a . or .. part")
     if any(part == "" for part in parts):
         raise PathRefused("the path has an empty part (// or a trailing /)")
-    if any(part != part.strip() for part in parts):
-        raise PathRefused("a part of the path begins or ends with a space")
     return path
 
 
-def _is_control(char: str) -> bool:
+def is_control(char: str) -> bool:
     """A control character or a surrogate; none of them is printable."""
     return ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000
 
@@ -52,27 +74,22 @@ def _is_control(char: str) -> bool:
 def check_shown_path(path: str) -> str:
     """As `check_path`, and the path has no hidden characters, so that whoever decides on it sees what it is. Raises
     PathRefused."""
-    check_path(path)
+    path = check_path(path)
     if path.isascii() and path.isprintable():
         return path
-    hidden = next((char for char in path if is_hidden(char, keep_newlines=False)), None)
+    hidden = hidden_in(path)
     if hidden is not None:
-        raise PathRefused(f"the path has the hidden character {escape(hidden)}")
+        name = unicodedata.name(hidden, "no name")
+        raise PathRefused(f"the path has the hidden character {escape(hidden)} ({name}); leave it out")
     return path
 
 
 def check_new_path(path: str) -> str:
-    """As `check_shown_path`, and the path is in Unicode's form NFC: no two new files have names that look alike only
-    because their accents are stored in two ways. A new path that begins with `~` must be private. Raises PathRefused.
-    """
-    check_shown_path(path)
+    """As `check_shown_path`, and a new path that begins with `~` is private. Raises PathRefused."""
+    path = check_shown_path(path)
     if path.startswith("~") and not path.startswith(PRIVATE):
         raise PathRefused(
             "the path begins with ~; private files are ~/name, and no other name of a new file begins so"
-        )
-    if not unicodedata.is_normalized("NFC", path):
-        raise PathRefused(
-            "the path is not in Unicode's form NFC; write each accented letter as one character"
         )
     return path
 
@@ -90,7 +107,7 @@ def check_folder(path: str) -> str:
 # A path beginning with `~/` is a file of whoever asks (ADR 50). It is stored below the tenant's prefix, in a folder
 # that no path of a tenant's own files leads into.
 _FOLDER = "~%"
-"""How folders of private files begin. No path has a percent sign (`check_path`)."""
+"""How folders of private files begin. No path has a percent sign before two hexadecimal digits (`check_path`)."""
 _LAST = "\U0010ffff"
 
 NOT_HERE = (
@@ -141,11 +158,13 @@ def check_stored_path(stored: str) -> None:
     """
     folder, _, path = stored.partition("/")
     if _OWNERS_FOLDER.fullmatch(folder):
-        check_new_path(PRIVATE + path)
+        path = PRIVATE + path
     elif is_private(stored):
         raise PathRefused("private files are stored in their owner's folder")
     else:
-        check_new_path(stored)
+        path = stored
+    if check_new_path(path) != path:
+        raise PathRefused("the path is written in another spelling than names have")
 
 
 AFTER_PRIVATE = _FOLDER + _LAST

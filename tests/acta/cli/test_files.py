@@ -1,9 +1,12 @@
 """`acta files`."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 
+from acta.client.flows import file_path
 from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
@@ -127,3 +130,88 @@ def test_deleted_files_are_listed_with_when_they_were_deleted(
     assert acta("files", "ls", "--deleted") == 0
     assert "deleted=1" in deployment.requests[0].path
     assert capsys.readouterr().out == "2026-11-22 09:00:01  old.md\n"
+
+
+def test_a_directory_with_a_name_that_cannot_be_stored_sends_nothing_and_names_each_such_file(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outside = tmp_path / "secret"
+    outside.write_text("x")
+    top = tmp_path / "in"
+    (top / "deep").mkdir(parents=True)
+    for name in ("a.txt", "b%41.txt", "deep/pay\u200broll.csv", "é.txt", "e\u0301.txt", "z.txt"):
+        (top / name).write_text("x")
+    Path(os.fsdecode(os.fsencode(top) + b"/caf\xe9.txt")).write_text("x")
+    (top / "gone").symlink_to(top / "nothing")
+    (top / "out").symlink_to(outside)
+    os.mkfifo(top / "pipe")
+    for command in (("files", "put", str(top), "x"), ("run", "goal", "--files", str(top))):
+        assert acta(*command) == 2
+        shown = capsys.readouterr()
+        assert (shown.out, deployment.requests) == ("", [])
+        assert "nothing was sent" in shown.err
+        named = {
+            line.strip().split(": ")[0].removeprefix(f"{top}/"): line for line in shown.err.splitlines()[1:]
+        }
+        assert {*named} == {
+            "b%41.txt",
+            "deep/pay\\u200broll.csv",
+            "é.txt",
+            "caf\\udce9.txt",
+            "gone",
+            "out",
+            "pipe",
+        }
+        assert "(%41)" in named["b%41.txt"]
+        assert "ZERO WIDTH SPACE" in named["deep/pay\\u200broll.csv"]
+        assert "same name as" in named["é.txt"]
+        assert "half a character" in named["caf\\udce9.txt"]
+        assert "out of the directory" in named["out"]
+
+
+NAMES = {
+    "Screenshot 4.42.48\u202fPM.png": "Screenshot 4.42.48 PM.png",
+    "Re\u0301sume\u0301.txt": "Résumé.txt",
+    "heart ❤\ufe0f.txt": "heart ❤\ufe0f.txt",
+    "می\u200cخواهم.txt": "می\u200cخواهم.txt",
+    "100% sure?#.txt": "100% sure?#.txt",
+    "~$a.docx": "_$a.docx",
+    " led.txt ": "led.txt",
+}
+
+
+def test_files_go_up_under_the_names_that_people_gave_them_and_another_one_is_said(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, path in NAMES.items():
+        (tmp_path / name).write_text("x")
+        deployment.on("PUT", file_path(path), success({}, 201), success({}, 201))
+    (tmp_path / "empty").mkdir()
+    assert acta("files", "put", str(tmp_path), "--json") == 0
+    shown = capsys.readouterr()
+    assert sorted(json.loads(shown.out)) == sorted(NAMES.values())
+    assert [line for line in shown.err.splitlines() if "Résumé" in line or "heart" in line] == []
+    assert "Screenshot 4.42.48\\u202fPM.png is stored as Screenshot 4.42.48 PM.png" in shown.err
+    for name, path in NAMES.items():
+        assert acta("files", "put", str(tmp_path / name)) == 0
+        assert capsys.readouterr().out == f"{path}\n"
+    assert acta("files", "put", str(tmp_path / "led.txt"), "a\u202eb") == 2
+    assert "a\\u202eb: the path has the hidden character" in capsys.readouterr().err
+    assert acta("files", "get", "caf\udce9.txt") == 2
+    assert "half a character" in capsys.readouterr().err
+
+
+def test_a_file_that_the_deployment_refuses_keeps_no_other_from_being_stored(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(name)
+    deployment.on("PUT", "/v1/files/a.md", success({}, 201))
+    deployment.on("PUT", "/v1/files/b.md", failure(413, "PAYLOAD_TOO_LARGE", "The file is too large."))
+    deployment.on("PUT", "/v1/files/c.md", success({}, 201), failure(401, "UNAUTHENTICATED", "Sign in."))
+    assert acta("files", "put", str(tmp_path)) == 2
+    assert "1 of 3 files are not stored" in (said := capsys.readouterr().err)
+    assert f"{tmp_path}/b.md: The file is too large." in said
+    assert [request.path[-4:] for request in deployment.requests] == ["a.md", "b.md", "c.md"]
+    assert acta("files", "put", str(tmp_path)) == 2
+    assert "of 3 files, 1 are stored" in capsys.readouterr().err

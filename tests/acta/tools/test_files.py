@@ -7,8 +7,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from acta.tools import path as tools
 from acta.tools.call import File, FileRefused
-from acta.tools.files import S3Files, check_folder, check_new_path, check_path, files_of
+from acta.tools.files import S3Files, files_of
 from acta_engine.untrusted import path as product
 
 PLACES = {
@@ -20,7 +21,8 @@ PLACES = {
 PATHS = (
     "", "a", "a.md", "reports/may.md", "/a", "a/", "a//b", "./a", "a/../b", "..", "a\\b", "a%2Fb", " a", "a /b", "a\nb",
     "a\u202eb", "a\u3164", "~/a", "~", "~a", "~/", "~/~/a", "cafe\u0301.md", "café.md", "x" * 1_024, "x" * 1_025,
-    "\ud800", "日本/語.md", "a\u00a0b", "\u00ada", ".hidden", "a b/c d", "/", ".",
+    "\ud800", "日本/語.md", "a\u00a0b", "\u00ada", "a\u202fb.png", "~$a.docx", "می\u200cخواهم", "100% sure",
+    ".hidden", "a b/c d", "/", ".",
 )  # fmt: skip
 
 
@@ -33,13 +35,13 @@ def taken(check: Callable[[str], str], path: str) -> str | None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_paths_are_those_that_the_built_in_file_tools_take(path: str) -> None:
-    assert taken(check_path, path) == taken(product.check_shown_path, path)
-    assert taken(check_new_path, path) == taken(product.check_new_path, path)
+    assert taken(tools.check_shown_path, path) == taken(product.check_shown_path, path)
+    assert taken(tools.check_new_path, path) == taken(product.check_new_path, path)
 
 
 @pytest.mark.parametrize("folder", ["", ".", "/", "./", "reports", "reports/", "~/", "~", "a//", "..", "%"])
 def test_folders_are_those_that_the_built_in_file_tools_take(folder: str) -> None:
-    assert taken(check_folder, folder) == taken(product.check_folder, folder)
+    assert taken(tools.check_folder, folder) == taken(product.check_folder, folder)
 
 
 @pytest.fixture
