@@ -54,6 +54,11 @@ TABLE = {
     f"{LLM}/offline.py _summary": Met("a file's text"),
     "shared/acta_engine/untrusted/exact_json.py _BRACKET": Met("a model's answer"),
     "shared/acta_engine/untrusted/exact_json.py _WORDS_IN_BRACKETS": Met("a model's answer"),
+    "shared/acta_engine/untrusted/encodings.py _CHARSET": Met("the Content-Type of an answer"),
+    "shared/acta_engine/untrusted/encodings.py _IN_MARKUP": Met(
+        "the beginning of a file or an answer", 1_024
+    ),
+    "shared/acta_engine/untrusted/encodings.py _IN_SOURCE": Met("two lines of a file or an answer", 1_024),
     "shared/acta_engine/untrusted/exact_json.py refuse_oversize": Met("a body, a model's JSON"),
     "shared/acta_engine/untrusted/path.py ENCODED": Met("a path in a request or of a model"),
     "shared/acta_engine/untrusted/path.py _OWNERS_FOLDER": Met("where a backup says that a file was stored"),

@@ -125,9 +125,8 @@ def test_names_in_a_listing_are_data_from_outside() -> None:
     [
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
         (b"%PDF-1.7\xff", "a PDF document"),
-        (b"\xff\xfeh\x00", "text in UTF-16"),
         (b"a\x00b", "binary data"),
-        (b"caf\xe9", "not UTF-8 text"),
+        (bytes(range(256)), "binary data"),
     ],
 )
 def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) -> None:
@@ -136,6 +135,60 @@ def test_a_file_that_is_no_text_is_named_for_what_it_is(data: bytes, kind: str) 
     failure = desk.fails("read_file", path="x")
     assert kind in failure
     assert f"({len(data)} bytes)" in failure
+
+
+READ = [
+    ("Größe;3\n", "cp1252", "[read as windows-1252, which is a guess]"),
+    ("Größe;3\n", "utf-8-sig", "[read as UTF-8, as its byte order mark says; the mark is not shown]"),
+    ("Größe;3\n", "utf-16", "[read as UTF-16LE, as its byte order mark says; the mark is not shown]"),
+    ("名前,価格\n", "cp932", "[read as Shift_JIS, which is a guess]"),
+    ("Имя;Цена\n", "cp1251", "[read as windows-1251, which is a guess]"),
+    ("ok\n\0bad\nmore\n", "utf-8", "[1 zero byte (U+0000) in it]"),
+    ("Größe;3\n", "utf-8", ""),
+]
+
+
+@pytest.mark.parametrize(("content", "codec", "note"), READ)
+def test_a_file_is_read_in_its_encoding_which_is_named(content: str, codec: str, note: str) -> None:
+    desk = Desk()
+    desk.files.write("acme", "x.csv", content.encode(codec))
+    assert desk.tools.run(SPECS["read_file"], {"path": "x.csv"}, desk.context) == OutsideText(
+        "file", "x.csv", content, note=note
+    )
+
+
+@pytest.mark.parametrize(("content", "codec", "note"), READ)
+def test_what_was_read_and_is_written_again_has_the_same_bytes(content: str, codec: str, note: str) -> None:
+    desk = Desk()
+    desk.files.write("acme", "x.csv", content.encode(codec))
+    seeing(desk, "x.csv")
+    for rerun in (False, True):
+        desk.context = desk.context._replace(effect_id="e", rerun=rerun)
+        said = desk.run("create_file", path="x.csv", content=f"{content}5\n", replace=True)
+        assert desk.files.read("acme", "x.csv") == f"{content}5\n".encode(codec)
+        assert ("as before" in said) == (codec != "utf-8")
+
+
+def test_what_the_encoding_of_a_replaced_file_lacks_is_refused_and_nothing_is_lost() -> None:
+    desk, data = Desk(), "Größe;3\n".encode("cp1252")
+    desk.files.write("acme", "x.csv", data)
+    seeing(desk, "x.csv")
+    assert desk.fails("create_file", path="x.csv", content="Größe → 東京", replace=True) == (
+        "x.csv is in windows-1252, which has no →. Leave such characters out, or write the text under another path, "
+        "where it is stored in UTF-8."
+    )
+    assert desk.files.read("acme", "x.csv") == data
+    desk.files.write("acme", "x.csv", b"\x89PNG\r\n\x1a\n\xff")
+    assert seeing(desk, "x.csv").run("create_file", path="x.csv", content="東", replace=True) == (
+        "Replaced x.csv, 3 bytes."
+    )
+
+
+def test_a_guess_that_was_wrong_is_put_right_by_naming_the_encoding() -> None:
+    desk = Desk()
+    desk.files.write("acme", "x.txt", "Größe".encode("cp1252"))
+    assert desk.run("read_file", path="x.txt", encoding="windows-1251") == "GrцЯe"
+    assert "'klingon' is no encoding" in desk.fails("read_file", path="x.txt", encoding="klingon")
 
 
 @pytest.mark.parametrize("tool", ["read_file", "delete_file"])

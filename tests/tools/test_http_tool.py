@@ -1,5 +1,6 @@
 """Tools of kind `http` against servers on the loopback address, which are excepted from the address rules."""
 
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -93,7 +94,7 @@ def test_arguments_go_as_json_under_the_effect_s_key(sink: Sink, method: Method)
     (heard,) = sink.heard
     assert (heard.method, heard.path, heard.body) == (method, "/pay", {"order": 7, "note": "Grüße"})
     assert (heard.headers["idempotency-key"], heard.headers["x-key"]) == ("eff_1", "k")
-    assert heard.headers["content-type"] == "application/json"
+    assert heard.headers["content-type"] == "application/json; charset=utf-8"
     assert heard.headers["host"] == sink.at
 
 
@@ -413,6 +414,69 @@ def test_what_only_reads_fails_plainly(sink: Sink) -> None:
     sink.held = "/slow"
     with pytest.raises(ToolFailed, match="did not answer in time"):
         run(sink.url("/slow"), sink, effect="read", seconds=0.3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "text", "note"),
+    [
+        ("text/plain; charset=iso-8859-1", "Größe".encode("latin-1"), "Größe", ""),
+        ('text/csv; CHARSET="Windows-1252"', "5 €".encode("cp1252"), "5 €", ""),
+        ("text/plain;charset=shift_jis", "日本".encode("cp932"), "日本", ""),
+        ("application/json; charset=gb18030", '{"a": "你好"}'.encode("gb18030"), '{"a": "你好"}', ""),
+        (
+            "application/json",
+            '{"a": "Größe"}'.encode("utf-16-le"),
+            '{"a": "Größe"}',
+            "[read as UTF-16LE, which is a guess]",
+        ),
+        ("text/csv", "\ufeffName;Größe\n".encode(), "Name;Größe\n", "byte order mark"),
+        (
+            "text/html",
+            "<meta charset=koi8-r>Да".encode("koi8-r"),
+            "<meta charset=koi8-r>Да",
+            "as it says of itself",
+        ),
+        ("", "Größe".encode("cp1252"), "Größe", "[read as windows-1252, which is a guess]"),
+        ("text/plain; charset=klingon", "Größe".encode(), "Größe", ""),
+        ("text/plain; charset=utf-8", "Größe".encode("cp1252"), "Größe", "which is a guess"),
+        (
+            "image/png",
+            b"\x89PNG\r\n\x1a\n" + bytes(60),
+            "",
+            "[status 200. Its body is a PNG image (68 bytes) and cannot be shown.]",
+        ),
+        ("application/octet-stream", b"\x1f\x8b\x08" + bytes(9), "", "gzip-compressed data (12 bytes)"),
+    ],
+)
+def test_an_answer_is_read_in_the_encoding_that_it_declares_or_says_what_it_is(
+    sink: Sink, kind: str, data: bytes, text: str, note: str
+) -> None:
+    sink.replies["/"] = Reply(body=data, headers={"Content-Type": kind})
+    said = run(sink.url(), sink)
+    assert (said.text, said.status) == (text, 200)
+    assert note in said.note if note else said.note == ""
+    sink.replies["/"] = Reply(500, data, {"Content-Type": kind})
+    with pytest.raises(ToolFailed) as failed:
+        run(sink.url(), sink)
+    assert (text or "answered with status 500. Its body is") in failure_text(failed.value, "call_1")
+
+
+def test_a_body_whose_content_encoding_cannot_be_undone_says_so_and_has_run(sink: Sink) -> None:
+    sink.replies["/"] = Reply(201, b"\x0b\x02\x80hello\x03", {"Content-Encoding": "br"})
+    said = run(sink.url(), sink)
+    assert (said.text, said.status) == ("", 201)
+    why = "its content encoding is br, which Acta does not read"
+    assert said.note == f"[status 201. Its body is unreadable ({why}) and cannot be shown.]"
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_a_secret_is_taken_out_in_whatever_encoding_it_comes_back(sink: Sink, codec: str) -> None:
+    sink.replies["/"] = Reply(body=f"you sent {VALUES['desk']}".encode(codec))
+    assert with_key(sink.url(), sink).text == "you sent [secret desk]"
+    sink.replies["/"] = Reply(
+        body=gzip.compress(f"you sent {VALUES['desk']}".encode(codec)), headers={"Content-Encoding": "gzip"}
+    )
+    assert with_key(sink.url(), sink).text == "you sent [secret desk]"
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -274,6 +274,22 @@ def test_a_function_whose_answer_cannot_be_passed_on_has_run_and_the_result_says
         run(Lambdas(json.dumps(raised).encode(), failed=True))
 
 
+@pytest.mark.parametrize(
+    ("answer", "text", "note"),
+    [
+        ('{"a": "Größe"}'.encode("utf-16"), '{"a": "Größe"}', "byte order mark"),
+        ('"Größe"'.encode("cp1252"), "Größe", "[read as windows-1252, which is a guess]"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(60), "", "[its answer is a PNG image (68 bytes), which is not shown]"),
+    ],
+)
+def test_an_answer_that_is_not_in_utf_8_is_read_or_says_what_it_is(
+    answer: bytes, text: str, note: str
+) -> None:
+    said, _ = run(Lambdas(answer))
+    assert said.text == text
+    assert note in said.note
+
+
 def test_a_function_that_is_not_allowed_names_the_setting_to_admins_and_not_to_a_model() -> None:
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(b'"Paid."'), tenant="globex")

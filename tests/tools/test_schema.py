@@ -60,7 +60,8 @@ def test_what_does_not_fit_is_named_by_its_field(name: str, arguments: dict[str,
 
 def test_a_refusal_names_the_tool_and_the_fields_it_has() -> None:
     assert refusal("read_file", {"x": 1}) == (
-        "the input does not fit read_file: x is not a field; path is missing. Fields: path (string, required)."
+        "the input does not fit read_file: x is not a field; path is missing. Fields: path (string, required), "
+        "encoding (string)."
     )
 
 

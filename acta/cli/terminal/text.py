@@ -81,7 +81,16 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
     cursor, change the terminal's settings or make it type.
     """
     if stream.isatty():
-        text = visible(content.decode("utf-8", "backslashreplace"))
+        from acta_engine.untrusted.encodings import NotText, decoded  # few commands show a file
+
+        try:
+            read = decoded(content)
+            text, said = visible(read.text), read.note
+        except NotText as other:
+            text = visible(content.decode("utf-8", "backslashreplace"))
+            said = f"It is {other} ({len(content):,} bytes). `--output FILE` saves it."
+        if said:
+            note(said)
         print(
             encodable(text, stream.encoding), end="" if text.endswith("\n") else "\n", file=stream, flush=True
         )

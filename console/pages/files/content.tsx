@@ -5,11 +5,11 @@ import { useEffect, useState } from "preact/hooks";
 import { bytes } from "../../parts/amounts";
 import { Refusal } from "../../parts/refusal";
 import { beginning, visible } from "../../parts/words";
-import { contentOf, textOf } from "./saving";
+import { contentOf, encodingOf, textOf } from "./saving";
 
 const PART = 100_000;
 
-type Seen = { text: string } | { size: number };
+type Seen = { text: string; encoding: string } | { size: number };
 
 export function Content({ path }: { path: string }) {
   const [seen, setSeen] = useState<Seen>();
@@ -19,7 +19,7 @@ export function Content({ path }: { path: string }) {
     contentOf(path)
       .then(async (content) => {
         const text = await textOf(content);
-        setSeen(text === undefined ? { size: content.size } : { text });
+        setSeen(text === undefined ? { size: content.size } : { text, encoding: encodingOf(content) });
       })
       .catch(setProblem);
   }, [path]);
@@ -29,6 +29,9 @@ export function Content({ path }: { path: string }) {
   if (seen.text === "") return <p class="empty">It is empty.</p>;
   return (
     <>
+      {seen.encoding !== "utf-8" && (
+        <p class="hint">It is shown as {seen.encoding}, which is a guess unless the file says so itself.</p>
+      )}
       <pre class="content" tabIndex={0} aria-label="What the file says" dir="auto">
         {visible(beginning(seen.text, shown))}
       </pre>

@@ -16,7 +16,12 @@ export async function download(path: string, version?: string): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // it is read after the click
 }
 
-/** undefined: it is no text. The API says which it is. */
+/** undefined: it is no text. The API says which it is, and in which encoding. */
 export async function textOf(content: Blob): Promise<string | undefined> {
-  return content.type.startsWith("text/plain") ? content.text() : undefined;
+  if (!content.type.startsWith("text/plain")) return undefined;
+  return new TextDecoder(encodingOf(content)).decode(await content.arrayBuffer());
+}
+
+export function encodingOf(content: Blob): string {
+  return content.type.split("charset=")[1] ?? "utf-8";
 }

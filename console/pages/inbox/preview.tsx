@@ -8,6 +8,7 @@ import { Diff } from "../../parts/diff";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
 import { isOwn } from "./asker";
+import { textOf } from "../files/saving";
 import type { Input } from "./call";
 
 const PRIVATE = "~/";
@@ -78,8 +79,8 @@ async function look(path: string, of: Intervention): Promise<Seen> {
   try {
     const address = path.split("/").map(encodeURIComponent).join("/");
     const { data } = await ask<Blob>("GET", `/v1/files/${address}`);
-    if (!data.type.startsWith("text/plain")) return { kind: "bytes", bytes: data.size };
-    return { kind: "text", text: await data.text() };
+    const text = await textOf(data);
+    return text === undefined ? { kind: "bytes", bytes: data.size } : { kind: "text", text };
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { kind: "none" };
     throw error;

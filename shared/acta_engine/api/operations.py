@@ -432,10 +432,10 @@ FILES = (
         },
         answers=(AnswerSpec(
             200, "page",
-            says="The file's bytes: as text if they are text, otherwise as a download. With `versions=1` a "
-                "page of its newest 100 versions.",
+            says="The file's bytes: as text if they are text, otherwise as a download. The `charset` is the file's, "
+                "or a guess where nothing says it. With `versions=1` a page of its newest 100 versions.",
             shapes=("FileVersion",),
-            raw={"text/plain; charset=utf-8": TEXT, **BYTES},
+            raw={"text/plain": TEXT, **BYTES},
         ),),
     ),
     Operation(

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from acta_engine.egress.address import Target
 from acta_engine.egress.keepalive import keep_alive
+from acta_engine.untrusted.encodings import DecodedText, NotText, decoded, label_in
 
 MAX_BYTES = 2_097_152
 """The most that an answer usually may have, also after its content encoding is undone."""
@@ -53,6 +54,15 @@ class HttpAnswer(NamedTuple):
     def content_type(self) -> str:
         """In small letters, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def text(self) -> DecodedText:
+        """The body as text, by the encoding that it declares. Raises NotText, which says what the body is."""
+        if self.unread:
+            raise NotText(f"unreadable ({self.unread})")
+        try:
+            return decoded(self.body, label_in(self.headers.get("content-type", "")))
+        except NotText as other:
+            raise NotText(f"{other} ({len(self.body):,} bytes)") from None
 
 
 class NotSent(Exception):

@@ -16,8 +16,6 @@ from acta_engine.untrusted.path import PathRefused, check_new_path, check_path, 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta_engine.files import answers as records
 
-TEXT = "text/plain; charset=utf-8"
-"""Never a type that a browser would run, whatever the file's name says."""
 BYTES = "application/octet-stream"
 NO_VERSION = (
     "There is no such version of this file, or it is a deletion. `acta files versions PATH` lists them, or GET with "
@@ -198,10 +196,14 @@ def written(path: str, size: int) -> "records.WrittenFileView":
 
 
 def content_type_of(data: bytes) -> str:
-    """By the bytes alone: text, or something to save."""
+    """By the bytes alone: text in an encoding, which may be a guess, or something to save. Never a type that a browser
+    would run, whatever the file's name says.
+    """
+    from acta_engine.untrusted.encodings import NotText, decoded
+
     try:
-        return BYTES if "\0" in data.decode() else TEXT
-    except UnicodeDecodeError:
+        return f"text/plain; charset={decoded(data).encoding.lower()}"
+    except NotText:
         return BYTES
 
 

@@ -1,5 +1,6 @@
 """Tools of MCP servers, of both kinds, on the loopback address."""
 
+import base64
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -302,6 +303,44 @@ def test_an_answer_that_cannot_be_read_is_no_failure_of_what_it_may_have_done(
     tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
     with told:
         Worker(server).call(tool)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "told"),
+    [
+        ("Größe".encode("cp1252"), "text/csv; charset=iso-8859-1", "[resource r]\nGröße"),
+        (
+            "Größe".encode("cp1252"),
+            "text/csv",
+            "[resource r]\n[read as windows-1252, which is a guess]\nGröße",
+        ),
+        ("Größe".encode(), None, "[resource r]\nGröße"),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            "image/png",
+            "[resource r of type image/png, a PNG image, about 9 bytes: it cannot be shown]",
+        ),
+    ],
+)
+def test_a_resource_in_base64_is_shown_where_it_is_a_text(
+    server: McpSink, data: bytes, kind: str | None, told: str
+) -> None:
+    resource = {"uri": "r", "blob": base64.b64encode(data).decode(), **({"mimeType": kind} if kind else {})}
+    server.called = lambda params: {
+        "resultType": "complete", "content": [{"type": "resource", "resource": resource}],
+    }  # fmt: skip
+    assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == told
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_an_answer_of_json_may_be_in_utf_16_or_have_a_byte_order_mark(codec: str) -> None:
+    class Wide(McpSink):
+        def reply_to(self, heard: Heard) -> Reply:
+            reply = super().reply_to(heard)
+            return reply._replace(body=reply.body.decode().encode(codec))
+
+    with Wide() as server:
+        assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == "found"
 
 
 def test_what_a_result_is_written_with_loses_none(server: McpSink) -> None:

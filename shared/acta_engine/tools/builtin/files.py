@@ -8,6 +8,7 @@ from acta_engine.errors import ToolFailed
 from acta_engine.files.store import FileChanged, FileExists, FileInfo, FileMissing, FileStore
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, FileArgument, fields, text
+from acta_engine.untrusted.encodings import DecodedText, NotText, decoded, decoded_as
 from acta_engine.untrusted.path import (
     PRIVATE,
     PathRefused,
@@ -35,12 +36,16 @@ def read_file(call: BuiltinCall) -> OutsideText:
     except FileMissing:
         raise missing(call.files, tenant, path) from None
     try:
-        content = data.decode()
-    except UnicodeDecodeError:
-        raise not_text(path, data) from None
-    if "\0" in content:
-        raise not_text(path, data)
-    return OutsideText("file", path, content)
+        read = (
+            decoded(data)
+            if "encoding" not in call.arguments
+            else decoded_as(data, call.arguments["encoding"])
+        )
+    except NotText as other:
+        raise ToolFailed(
+            f"{clipped_name(path)} is {other} ({_count(len(data), 'byte')}), and only text can be read."
+        ) from None
+    return OutsideText("file", path, read.text, note=read.note)
 
 
 def create_file(call: BuiltinCall) -> str:
@@ -48,17 +53,26 @@ def create_file(call: BuiltinCall) -> str:
     often the call runs.
     """
     path, tenant = usable_path(call.arguments["path"], check_new_path), call.context.tenant
+    content, replaces = call.arguments["content"], call.arguments.get("replace") is True
     try:
-        data = call.arguments["content"].encode()
+        data = plain = content.encode()
     except UnicodeEncodeError:
         raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
+    seen, is_new = call.seen_etag if replaces else "", True  # a person has approved that
+    before = _replaced(call, path) if seen != "" else DecodedText("")
+    try:
+        data = before.encode(content)
+    except UnicodeEncodeError as lacking:
+        char = visible(content[lacking.start])
+        raise ToolFailed(
+            f"{clipped_name(path)} is in {before.encoding}, which has no {char}. Leave such characters out, or write "
+            "the text under another path, where it is stored in UTF-8."
+        ) from None
     if len(data) > call.reach.max_file_bytes:
         raise ToolFailed(
             f"the content has {len(data)} bytes, a file at most {call.reach.max_file_bytes}. Split it up."
         )
-    write_id = f"{call.context.effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
-    replaces, is_new = call.arguments.get("replace") is True, True  # a person has approved that
-    seen = call.seen_etag if replaces else ""
+    write_id = f"{call.context.effect_id}/{hashlib.sha256(plain).hexdigest()[:16]}"
     try:
         if seen is None:
             is_new = call.files.write(tenant, path, data, write_id)
@@ -76,7 +90,22 @@ def create_file(call: BuiltinCall) -> str:
             f"there is a file {clipped_name(path)} already. Choose another path, or call create_file with replace "
             "true: then a person is asked before the file is replaced."
         ) from None
-    return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}."
+    kept = (
+        f" It is in {before.encoding}{' with a byte order mark' * bool(before.mark)}, as before."
+        if data != plain
+        else ""
+    )
+    return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}.{kept}"
+
+
+def _replaced(call: BuiltinCall, path: str) -> DecodedText:
+    """What is at the path. What takes its place is stored in the same encoding, so what was read and written again has
+    the same bytes, also where the encoding was guessed.
+    """
+    try:
+        return decoded(call.files.read(call.context.tenant, path))
+    except (FileMissing, NotText):
+        return DecodedText("")
 
 
 def delete_file(call: BuiltinCall) -> str:
@@ -117,7 +146,13 @@ TOOLS = (
     BuiltinTool(
         name="read_file",
         description="Read a text file from the user's storage.",
-        input_schema=fields(("path",), path=PATH),
+        input_schema=fields(
+            ("path",),
+            path=PATH,
+            encoding=text(
+                "Only where a guess was wrong: the file's encoding, such as iso-8859-2", maxLength=60
+            ),
+        ),
         file=FileArgument(argument="path", use="read"),
         bounded=True,
         run=read_file,
@@ -226,17 +261,6 @@ MAX_COMPARED = 1_000
 """The most files whose names are compared with a missing one."""
 MAX_NEAR = 3
 
-_KINDS = (
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an office document"),
-    (b"\x1f\x8b", "gzip-compressed data"),
-    (b"\xff\xfe", "text in UTF-16"),
-    (b"\xfe\xff", "text in UTF-16"),
-)
-
 
 def usable_path(path: str, check: Callable[[str], str] = check_shown_path) -> str:
     """Raises ToolFailed."""
@@ -278,9 +302,3 @@ def similar_paths(files: FileStore, tenant: str, path: str) -> list[str]:
     close = similar(name, set(names.values()), MAX_NEAR)
     similar_name = [one for wanted in close for one, its_name in names.items() if its_name == wanted]
     return list(islice(dict.fromkeys([*same_name, *similar_path, *similar_name]), MAX_NEAR))
-
-
-def not_text(path: str, data: bytes) -> ToolFailed:
-    """The error that the file is no text, with the kind of file that its first bytes show."""
-    kind = next((name for magic, name in _KINDS if data.startswith(magic)), "binary data, not UTF-8 text")
-    return ToolFailed(f"{clipped_name(path)} is {kind} ({len(data)} bytes), and only UTF-8 text can be read.")

@@ -41,6 +41,7 @@ from acta_engine.egress.exchange import (
     Watch,
     exchange,
 )
+from acta_engine.untrusted.encodings import NotText
 from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
 
 STATELESS = "2026-07-28"
@@ -568,7 +569,7 @@ class McpExchange:
         answer = self._send("POST", headers, body, watch)
         if answer.content_type != EVENT_STREAM:
             try:
-                take(answer.body.decode("utf-8-sig", "replace"))
+                take(text_in(answer))
             except NotUnderstood:
                 if answer.status < 300:
                     raise  # otherwise the status says more
@@ -690,12 +691,20 @@ def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
     if error is not None:
         raise RpcRefused(error, answer.status, message is not None and message.get("id") in (id, str(id)))
     if answer.status >= 300:
-        said = answer.body[:SHOWN_BYTES].decode("utf-8", "replace") or answer.location or ""
+        said = text_in(answer).encode()[:SHOWN_BYTES].decode("utf-8", "ignore") or answer.location or ""
         raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
     if not isinstance(result, Mapping):
         nothing = "took the request and gave no answer" if answer.status in (202, 204) else ""
         raise NotUnderstood(nothing or "answered with something that is not MCP's")
     return result
+
+
+def text_in(answer: HttpAnswer) -> str:
+    """Empty where the body is no text."""
+    try:
+        return answer.text().text
+    except NotText:
+        return ""
 
 
 def json_value(text: str) -> Any:
@@ -710,9 +719,9 @@ def json_value(text: str) -> Any:
         raise NotUnderstood(f"answered with JSON that Acta does not take: it is {invalid}") from None
 
 
-def json_object(text: str | bytes) -> Message:
+def json_object(text: str) -> Message:
     """The JSON object in a text; an empty one where there is none. Raises as `json_value`."""
-    value = json_value(text if isinstance(text, str) else text.decode("utf-8", "replace"))
+    value = json_value(text)
     return value if isinstance(value, dict) else {}
 
 

@@ -24,6 +24,7 @@ from acta_engine.tools.mcp.exchange import (
     exchanged,
     json_object,
     looked_up,
+    text_in,
 )
 from acta_engine.tools.mcp.server import ClientCredentials, McpConnection
 
@@ -94,7 +95,7 @@ class TokenCache:
             answer = exchanged(looked_up(self._guard, client.token_url), "POST", headers, body, deadline)
             if answer.status != 200:
                 raise HttpRefused(answer.status, "")
-            given = json_object(answer.body)
+            given = json_object(text_in(answer))
         except McpFailed as failed:
             raise NoToken(f"has a token endpoint that {failed}") from None
         token, lives = given.get("access_token"), given.get("expires_in", USUAL_SECONDS)
@@ -165,7 +166,7 @@ def _first(guard: AddressGuard, urls: Iterator[str], deadline: float) -> Mapping
     headers = {"User-Agent": "acta", "Accept": "application/json"}
     for url in urls:
         answer = exchanged(looked_up(guard, url), "GET", headers, None, deadline)
-        if answer.status == 200 and (found := json_object(answer.body)):
+        if answer.status == 200 and (found := json_object(text_in(answer))):
             return found
     raise McpFailed("does not say where its access tokens come from")
 

@@ -9,6 +9,7 @@ becomes one text: text as it is, structured content as JSON, and of everything e
 are not offered. Tasks are those of the extension `io.modelcontextprotocol/tasks`.
 """
 
+import base64
 import json
 import re
 import time
@@ -55,6 +56,7 @@ from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, Tas
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from acta_engine.tools.tool import HttpConfig, ToolSpec
+from acta_engine.untrusted.encodings import NotText, decoded, label_in
 from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
 from acta_engine.untrusted.quoting import OutsideText
 
@@ -752,9 +754,7 @@ def _part(content: Any) -> str:
         case {"type": "resource", "resource": {"text": str(text), **resource}}:
             return f"[resource {_short(resource.get('uri'))}]\n{text}"
         case {"type": "resource", "resource": {"blob": str(data), **resource}}:
-            size = len(data) * 3 // 4
-            uri = _short(resource.get("uri"))
-            return f"[resource {uri}{_of_type(resource)}, about {size} bytes: it cannot be shown]"
+            return f"[resource {_short(resource.get('uri'))}{_blob(data, resource.get('mimeType'))}"
         case {"type": "resource_link", "uri": str(uri)}:
             return f"[link to the resource {_short(uri)}{_of_type(content)}: it was not opened]"
         case str(text):
@@ -765,6 +765,19 @@ def _part(content: Any) -> str:
             return ""
         case _:
             return json.dumps(content, ensure_ascii=False)
+
+
+def _blob(data: str, kind: Any) -> str:
+    """A text where the bytes are one, after the end of the line that names the resource."""
+    label = kind if isinstance(kind, str) else ""
+    try:
+        read = decoded(base64.b64decode(data), label_in(label))
+    except ValueError as other:  # NotText, or no base64
+        what = other if isinstance(other, NotText) else "no valid base64"
+        return (
+            f"{_of_type({'mimeType': kind})}, {what}, about {len(data) * 3 // 4} bytes: it cannot be shown]"
+        )
+    return "\n".join(["]", *([read.note] if read.note else []), read.text])
 
 
 def _of_type(content: Mapping[Any, Any]) -> str:

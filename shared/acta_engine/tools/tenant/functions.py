@@ -43,6 +43,7 @@ from acta_engine.tools.tool import (
     ToolSpec,
     function_prefix,
 )
+from acta_engine.untrusted.encodings import NotText, decoded
 from acta_engine.untrusted.quoting import OutsideText
 
 
@@ -233,12 +234,16 @@ class LambdaTool:
             "tenant": context.tenant,
         }
         body = invoke(self._client, tool, config.function, payload, context.deadline_seconds)
-        return OutsideText("answer", tool.name, _text(body))
+        try:
+            said = decoded(body)
+        except NotText as other:
+            note = f"[its answer is {other} ({len(body):,} bytes), which is not shown]"
+            return OutsideText("answer", tool.name, "", note=note)
+        return OutsideText("answer", tool.name, _text(said.text), note=said.note)
 
 
-def _text(body: bytes) -> str:
+def _text(text: str) -> str:
     """What the function returned: a JSON string as its text, everything else as the JSON itself."""
-    text = body.decode("utf-8", "replace")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -58,7 +58,7 @@ class HttpTool:
             "Idempotency-Key": context.effect_id,
         }
         if request.body is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = "application/json; charset=utf-8"
             body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "replace")
         configured: Mapping[str, str] = {**request.headers, **config.headers, **credentials.headers}
         first_origin: tuple[str, str, int] | None = None
@@ -143,19 +143,27 @@ def _raise_if(in_doubt: bool) -> None:
 
 def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials) -> OutsideText:
     """The result for the model. Raises ToolFailed where the status is not 2xx."""
-    text = credentials.hidden(answer.body.decode("utf-8", "replace"))
+    from acta_engine.untrusted.encodings import NotText
+
+    text, note, other = "", "", ""
+    try:
+        said = answer.text()
+        text, note = credentials.hidden(said.text), said.note
+    except NotText as kind:
+        other = f"Its body is {kind} and cannot be shown."
     if answer.status >= 300:
         head = text.encode()[:SHOWN_BYTES].decode("utf-8", "ignore")
         how = f"{tool.name} answered with status {answer.status}"
         if not head.strip():
-            raise ToolFailed(f"{how}. It said nothing.", status=answer.status)
-        said = OutsideText("answer", tool.name, head, size=len(answer.body))
-        raise ToolFailed(f"{how}.", said, status=answer.status)
+            raise ToolFailed(f"{how}. {other or 'It said nothing.'}", status=answer.status)
+        beginning = OutsideText("answer", tool.name, head, size=len(text.encode()))
+        raise ToolFailed(f"{how}.", beginning, status=answer.status)
     if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
         raise ToolFailed(
             f"{tool.name} answered with too much about its secrets. It has run; ask it for less."
         )
-    note = "" if text.strip() else f"[status {answer.status}, no content]"
+    if not text.strip():
+        note = f"[status {answer.status}. {other}]" if other else f"[status {answer.status}, no content]"
     return OutsideText("answer", tool.name, text, note=note, status=answer.status)
 
 

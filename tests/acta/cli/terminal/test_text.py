@@ -67,6 +67,18 @@ def test_a_files_content_is_shown_on_a_terminal_without_a_control_character(enco
     assert shown.endswith("\n")
 
 
+def test_a_files_content_is_shown_on_a_terminal_in_its_encoding_which_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    screen = Output("utf-8", is_terminal=True)
+    show_bytes("Größe\x1b[2J\n".encode("cp1252"), screen)
+    assert screen.written.getvalue().decode() == "Größe\\x1b[2J\n"
+    show_bytes(b"\x89PNG\r\n\x1a\n\0", screen)
+    assert capsys.readouterr().err == (
+        "[read as windows-1252, which is a guess]\nIt is a PNG image (9 bytes). `--output FILE` saves it.\n"
+    )
+
+
 def test_a_files_content_goes_into_a_pipe_byte_by_byte() -> None:
     pipe = Output("ascii", is_terminal=False)
     show_bytes(HOSTILE, pipe)
