@@ -180,6 +180,12 @@ def _check(made: Tool) -> None:
             f"{name}: the schema of its parameters has {size:,} bytes, at most {MAX_SCHEMA_BYTES:,} are taken. Take "
             "fewer or simpler parameters."
         )
+    try:
+        f"{made.description}{json.dumps(made.parameters.schema, ensure_ascii=False)}".encode()
+    except UnicodeEncodeError:
+        raise BadTool(
+            f"{name}: its docstring or its schema has half of a surrogate pair. Take it out."
+        ) from None
     beside = [tool_of(value) for value in made.function.__globals__.values()]
     others = [each for each in beside if each is not None and each.function is not made.function]
     is_taken = any(each.name == made.name for each in others)

@@ -111,7 +111,7 @@ def _well_formed(value: Any) -> Any:
     is alone becomes its escape, such as `\\udce9` of a file's name that is not UTF-8.
     """
     match value:
-        case str() if not _is_utf8(value):
+        case str():
             joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             return joined.encode("utf-8", "backslashreplace").decode()
         case dict():
@@ -122,14 +122,6 @@ def _well_formed(value: Any) -> Any:
         case list() | tuple():
             return [_well_formed(item) for item in value]
     return value
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _Loop:

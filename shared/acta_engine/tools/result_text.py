@@ -10,6 +10,7 @@ from typing import NamedTuple
 from acta_engine.errors import ModelFeedback, ToolFailed
 from acta_engine.log.conversation import Content
 from acta_engine.untrusted.quoting import OutsideText, quoted
+from acta_engine.untrusted.visible import well_formed
 
 
 class ResultText(NamedTuple):
@@ -26,7 +27,7 @@ def result_text(
     returns its pointer; `key`: an id that the text's author does not know.
     """
     outside = said if isinstance(said, OutsideText) else None
-    text = outside.well_formed if outside is not None else str(said)
+    text = well_formed(outside.text) if outside is not None else str(said)
     content, whole, notes = Content.of(text), None, []
     if content.bytes > limit:
         whole = keep(content)
@@ -43,7 +44,7 @@ def failure_text(failure: ModelFeedback, key: str) -> str:
     outside = failure.outside if isinstance(failure, ToolFailed) else None
     if outside is None:
         return f"Error: {failure}"
-    quotation = quoted(outside.kind, outside.name, outside.well_formed, size=outside.size, key=key)
+    quotation = quoted(outside.kind, outside.name, well_formed(outside.text), size=outside.size, key=key)
     return f"Error: {failure}\n{quotation}"
 
 

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-from acta_engine.untrusted.visible import is_hidden, visible, well_formed
+from acta_engine.untrusted.visible import is_hidden, visible
 
 MAX_NAME_CHARS = 200
 """The marker lines show only the two ends of a longer name."""
@@ -36,11 +36,6 @@ class OutsideText(NamedTuple):
     note: str = ""
     size: int | None = None
     status: int | None = None
-
-    @property
-    def well_formed(self) -> str:
-        """The text to be quoted: as it came, line ends and blank lines included, in valid Unicode."""
-        return well_formed(self.text)
 
 
 def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str) -> str:

@@ -270,6 +270,19 @@ def test_descriptions_and_schemas_that_are_too_long_are_refused() -> None:
         made(wordy)
 
 
+def test_words_that_no_request_to_a_model_could_carry_are_refused() -> None:
+    def half(name: Annotated[str, Field(description="such as \ud83d")]) -> str:
+        """Looks up."""
+        return name
+
+    with pytest.raises(BadTool, match="half: its docstring or its schema has half of a surrogate pair"):
+        made(half)
+    half.__annotations__["name"] = str
+    half.__doc__ = "Looks up \udce9."
+    with pytest.raises(BadTool, match="half of a surrogate pair"):
+        made(half)
+
+
 def module(source: str, name: str = "folder") -> types.ModuleType:
     made = types.ModuleType(name)
     exec(compile(source, f"{name}.py", "exec"), vars(made))  # noqa: S102
