@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from acta.tools.call import Call, Files, NoFiles, SecretMissing, ToolError, no_secrets
 from acta.tools.define import Tool
@@ -98,7 +98,7 @@ def to_result(made: Tool, returned: Any) -> Any:
     try:
         # pydantic keeps halves of pairs in values, and refuses them in names
         return _well_formed(to_jsonable_python(_well_formed(returned), inf_nan_mode="null"))
-    except Exception:  # whatever a value's own serializer raises, the function has run
+    except (PydanticSerializationError, ValueError, RecursionError):
         kind = type(returned).__name__
         raise UnusableResult(
             f"{made.name} has run, but returned a {kind}, of which no JSON can be made. Its writer has to return a "

@@ -27,7 +27,6 @@ START_SECONDS = 5
 MAX_ANSWER_BYTES = 1_048_576
 NEVER_BEGAN = ("Refused", "Runtime.ImportModuleError", "Runtime.HandlerNotFound", "SettingsError")
 """Types of errors after which nothing was done: the function refused the operation, or it did not start."""
-CANNOT_BE_PASSED_ON = ("Function.ResponseSizeTooLarge", "Runtime.MarshalError")
 TOO_LARGE = (
     "It was done, but the answer is too large to be passed on. Sending it again gives the same: ask for less."
 )
@@ -74,25 +73,22 @@ class LambdaToolFunction:
             if was_sent(unavailable):
                 raise AnswerLost from unavailable
             raise FunctionUnavailable("invoke: not reached") from unavailable
-        return _answer(_read(answer["Payload"]), "FunctionError" in answer)
+        return _answer(answer["Payload"], "FunctionError" in answer)
 
 
-def _read(payload: Any) -> Any:
-    """The JSON that `tool` returned. Raises AnswerLost, Conflict."""
+def _answer(payload: Any, failed: bool) -> Mapping[str, Any]:
+    """Raises FunctionUnavailable, AnswerLost, Conflict, RefusedThere."""
     try:
         body = read_body("invoke", payload, MAX_ANSWER_BYTES + 1)
         if len(body) > MAX_ANSWER_BYTES:
             raise Conflict(TOO_LARGE)
-        return json.loads(body)
+        said = json.loads(body)
     except (ValueError, RecursionError, StoreUnavailable) as error:
         raise AnswerLost from error
-
-
-def _answer(said: Any, failed: bool) -> Mapping[str, Any]:
     match said:
         case {"errorType": str(kind)} if failed and kind in NEVER_BEGAN:
             raise FunctionUnavailable(f"invoke: {kind}")
-        case {"errorType": str(kind)} if failed and kind in CANNOT_BE_PASSED_ON:
+        case {"errorType": "Function.ResponseSizeTooLarge" | "Runtime.MarshalError"} if failed:
             raise Conflict(TOO_LARGE)
         case {"answer": dict(answer)} if not failed:
             return answer

@@ -181,17 +181,18 @@ def test_an_answer_that_cannot_be_passed_on_is_told_and_the_call_is_made_once(
 
     told = run(shop, llmock, *(ToolCall("answer_oddly", {"how": how}) for how in hows))
 
-    listing, error, exception, ended, large, deep = told
+    (listing,) = [each for each in told if "a\u2028b\x85c" in each]
     assert json.loads(listing.split("\n", 1)[1].rsplit("\n", 1)[0]) == {
         "caf\\udce9.txt": ["ok \\ud83d", "😀", "a\u2028b\x85c\r\n\r\n\r\n\r\nd"]
     }
-    assert "a\u2028b\x85c" in listing
-    assert "there is no caf\\udce9.txt" in error
-    assert "answer_oddly failed." in exception
-    assert "ValueError" in exception
-    assert "SystemExit" in ended
-    assert "has run, but its answer cannot be passed on" in large
-    assert "of which no JSON can be made" in deep
+    for said in (
+        "there is no caf\\udce9.txt",
+        "ValueError",
+        "SystemExit",
+        "has run, but its answer cannot be passed on",
+        "of which no JSON can be made",
+    ):
+        assert [said in each for each in told].count(True) == 1, said
     newest = shop.get("/v1/sessions").json()["data"]["items"][0]["session_id"]
     logged = acta("logs", newest, "--state", str(deployed.state)).out
     assert logged.count("answer_oddly printed: answering caf") == len(hows)

@@ -27,6 +27,9 @@ def handler(event, context):
     time.sleep(event["arguments"].get("seconds", 0))
     if event["arguments"]["order"] == 0:
         raise ValueError("order 0 is nobody's")
+    odd = {101: {"name": "caf\\udce9"}, 102: "x" * 7_000_000, 103: {1, 2}}
+    if event["arguments"]["order"] in odd:
+        return odd[event["arguments"]["order"]]
     return {"weight": 12, "of": event["arguments"]["order"], "key": event["effect_id"][:4], "tenant": event["tenant"]}
 """
 SCHEMA = {
@@ -35,9 +38,13 @@ SCHEMA = {
 }  # fmt: skip
 
 
+ODD = '{"a": "x\u2028y\u0085\u2029",\r\n\r\n\r\n\r\n"b": "\\ud83d"}\r'
+
+
 @pytest.fixture(scope="module")
 def sink() -> Iterator[Sink]:
     with Sink({"/refunds": Reply(body=b'{"refunded": 7}')}) as made:
+        made.replies["/odd"] = Reply(body=ODD.encode())
         made.replies["/away"] = Reply(302, headers={"Location": "http://169.254.169.254/latest"})
         yield made
 
@@ -149,6 +156,22 @@ def test_a_lambda_tool_gets_its_key_and_may_fail(boss: Person, llmock: Any) -> N
     assert "order 0 is nobody" in failed
 
 
+def test_what_tools_answer_is_told_as_it_came_and_what_cannot_be_passed_on_is_no_outage(
+    boss: Person, llmock: Any, sink: Sink
+) -> None:
+    add(boss, "odd", "http", effect="read", url=sink.url("/odd"), method="GET")
+    add(boss, "weigh", "lambda", effect="idempotent", function=FUNCTION)
+    orders = (
+        ToolCall("weigh", {"order": 101}),
+        ToolCall("weigh", {"order": 102}),
+        ToolCall("weigh", {"order": 103}),
+    )
+    told = run(boss, llmock, ToolCall("odd", {"order": 7}), *orders)
+    (_,) = [each for each in told if f"\n{ODD}\n--- end of answer" in each]
+    (_,) = [each for each in told if '"caf\\udce9"' in each]
+    assert sum("Error: weigh has run, but its answer cannot be passed on." in each for each in told) == 2
+
+
 @pytest.mark.thorough
 def test_a_call_has_the_seconds_of_its_tool(boss: Person, llmock: Any) -> None:
     for name, seconds in (("hasty", 1), ("patient", 60)):
@@ -225,7 +248,7 @@ def tried(boss: Person, name: str, **arguments: Any) -> Json:
 def test_what_cannot_be_tried_says_what_helps(boss: Person, behind: Behind, sink: Sink) -> None:
     add(boss, "pay", "http", url=sink.url("/pay"), method="POST")
     before = len(sink.heard)
-    refused(boss.post("/v1/tools/pay/call", {"input": {"order": "7"}}), 400, "VALIDATION_ERROR")
+    refused(boss.post("/v1/tools/pay/call", {"input": {"order": "seven"}}), 400, "VALIDATION_ERROR")
     refused(boss.post("/v1/tools/read_file/call", {"input": {"path": "x"}}), 409, "CONFLICT")
     refused(boss.post("/v1/tools/nobody/call", {}), 404, "NOT_FOUND")
     with behind.configured("tool", ACTA_HTTP_TOOL_ALLOW=""):
