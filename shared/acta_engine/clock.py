@@ -22,6 +22,10 @@ def make_id(prefix: str, milliseconds: int, randomness: bytes) -> str:
     return f"{prefix}_{digits}"
 
 
+LAST_MILLISECOND = 253_402_300_799_999
+"""Of the year 9999. No calendar here has a later time."""
+
+
 def made_at(made_id: str) -> int | None:
     """The milliseconds since 1970 in an id. None: it is no id of this form."""
     digits = made_id.partition("_")[2]
@@ -30,7 +34,8 @@ def made_at(made_id: str) -> int | None:
     value = 0
     for digit in digits:
         value = value << 5 | _ALPHABET.index(digit)
-    return value >> 80
+    made = value >> 80
+    return made if made <= LAST_MILLISECOND else None
 
 
 def is_id(prefix: str, text: str) -> bool:

@@ -1,7 +1,7 @@
 """The audit trail is added to and read, newest first; what is there stays as it is (ADR 54)."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
@@ -112,6 +112,10 @@ def test_a_span_has_its_first_moment_and_not_its_last(desk: Desk) -> None:
     assert desk.found(AuditFilter(since=third.at)) == [third]
     assert desk.found(AuditFilter(until=first.at)) == []
     assert desk.found(AuditFilter(since=third.at, until=first.at)) == []
+    first_instant = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=23)))
+    last_instant = datetime(9999, 12, 31, 23, 59, 59, 999_999, timezone(-timedelta(hours=23)))
+    assert desk.found(AuditFilter(since=first_instant, until=last_instant)) == [third, second, first]
+    assert desk.found(AuditFilter(since=last_instant, until=first_instant)) == []
 
 
 def test_a_cursor_of_another_listing_is_refused(desk: Desk) -> None:

@@ -161,6 +161,7 @@ def test_an_id_says_when_it_was_made() -> None:
     assert made_at(id_at(SESSION, NOW)) == round(NOW.timestamp() * 1_000)
     assert made_at("ses_1") is None
     assert made_at("ses_" + "U" * 26) is None
+    assert made_at("ses_" + "Z" * 26) is None, "it is after the year 9999"
 
 
 def test_a_tenants_hash_is_the_deployments_own() -> None:

@@ -141,6 +141,8 @@ def test_a_time_is_rounded_and_bounded(office: Office) -> None:
     assert office.ask(**{"from": instant(now - timedelta(days=93))}).status == 400
     assert office.ask(**{"from": instant(now), "to": instant(now)}).status == 400
     assert office.ask(to="0001-01-02T00:00:00Z").status == 400
+    for edge in ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59"):
+        assert office.ask(to=edge).status == office.ask(**{"from": edge}).status == 400
     assert office.ask(by="tool").status == 400
     assert office.ask(to=instant(now + timedelta(hours=23))).status == 200
     assert office.ask(to=instant(now + timedelta(hours=25))).status == 400

@@ -7,7 +7,7 @@ and returns the exit code.
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -28,8 +28,9 @@ class Instant(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> str:
         try:
-            has_zone = datetime.fromisoformat(value).tzinfo is not None
-        except ValueError:
+            at = datetime.fromisoformat(value)
+            has_zone = at.tzinfo is not None and bool(at.astimezone(UTC))
+        except (ValueError, OverflowError):  # 9999-12-31T23:59:59-01:00 is in no year of UTC
             has_zone = False
         if not has_zone:
             self.fail(f"a time is given such as 2026-11-22T09:00:00Z, not {value!r}", param, context)

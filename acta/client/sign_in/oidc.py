@@ -31,6 +31,8 @@ TOO_MANY = 429
 DISCOVERY = "/.well-known/openid-configuration"
 LEAST_SECONDS = 300
 """How long a token counts as valid if the issuer does not say."""
+MOST_SECONDS = 200_000_000_000
+"""More is no time that a calendar has to know: a sentinel, or milliseconds."""
 CLOCK_SECONDS = 120
 """By how much this machine's clock and the issuer's may differ."""
 
@@ -237,11 +239,15 @@ class IssuerClient:
 
     def _expiry(self, token: str, expires_in: object) -> float:
         """The token's own expiry, if it can be read; `expires_in` is that of the access token."""
-        said = claims_of(token).get("exp")
-        if isinstance(said, int | float) and not isinstance(said, bool):
-            return float(said)
-        seconds = expires_in if isinstance(expires_in, int | float) and expires_in > 0 else LEAST_SECONDS
-        return self._clock() + float(seconds)
+        now = self._clock()
+        for begins, seconds in ((0.0, claims_of(token).get("exp")), (now, expires_in)):
+            if (
+                isinstance(seconds, int | float)
+                and not isinstance(seconds, bool)
+                and 0 < seconds <= MOST_SECONDS
+            ):
+                return begins + float(seconds)
+        return now + LEAST_SECONDS
 
     def _checked(self, id_token: object) -> Mapping[str, Any]:
         """The claims of an ID token that is for this application. Its signature is not checked: the token came straight

@@ -72,7 +72,9 @@ def test_that_there_is_no_record_is_said(
 
 
 @pytest.mark.parametrize("option", ["--since", "--until"])
-@pytest.mark.parametrize("time", ["yesterday", "2026-11-22", "2026-11-22T09:00:00", ""])
+@pytest.mark.parametrize(
+    "time", ["yesterday", "2026-11-22", "2026-11-22T09:00:00", "", "9999-12-31T23:59:59-01:00"]
+)
 def test_a_time_that_is_none_is_refused_with_an_example(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], option: str, time: str
 ) -> None:

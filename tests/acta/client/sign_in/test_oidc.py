@@ -211,8 +211,11 @@ def test_a_token_that_cannot_be_read_lasts_as_long_as_the_issuer_says(provider: 
     with oidc.client(application) as http:
         issuer = IssuerClient(application, http, clock=lambda: 1_000.0)
         assert signed_in(issuer).expires_at == 1_000 + provider.ttl
-        provider.answer = {"expires_in": None}
-        assert signed_in(issuer).expires_at == 1_000 + oidc.LEAST_SECONDS
+        for none in (None, True, -1, 10**30, "3600"):
+            provider.answer = {"expires_in": none}
+            assert signed_in(issuer).expires_at == 1_000 + oidc.LEAST_SECONDS
+        provider.answer = {"access_token": jwt({"exp": 10**30})}
+        assert signed_in(issuer).expires_at == 1_000 + provider.ttl
 
 
 def test_a_sign_in_is_revoked_where_the_issuer_can(provider: OpenIdProvider, issuer: IssuerClient) -> None:
