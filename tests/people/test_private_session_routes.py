@@ -54,7 +54,7 @@ def path_of(route: Operation, session: str, intervention: str) -> str:
 def ask(person: Person, route: Operation, session: str, intervention: str) -> Answer:
     last = route.path.rpartition("/")[2]
     sent: dict[str, Any] = {"json_body": BODIES.get(last, {})} if route.method in ("POST", "PATCH") else {}
-    if route.method == "PATCH":
+    if route.needs:
         sent["headers"] = {"If-Match": "*"}
     return person.ask(route.method, path_of(route, session, intervention), **sent)
 

@@ -125,7 +125,7 @@ def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Respons
             "POST": {"params": {"restore": "null"}},
         }
         more = files.get(route.method, {})
-    if route.method == "PATCH":
+    if route.needs:
         more["headers"] = {"If-Match": "*"}
     return person.http.request(route.method, ids.of(route), **more)
 

@@ -46,7 +46,7 @@ def hers(deletions_are_approvers: None, ann: Person, boss: Person) -> Seen:
 def ask(person: Person, route: Operation, session_id: str, asked: str) -> Any:
     path = route.path.replace("{session_id}", session_id).replace("{intervention_id}", asked)
     body = BODIES.get(route.path.rpartition("/")[2], {}) if route.method in ("POST", "PATCH") else None
-    headers = {"If-Match": "*"} if route.method == "PATCH" else {}
+    headers = {"If-Match": "*"} if route.needs else {}
     return person.http.request(route.method, path, json=body, headers=headers)
 
 
