@@ -201,7 +201,15 @@ class ModelRefused(SessionError):
     """The model declined to answer."""
 
     code = "MODEL_REFUSED"
-    remedy = "Phrase the request in another way, or use another model."
+    remedy = (
+        "What it was shown last is left out of the conversation from now on. Write to the session in other words what "
+        "it should do, or use another model."
+    )
+
+    def __init__(self, message: str, usage: Any = None) -> None:
+        """`usage`: the `TokenUsage` of the call, which has to be paid for."""
+        super().__init__(message)
+        self.usage = usage
 
 
 class AnswerInvalid(SessionError):

@@ -131,6 +131,8 @@ class RunFinished(EventData):
     reason: str = ""
     code: str = ""
     """The code of a failure."""
+    category: str = ""
+    """Why the model declined, if it did, in a word of its provider's."""
     by: str = ""
     """Who cancelled it: a person's subject, or `timeout`."""
 
@@ -465,12 +467,16 @@ class ModelRetried(EventData):
     wait_seconds: int
     model: str = ""
     answered_by: str = ""
+    category: str = ""
+    """Why the model declined, if it did, in a word of its provider's."""
 
     @property
     def text(self) -> str | None:
         if not self.answered_by:
             return None
-        return f"{visible(self.model)} did not answer: {visible(self.answered_by)} did"
+        why = f" ({words(self.category)})" if self.category else ""
+        what = f"declined{why}" if self.code == "MODEL_REFUSED" else "did not answer"
+        return f"{visible(self.model)} {what}: {visible(self.answered_by)} did"
 
 
 class ContextCompacted(EventData):

@@ -299,6 +299,8 @@ class Result(StoredModel):
 class Failure(StoredModel):
     code: str
     message: str
+    category: str = ""
+    """As of `ModelReply`."""
 
 
 class Ending(StoredModel):

@@ -4,6 +4,9 @@ Another model is asked only while no answer has begun. Half an answer is a broke
 two models. A fallback that cannot be used at all (no key, no such model) is skipped, because the first model's trouble
 may pass: its error counts. One whose secret may not be read counts as away. Where no model answers, the engine retries
 the turn as it does without fallbacks. It also does so if the request's `fallbacks` allow no further model.
+
+Where a model declines, one more is asked, also after a part of an answer; its text is then shown to nobody before it is
+committed. The first refusal has been paid for, and is charged as an attempt. It stands where no other model answers.
 """
 
 import time
@@ -12,13 +15,21 @@ from typing import NamedTuple
 
 from acta_engine.errors import (
     AwsDenied,
+    ModelRefused,
     ProviderOverloaded,
     ProviderTimeout,
     ProviderUnavailable,
     SessionError,
     StreamBroken,
 )
-from acta_engine.models.model import FailedModel, Model, ModelReply, ModelRequest, StreamOptions
+from acta_engine.models.model import (
+    FailedModel,
+    Model,
+    ModelReply,
+    ModelRequest,
+    StreamOptions,
+    TokenUsage,
+)
 from acta_engine.models.providers import AnswerTime
 
 MIN_SECONDS = 1.0
@@ -68,11 +79,12 @@ class ModelChain:
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Raises the first model's SessionError; whatever a model raises once its answer has begun; else, where all
-        that were asked failed, one error for all of them.
+        that were asked failed, one error for all of them. After a refusal nothing is raised.
         """
         deadline = self._now() + timeout
         failed: list[FailedModel] = []
         errors: list[TemporaryFailure] = []
+        refusal: ModelReply | None = None
         for position, (model, name) in enumerate(self._models):
             is_late = deadline - self._now() < MIN_SECONDS
             if position and (is_late or not _may_ask(request, model.provider, name)):
@@ -86,7 +98,7 @@ class ModelChain:
                 if others
                 else options.begins_within
             )
-            on_text = text if options.on_text is not None else None
+            on_text = text if options.on_text is not None and refusal is None else None
             options = StreamOptions(begins_within, on_text, options.on_limits)
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
@@ -104,7 +116,14 @@ class ModelChain:
                 _tell_ended(request, error)
                 failed.append(FailedModel(model.provider, name, error.code))
             else:
-                return reply._replace(provider=model.provider, model=name, failed_models=tuple(failed))
+                reply = reply._replace(provider=model.provider, model=name, failed_models=tuple(failed))
+                if reply.stop != "refusal" or refusal is not None or not others:
+                    return reply
+                refusal = reply._replace(usage=TokenUsage())
+                _tell_ended(request, ModelRefused(f"{model.provider}: the model declined", reply.usage))
+                failed.append(FailedModel(model.provider, name, ModelRefused.code, reply.category))
+        if refusal is not None:
+            return refusal
         raise _combined(errors)
 
 

@@ -110,6 +110,8 @@ class FailedModel(NamedTuple):
     model: str
     code: str
     """As in events."""
+    category: str = ""
+    """As of `ModelReply`."""
 
 
 class ModelReply(NamedTuple):
@@ -128,7 +130,9 @@ class ModelReply(NamedTuple):
     """Who answered, as `model` is. Empty: the model that was asked."""
     model: str = ""
     failed_models: tuple[FailedModel, ...] = ()
-    """The models that were asked before and failed."""
+    """The models that were asked before, and failed or declined."""
+    category: str = ""
+    """Why the model declined, in a word of the provider's. Empty: it named none, or nothing was declined."""
 
 
 class BackgroundResponse(NamedTuple):

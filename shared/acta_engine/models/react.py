@@ -39,8 +39,8 @@ UNREADABLE = "_unreadable_reply"
 letter.
 """
 
-ACTION_FORM = '{"thought": "why this comes next", "action": "tool name", "action_input": {...}}'
-ANSWER_FORM = '{"thought": "why all is done", "final_answer": "what the user wanted to have"}'
+ACTION_FORM = '{"thought": "what you do now, in one line", "action": "tool name", "action_input": {...}}'
+ANSWER_FORM = '{"thought": "what is done, in one line", "final_answer": "what the user wanted to have"}'
 
 _RULES = f"""\
 How you answer here: every reply is exactly one JSON object, in one of these two forms, with nothing before or after
@@ -51,6 +51,7 @@ To use a tool:
 When everything the user wants is done:
 {ANSWER_FORM}
 
+- thought is a short note to the people who watch. What you deliberate stays with you.
 - One action a reply. Where it says above to call a tool, send that action; what could be called together, send one
   reply after another. For example, to make the plan:
   {{"thought": "...", "action": "update_plan", "action_input": {{"action": "create", "goal": "...", "steps": [...]}}}}

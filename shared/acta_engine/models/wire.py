@@ -10,7 +10,8 @@ A provider's reason to stop is one of these:
                 cut
     pause       the provider wants to be asked again. The reply is kept as it is, nothing in it counts as an answer, and
                 another turn follows
-    refusal     the model or the provider's filter declined: the run ends with `MODEL_REFUSED`
+    refusal     the model or the provider's filter declined: a fallback is asked once, else the run ends with
+                `MODEL_REFUSED`
 
 Any other word raises StreamBroken, and the engine asks again. Servers that gave up half-way have words of their own
 (`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
@@ -230,6 +231,15 @@ RESPONSES_STOPS: StopTable = {
     "steered": "pause",
 }
 """For the reason why a response is incomplete; where there is none, for its status."""
+
+MAX_CATEGORY_CHARS = 60
+
+
+def category_of(word: object) -> str:
+    """The provider's word for why the model declined; empty: it is no word."""
+    is_word = isinstance(word, str) and word.isascii() and word.isidentifier()
+    return str(word)[:MAX_CATEGORY_CHARS].lower() if is_word else ""
+
 
 DECLINED_CODES = frozenset({"bio_policy", "misalignment_policy_violation"})
 """Error codes of a failed response that mean: the provider declined to answer."""

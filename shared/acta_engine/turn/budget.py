@@ -11,6 +11,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.errors import (
+    ModelRefused,
     PoisonedSession,
     ProviderTimeout,
     SessionError,
@@ -238,7 +239,15 @@ def with_limits(budget: Budget, token_budget: int | None, cost_budget_usd: float
 def with_outcome(
     attempt: Attempt, answer: "ModelReply | SessionError | TransientError", now: datetime
 ) -> Attempt:
-    """The attempt with what came of it. Silence and half an answer come without a count and may have to be paid for."""
+    """The attempt with what came of it. Silence and half an answer come without a count and may have to be paid for. A
+    refusal after which another model is asked comes with one, and is charged at it."""
+    if isinstance(answer, ModelRefused) and answer.usage is not None:
+        model, used = NamedModel(attempt.provider, attempt.model), answer.usage
+        cost, tokens = cost_usd(*model, used), charged_tokens(model, used)
+        counted = {"input_tokens": tokens - used.output, "output_tokens": used.output}
+        if cost is not None:
+            counted["cost_usd"] = cost
+        return attempt.model_copy(update={**counted, "outcome": answer.code, "billed": 1, "ended": now})
     outcome = answer.code if isinstance(answer, SessionError | TransientError) else ANSWERED
     billed = int(isinstance(answer, ProviderTimeout | StreamBroken))
     return attempt.model_copy(update={"outcome": outcome, "billed": billed, "ended": now})
@@ -387,7 +396,8 @@ def record_call(
         )
     )
     for one in reply.failed_models:
-        change.event(ModelRetried(code=one.code, wait_seconds=0, model=one.model, answered_by=model))
+        why = {"category": one.category} if one.category else {}
+        change.event(ModelRetried(code=one.code, wait_seconds=0, model=one.model, answered_by=model, **why))
     before = head.usage
     total = before.cost_usd + cost if before.cost_usd is not None and cost is not None else None
     sums = {

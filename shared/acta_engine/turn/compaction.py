@@ -157,6 +157,33 @@ def _replace_conversation(
         change.commit()
 
 
+DECLINED = "[What stood here is left out, because the model declined to go on when it was shown it.]"
+
+
+def leave_out_declined(turn: Turn, call: ModelCall, change: Change) -> None:
+    """Leaves out of the conversation what the model was shown for the first time when it declined, results and
+    messages: with them it would decline each later request, too. People go on seeing them."""
+    session, stored, note = turn.session, turn.deps.repository.as_stored, Content.of(DECLINED)
+    shown = {result.call_id for _, result in call.previous if result is not None}
+    if not shown and not call.delivered:
+        return
+    waiting = [
+        one.model_copy(update={"content": note}) if one.message_id in call.delivered else one
+        for one in session.waiting.values()
+    ]
+    results = [
+        one.model_copy(update={"content": note, "whole": None}) if one.call_id in shown else one
+        for one in session.results.values()
+    ]
+    change.compact(
+        Compacted(
+            entries=stored(session.head, session.entries),
+            waiting=stored(session.head, waiting),
+            results=stored(session.head, results),
+        )
+    )
+
+
 def _shorten(turn: Turn, size: int, limit: int, target: int) -> Shortening | Decision | ModelCall | None:
     """A shorter conversation. None: nothing is worth doing. `size`: bytes of the request. `limit`: bytes that it may
     have. `target`: bytes that it should have once turns are summarised."""

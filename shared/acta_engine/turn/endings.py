@@ -1,6 +1,6 @@
 """How a run ends: completed, failed or cancelled. It withdraws every open intervention and closes a live plan."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
@@ -17,16 +17,23 @@ def ended(change: Change, ending: Ending) -> Decision:
     if ending.result is not None:
         return completed(change, ending.result)
     assert ending.error is not None
-    return failed(change, ending.error.code, ending.error.message)
+    return failed(change, ending.error.code, ending.error.message, ending.error.category)
 
 
-def failed(change: Change, code: str, message: str) -> Decision:
-    """`code` and `message` are shown to the user (docs/design/api.md 36, `error`)."""
+def failed(change: Change, code: str, message: str, category: str = "") -> Decision:
+    """`code` and `message` are shown to the user (docs/design/api.md 36, `error`). `category`: as of `Failure`."""
     withdraw(change)
     _close_plan(change, "failed", code.lower())
-    change.set(error=Failure(code=code, message=message), calls=(), held=None, outage=None, delay=None)
+    change.set(
+        error=Failure(code=code, message=message, category=category),
+        calls=(),
+        held=None,
+        outage=None,
+        delay=None,
+    )
     change.to_state("failed", code.lower())
-    change.event(RunFinished(state="failed", code=code))
+    declined: dict[str, Any] = {"category": category} if category else {}
+    change.event(RunFinished(state="failed", code=code, **declined))
     return next_decision(change.head, change.now)
 
 

@@ -288,7 +288,8 @@ class _ModelsOfCall:
         delay = turn.session.head.delay
         # The dispatcher paid for one call. If that call was lost, this one is made for the same payment.
         self._was_paid_before = len(attempts) > 1 and delay is not None and delay.admitted
-        self._written = attempts[-1].attempt_id
+        self._first = attempts[-1]
+        self._written = self._first.attempt_id
 
     def ended(self, answer: ModelReply | SessionError | TransientError) -> None:
         deps, last = self._turn.deps, self.attempts[-1]
@@ -306,7 +307,7 @@ class _ModelsOfCall:
         # The first reservation was made at the price of the dearest model that the agent names.
         changes = {"attempt_id": deps.clock.new_id(ATTEMPT), "provider": provider, "model": model}
         afresh = {"started": deps.clock.now(), "ended": None, "outcome": "", "billed": 1}
-        own = last.model_copy(update=changes | afresh)
+        own = self._first.model_copy(update=changes | afresh)
         # An attempt that cost nothing needs no row of its own: `llm.retried` of the reply tells of it.
         attempts = (*(self.attempts if last.billed else self.attempts[:-1]), own)
         pending = PendingCharges.of(attempts)

@@ -70,7 +70,7 @@ from acta_engine.turn.budget import (
     tokens_left,
     warn,
 )
-from acta_engine.turn.compaction import compact, max_request_bytes
+from acta_engine.turn.compaction import compact, leave_out_declined, max_request_bytes
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
 from acta_engine.turn.endings import ended
 from acta_engine.turn.engine import (
@@ -479,8 +479,10 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
         return
     change.end_outage()
     if answer.stop == "refusal":
-        declined = f"The model declined to go on. {ModelRefused.remedy}"
-        failure = Failure(code=ModelRefused.code, message=declined)
+        leave_out_declined(turn, call, change)
+        why = f" ({answer.category})" if answer.category else ""
+        declined = f"The model declined to go on{why}. {ModelRefused.remedy}"
+        failure = Failure(code=ModelRefused.code, message=declined, category=answer.category)
         change.commit(_end_run(deps, change, Ending(error=failure)))
         return
     for orphan in turn.session.orphans():  # except those whose own result has come while the model thought

@@ -16,6 +16,7 @@ from acta_engine.errors import StreamBroken
 from acta_engine.models.model import ModelReply, RequestedCall, TokenUsage
 from acta_engine.models.wire import (
     ANTHROPIC_STOPS,
+    category_of,
     estimate_tokens,
     joined,
     joined_exactly,
@@ -47,6 +48,7 @@ class MessagesReplyBuilder:
         self._usage: dict[str, int] = {}
         self._has_final_output_count = False
         self._stop: str | None = None
+        self._category = ""
         self._ended = False
 
     def has_content(self, event: Any) -> bool:
@@ -69,6 +71,8 @@ class MessagesReplyBuilder:
                 self._finished.add(self._position_of[event.index])
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
+                details = getattr(event.delta, "stop_details", None)
+                self._category = category_of(getattr(details, "category", None)) or self._category
                 self._count(event.usage)
                 self._has_final_output_count = getattr(event.usage, "output_tokens", None) is not None
             case "message_stop":
@@ -115,6 +119,7 @@ class MessagesReplyBuilder:
             usage=self._token_usage(blocks),
             thinking=_concatenated(blocks, "thinking"),
             raw=self._raw(),
+            category=self._category if stop == "refusal" else "",
         )
 
     def _count(self, usage: Any) -> None:

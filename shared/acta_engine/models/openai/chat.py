@@ -31,6 +31,7 @@ from acta_engine.models.wire import (
     GO_ON,
     NO_RESULT,
     cache_key,
+    category_of,
     estimate_tokens,
     joined,
     json_text,
@@ -352,6 +353,7 @@ class ChatReplyBuilder:
             usage=self._token_usage(text, thinking),
             thinking=thinking,
             raw=self._raw(thinking),
+            category=category_of(self._finish) if stop == "refusal" else "",
         )
 
     def _raw(self, thinking: str) -> Any:

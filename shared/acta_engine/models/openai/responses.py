@@ -67,6 +67,7 @@ from acta_engine.models.wire import (
     ConversationTurn,
     body_size,
     cache_key,
+    category_of,
     estimate_tokens,
     joined,
     joined_exactly,
@@ -504,6 +505,7 @@ class ResponsesReplyBuilder:
         items = [self._items[index] for index in sorted(self._items)]
         calls = [item for item in items if item.type == "function_call"]
         stop: StopReason = "refusal"
+        word = getattr(response.error, "code", None)
         if response.status != "failed":
             word = getattr(response.incomplete_details, "reason", None) or response.status
             stop = stop_reason(RESPONSES_STOPS, word, calls=bool(calls))
@@ -518,6 +520,7 @@ class ResponsesReplyBuilder:
             usage=self._token_usage(items),
             thinking="\n\n".join(_thinking(items)),
             raw=self._raw(items),
+            category=category_of(word) if stop == "refusal" else "",
         )
 
     def _token_usage(self, items: list[_Item]) -> TokenUsage:

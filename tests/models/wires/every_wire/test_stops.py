@@ -1,14 +1,18 @@
 """Every way that an answer can end, on every wire (`shared/acta_engine/models/wire.py`)."""
 
+import json
+from typing import Any
+
 import pytest
 
 from acta_engine.errors import StreamBroken
 from acta_engine.models.react import UNREADABLE, ReActModel
 from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
+from tests.models.wires.anthropic.event_stream import chunk
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider
-from tests.models.wires.stream_formats import answer
+from tests.models.wires.stream_formats import answer, messages_events, response_events, sse
 
 MESSAGES = {
     "end_turn": "end",
@@ -45,6 +49,48 @@ def test_every_stop_word_has_a_meaning_and_the_text_is_kept(
     reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
 
     assert (reply.text, reply.stop) == ("The beginning of", meant)
+
+
+def declined(wire: str, told: object) -> list[bytes]:
+    """An empty answer whose provider says why it was declined."""
+    if wire == "openai":
+        return answer(wire, "", str(told))
+    if wire == "openai-responses":
+        ends: dict[str, Any] = {"status": "failed", "error": {"code": told, "message": "no"}}
+        return [sse(event) for event in response_events([], **ends)]
+    events = messages_events("", "refusal")
+    events[-2]["delta"]["stop_details"] = told
+    return [sse(event) if wire == "anthropic" else chunk(json.dumps(event).encode()) for event in events]
+
+
+@pytest.mark.parametrize(
+    ("wire", "told", "category"),
+    [
+        *(
+            (wire, told, category)
+            for wire in ("anthropic", "bedrock")
+            for told, category in (
+                ({"type": "refusal", "category": "reasoning_extraction"}, "reasoning_extraction"),
+                ({"type": "refusal", "category": "new_one", "explanation": "Because."}, "new_one"),
+                ({"type": "refusal", "category": None}, ""),
+                ({"type": "refusal", "category": "words of\nsomebody"}, ""),
+                ({"type": "refusal", "category": 5}, ""),
+                (None, ""),
+            )
+        ),
+        ("openai", "content_filter", "content_filter"),
+        ("openai", "SAFETY", "safety"),
+        ("openai-responses", "bio_policy", "bio_policy"),
+    ],
+)
+def test_a_refusal_has_the_category_that_its_provider_names(
+    wire: str, told: object, category: str, server: FakeProvider
+) -> None:
+    server.queue(*declined(wire, told), headers=_stream(wire))
+
+    reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop, reply.category) == ("", "refusal", category)
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "bedrock"])
