@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -62,7 +62,16 @@ def answer(
     if event["tool"] not in tools:
         raise UnknownTool(f"there is no tool {event['tool']} in this folder")
     made = tools[event["tool"]]
-    call = to_call(event, files or NoFiles(), read_secret)
+    call = Call(
+        tenant=event["tenant"],
+        session_id=event["session_id"],
+        user=event["user"],
+        effect_id=event["effect_id"],
+        deadline=datetime.fromisoformat(event["deadline"]),
+        rerun=event["rerun"],
+        files=files or NoFiles(),
+        read_secret=read_secret,
+    )
     try:
         return {"result": to_result(made, run(made, event["arguments"], call))}
     except (ToolError, SecretMissing, UnusableResult) as error:
@@ -78,19 +87,6 @@ def run(made: Tool, arguments: Mapping[str, Any], call: Call) -> Any:
         given[made.parameters.call] = call
     returned = made.function(**given)
     return _loop().run(returned) if inspect.iscoroutine(returned) else returned
-
-
-def to_call(event: Event, files: Files, read_secret: Callable[[str], str]) -> Call:
-    return Call(
-        tenant=event["tenant"],
-        session_id=event["session_id"],
-        user=event["user"],
-        effect_id=event["effect_id"],
-        deadline=datetime.fromisoformat(event["deadline"]),
-        rerun=event["rerun"],
-        files=files,
-        read_secret=read_secret,
-    )
 
 
 def to_result(made: Tool, returned: Any) -> Any:
@@ -124,16 +120,7 @@ def _well_formed(value: Any) -> Any:
     return value
 
 
-class _Loop:
-    """One event loop for all calls of a process: clients that a tool keeps between calls belong to it."""
-
-    def __init__(self) -> None:
-        self._runner = asyncio.Runner()
-
-    def run(self, waiting: Coroutine[Any, Any, Any]) -> Any:
-        return self._runner.run(waiting)
-
-
 @cache
-def _loop() -> _Loop:
-    return _Loop()
+def _loop() -> asyncio.Runner:
+    """One event loop for all calls of a process: clients that a tool keeps between calls belong to it."""
+    return asyncio.Runner()

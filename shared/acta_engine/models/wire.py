@@ -171,11 +171,7 @@ def json_text(sent: object) -> str:
 
 def joined(text: str) -> str:
     """The text with halves of surrogate pairs joined. A half that is alone is replaced, so UTF-8 can hold the text."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def joined_exactly(text: object) -> str | None:

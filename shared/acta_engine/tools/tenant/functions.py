@@ -290,6 +290,7 @@ class PythonTools:
         version = self._versions.get(tool.folder)
         function = tool.function if version is None else f"{tool.function}:{version}"
         deadline = self._clock.now() + timedelta(seconds=context.deadline_seconds)
+        person = context.user if context.private else None
         payload: dict[str, Any] = {
             "tool": tool.name,
             "arguments": dict(arguments),
@@ -302,8 +303,10 @@ class PythonTools:
             "deadline": deadline.isoformat(),
         }
         if tool.files is not None:
-            payload["files"] = self._reached(tool.files, context)
-        person = context.user if context.private else None
+            try:
+                payload["files"] = self._reach_files(context.tenant, person, tool.files)
+            except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
+                raise ToolNotRun(missing) from None
         body = invoke(
             self._client,
             tool,
@@ -314,13 +317,6 @@ class PythonTools:
             environment=environment_id(context.tenant, person) if self._isolated else None,
         )
         return OutsideText("answer", tool.name, _result(tool, body))
-
-    def _reached(self, access: FileAccess, context: CallContext) -> Mapping[str, Any]:
-        """Raises ToolNotRun."""
-        try:
-            return self._reach_files(context.tenant, context.user if context.private else None, access)
-        except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
-            raise ToolNotRun(missing) from None
 
 
 def _result(tool: PythonTool, body: bytes) -> str:
