@@ -66,11 +66,12 @@ def put(arguments: Namespace) -> int:
     else:
         name = arguments.path or os.path.basename(arguments.source)
         try:
-            paths = [storage_path(name)]
+            paths = [check_new_path(name)]
         except PathRefused as refused:
             raise CliError(f"{visible(name, keep_newlines=False)}: {refused}") from None
         content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
         connect(arguments).files.write(paths[0], content, new=arguments.new, etag=arguments.if_etag)
+        say_name(name, paths[0])
     return show(paths, [visible(path, keep_newlines=False) for path in paths], as_json=arguments.json)
 
 
@@ -81,69 +82,62 @@ def put_directory(client: Client, folder: str, below: str = "", *, new: bool = F
     Raises CliError, before anything is sent, if there are no files, too many, or some that cannot be stored. A file
     that is gone by its turn, or that the deployment refuses, is named in the end; the others are sent all the same.
     """
-    sources, failed = sources_of(folder, below), []
+    sources, failed = sources_of(Path(folder), f"{below.rstrip('/')}/" if below else ""), []
     for number, (path, source) in enumerate(sources.items()):
         try:
-            client.files.write(path, content_of(source), new=new)
-        except (CliError, *OF_ONE_FILE) as error:
-            failed.append(f"{visible(str(source), keep_newlines=False)}: {one_line(str(error), MOST_WORDS)}")
+            client.files.write(path, source.read_bytes(), new=new)
+            say_name(str(source.relative_to(folder)), path.removeprefix(below.rstrip("/") + "/"))
+        except (OSError, *OF_ONE_FILE) as error:
+            why = one_line(str(getattr(error, "strerror", error)), MOST_WORDS)
+            failed.append(f"{visible(str(source), keep_newlines=False)}: {why}")
         except ClientError:
-            note(
-                f"of {len(sources)} files, {number - len(failed)} are stored; these and all others can be sent again"
-            )
+            note(f"{number - len(failed)} of {len(sources)} files are stored; all can be sent again")
             raise
     if failed:
-        said = f"{len(failed)} of {len(sources)} files are not stored; the others are:"
-        raise CliError("\n  ".join([said, *failed]))
+        raise CliError("\n  ".join([f"{len(failed)} of {len(sources)} files are not stored:", *failed]))
     return [*sources]
 
 
-def sources_of(folder: str, below: str) -> dict[str, Path]:
+def sources_of(top: Path, before: str) -> dict[str, Path]:
     """The directory's files by their paths in the storage. Raises CliError, which names each file that cannot be
     stored: its sender expects all of them there.
     """
-    top, before = Path(folder), f"{below.rstrip('/')}/" if below else ""
     if not top.is_dir():
-        raise CliError(f"{visible(folder, keep_newlines=False)}: it is no directory")
+        raise CliError(f"{top}: it is no directory")
     sources: dict[str, Path] = {}
     wrong: list[str] = []
-    count = 0
     for at, folders, names in os.walk(
         top, onerror=lambda error: wrong.append(f"{error.filename}: {error.strerror}")
     ):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for source in (Path(at, name) for name in sorted(names) if not name.startswith(".")):
-            count += 1
             try:
-                if not source.resolve().is_relative_to(top.resolve()):
+                if not Path(os.path.realpath(source)).is_relative_to(top.resolve()):
                     raise PathRefused("it is a link that leads out of the directory")
                 if not source.is_file():
                     raise PathRefused("it is no file that can be read")
-                path = storage_path(before + source.relative_to(top).as_posix())
+                path = check_new_path(before + source.relative_to(top).as_posix())
                 if path in sources:
                     raise PathRefused(f"in the storage it has the same name as {sources[path]}")
                 with source.open("rb"):
                     sources[path] = source
             except (PathRefused, OSError) as error:
                 wrong.append(f"{source}: {getattr(error, 'strerror', error)}")
-        if count > MOST_FILES:
-            raise CliError(f"{folder}: it has more than {MOST_FILES} files: put its parts one by one")
+        if len(sources) + len(wrong) > MOST_FILES:
+            raise CliError(f"{top}: it has more than {MOST_FILES} files: put its parts one by one")
     if wrong:
-        said = f"{folder}: nothing was sent, because some of its {count} files cannot be stored. Rename or remove them:"
+        said = f"{top}: nothing was sent, because {len(wrong)} of its files cannot be stored. Rename or remove them:"
         raise CliError("\n  ".join(visible(line, keep_newlines=False) for line in [said, *wrong]))
     if not sources:
-        raise CliError(f"{visible(folder, keep_newlines=False)}: no files are in it")
+        raise CliError(f"{top}: no files are in it")
     return sources
 
 
-def storage_path(name: str) -> str:
-    """The path under which a file is stored, which is said where it is another one. Raises PathRefused."""
-    path = check_new_path(name)
+def say_name(name: str, path: str) -> None:
+    """Says under which path a file is stored, if its name can be told apart from that."""
     if path != normalize("NFC", name):
-        note(
-            f"{visible(name, keep_newlines=False, exact=True)} is stored as {visible(path, keep_newlines=False)}"
-        )
-    return path
+        said = visible(name, keep_newlines=False, exact=True), visible(path, keep_newlines=False)
+        note("{} is stored as {}".format(*said))
 
 
 def content_of(path: Path) -> bytes:

@@ -57,6 +57,7 @@ def sent(config: HttpConfig, **arguments: Any) -> ToolRequest:
         ("a?b=c#d&e", "/orders/a%3Fb%3Dc%23d%26e"),
         ("50%", "/orders/50%25"),
         ("Größe", "/orders/Gr%C3%B6%C3%9Fe"),
+        ("می\u200cخ", "/orders/%D9%85%DB%8C%E2%80%8C%D8%AE"),
         ("{order_id}", "/orders/%7Border_id%7D"),
         ("..a", "/orders/..a"),
     ],

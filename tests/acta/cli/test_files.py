@@ -3,9 +3,14 @@
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from acta.cli.exit_codes import CliError
+from acta.cli.files import put_directory
+from acta.client.api import Client
 from acta.client.flows import file_path
 from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import FakeDeployment, Reply, failure, success
@@ -144,12 +149,15 @@ def test_a_directory_with_a_name_that_cannot_be_stored_sends_nothing_and_names_e
     Path(os.fsdecode(os.fsencode(top) + b"/caf\xe9.txt")).write_text("x")
     (top / "gone").symlink_to(top / "nothing")
     (top / "out").symlink_to(outside)
+    (top / "in").symlink_to(top / "a.txt")
+    (top / "loop").symlink_to(top / "loop")
     os.mkfifo(top / "pipe")
     for command in (("files", "put", str(top), "x"), ("run", "goal", "--files", str(top))):
         assert acta(*command) == 2
         shown = capsys.readouterr()
         assert (shown.out, deployment.requests) == ("", [])
         assert "nothing was sent" in shown.err
+        assert "is stored as" not in shown.err
         named = {
             line.strip().split(": ")[0].removeprefix(f"{top}/"): line for line in shown.err.splitlines()[1:]
         }
@@ -161,6 +169,7 @@ def test_a_directory_with_a_name_that_cannot_be_stored_sends_nothing_and_names_e
             "gone",
             "out",
             "pipe",
+            "loop",
         }
         assert "(%41)" in named["b%41.txt"]
         assert "ZERO WIDTH SPACE" in named["deep/pay\\u200broll.csv"]
@@ -214,4 +223,20 @@ def test_a_file_that_the_deployment_refuses_keeps_no_other_from_being_stored(
     assert f"{tmp_path}/b.md: The file is too large." in said
     assert [request.path[-4:] for request in deployment.requests] == ["a.md", "b.md", "c.md"]
     assert acta("files", "put", str(tmp_path)) == 2
-    assert "of 3 files, 1 are stored" in capsys.readouterr().err
+    assert "1 of 3 files are stored" in capsys.readouterr().err
+
+
+def test_a_file_that_is_gone_by_its_turn_is_named_and_the_others_are_stored(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(name)
+    stored: list[str] = []
+
+    class Storage:
+        def write(self, path: str, content: bytes, *, new: bool) -> None:
+            stored.append(path)
+            (tmp_path / "b.md").unlink(missing_ok=True)
+
+    client = cast("Client", SimpleNamespace(files=Storage()))
+    with pytest.raises(CliError, match=r"1 of 3 files are not stored:\n.*b\.md: .*No such file"):
+        put_directory(client, str(tmp_path))
+    assert stored == ["a.md", "c.md"]

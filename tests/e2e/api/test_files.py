@@ -26,7 +26,8 @@ and no text at all. Every other spelling: `tests/api/test_admin.py`."""
         "deep/er/a b.txt",
         "é/ü 中.md",
         "a+b&c=d.txt",
-        "100 percent.txt",
+        "100% sure?#.txt",
+        "می\u200cخواهم 👩\u200d👧 ❤\ufe0f/~$a.txt",
         "'\"()!*;:@,.txt",
         "A",
         "v1/files/x",
@@ -49,6 +50,17 @@ def test_a_file_comes_back_under_its_own_name(ann: Person, path: str) -> None:
     assert (gone.status_code, gone.content) == (204, b"")
     refused(ann.get(url), 404, "NOT_FOUND")
     refused(ann.delete(url), 404, "NOT_FOUND")
+
+
+def test_a_name_is_one_however_it_is_spelled(ann: Person) -> None:
+    spelled = quote("Re\u0301sume\u0301 4.42\u202fPM .txt ")
+    stored = ann.http.put(f"/v1/files/{spelled}", content=b"x").json()["data"]["path"]
+    assert stored == "Résumé 4.42 PM .txt"
+    for name in (spelled, quote(stored)):
+        assert ann.http.get(f"/v1/files/{name}").content == b"x"
+        assert ann.http.put(f"/v1/files/{name}", content=b"x").status_code == 200
+    assert ann.files() == {stored}
+    assert ann.delete(f"/v1/files/{spelled}").status_code == 204
 
 
 @pytest.mark.parametrize("content", [b"", bytes(range(256)), b"\xff\xd8\xff\xe0", b"a\0b", b"<script>"])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import jwt
 import pytest
@@ -126,6 +127,25 @@ def test_a_session_is_started_watched_listed_and_read_by_separate_commands(run: 
     assert trace.code == 0
     assert "create_file" in trace.out
     assert json.loads(run("trace", session_id, "--json").out) == ann.items(f"/v1/sessions/{session_id}/trace")
+
+
+def test_a_directory_is_sent_completely_or_not_at_all_under_the_names_that_people_gave(
+    run: Run, ann: Person, tmp_path: Path
+) -> None:
+    names = ("Screenshot 4.42\u202fPM.png", "e\u0301 100%.txt", "می\u200cخواهم.txt", "b%41.txt")
+    for name in names:
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    for command in (("files", "put", str(tmp_path)), ("run", GOAL, "--files", str(tmp_path))):
+        refused = run(*command)
+        assert (refused.code, refused.out) == (2, "")
+        assert "nothing was sent" in refused.err
+        assert "b%41.txt" in refused.err
+    assert (ann.files(), ann.items("/v1/sessions")) == (set(), [])
+    (tmp_path / "b%41.txt").unlink()
+    assert run("files", "put", str(tmp_path), "in").code == 0
+    assert ann.files() == {"in/Screenshot 4.42 PM.png", "in/é 100%.txt", "in/می\u200cخواهم.txt"}
+    assert run("files", "get", "in/é 100%.txt").out == names[1]
+    assert "in/می\u200cخواهم.txt" in run("files", "ls", "in/").out
 
 
 def test_a_file_that_was_deleted_is_written_again_by_the_id_that_was_shown(run: Run, ann: Person) -> None:

@@ -56,9 +56,20 @@ def test_dropped_files_are_stored_and_names_that_exist_follow_the_rule(screen: S
     page = screen.sign_in(ann, place="files?in=in/")
     label = "Drop files here"
     became = page.get_by_role("list", name="What happened to them").get_by_role("listitem")
-    drop(page, label, **{"a.md": "second", "b.md": "b", "100%.md": "x"})
+    names = {
+        "a.md": "second",
+        "Re\u0301sume\u0301 4\u202fPM ❤\ufe0f.md": "b",
+        "100%.md": "c",
+        "100%41.md": "x",
+    }
+    drop(page, label, **names)
     expect(became).to_contain_text(
-        ["✔ in/a (2).md is stored", "✔ in/b.md is stored", "100%.md was not stored"]
+        [
+            "✔ in/a (2).md is stored",
+            "✔ in/Résumé 4 PM ❤\ufe0f.md is stored",
+            "✔ in/100%.md is stored",
+            "100%41.md was not stored",
+        ]
     )
     screen.accessible()
     screen.picture("dropped")
@@ -68,11 +79,14 @@ def test_dropped_files_are_stored_and_names_that_exist_follow_the_rule(screen: S
     page.get_by_label("If a file of that name exists").select_option(index=1)
     drop(page, label, **{"a.md": "fourth"})
     expect(became).to_contain_text(["✔ in/a.md is stored"])
-    expect(page.get_by_role("table", name="Files").get_by_role("row")).to_have_count(4)
+    expect(page.get_by_role("table", name="Files").get_by_role("row")).to_have_count(5)
+    page.get_by_role("link", name="100%.md").click()
+    expect(page.get_by_label("What the file says")).to_have_text("c")
     assert {path: ann.file(path) for path in ann.files()} == {
         "in/a.md": "fourth",
         "in/a (2).md": "second",
-        "in/b.md": "b",
+        "in/Résumé 4 PM ❤\ufe0f.md": "b",
+        "in/100%.md": "c",
     }
 
 

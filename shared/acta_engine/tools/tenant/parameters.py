@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.tenant.headers import FieldRefused, as_servers_read, no_arguments
 from acta_engine.tools.tool import HttpConfig, HttpParameter
+from acta_engine.untrusted.visible import hidden_in
 
 PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """Anthropic refuses each request that offers a tool with another name of a property."""
@@ -191,7 +192,7 @@ def _part(part: str, arguments: Mapping[str, Any]) -> str:
     texts = {name: _path_text(name, arguments.get(name)) for name in names}
     read = unquote(_VARIABLE.sub(lambda found: texts[found[1]], part))
     for form in _as_servers_read(names[0], read):
-        if not form.partition(";")[0].strip(" .") or not _SLASHES.isdisjoint(form) or not form.isprintable():
+        if not form.partition(";")[0].strip(" .") or not _SLASHES.isdisjoint(form) or hidden_in(form):
             raise _unusable(
                 names[0], "it is a part of a path: no slash, no control character, not empty and not dots"
             )
