@@ -86,7 +86,7 @@ def check_path(path: str) -> str:
         raise PathRefused("the path is absolute; write it without the leading /")
     parts = path.split("/")
     if any(part in (".", "..") for part in parts):
-        raise PathRefused("the path has a . or .. part")
+        raise PathRefused("the path has a . or .. part; write it from the top, such as reports/may.md")
     if any(part == "" for part in parts):
         raise PathRefused("the path has an empty part (// or a trailing /)")
     return path

@@ -89,7 +89,7 @@ def test_what_a_call_may_not_do_is_told_in_the_same_words(opened: Open) -> None:
     assert told == [
         "top.bin is not text in UTF-8.",
         "there is no file gone.md.",
-        "the path has a . or .. part. Use a relative path such as reports/may.md.",
+        "the path has a . or .. part; write it from the top, such as reports/may.md",
         "a.bin would have 4,194,305 bytes, a file at most 4,194,304.",
         'this tool only reads files. Its writer has to say @tool(files="write").',
         *[

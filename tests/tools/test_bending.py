@@ -258,6 +258,9 @@ def test_built_in_tools_bend_by_the_same_piece() -> None:
     assert registry.bent(tools["list_files"], {"path": None, "recursive": "true"}) == {"recursive": True}
     kept = {"path": "a.txt", "content": '{"a": 1}'}
     assert registry.bent(tools["create_file"], kept) == kept
+    for spelling in ("e\u0301\u202f1.txt ", "é 1.txt"):  # a person approves the name that is used
+        assert registry.bent(tools["delete_file"], {"path": spelling}) == {"path": "é 1.txt"}
+    assert registry.bent(tools["delete_file"], {"path": 7}) == {"path": 7}
     plan = {
         "action": "create",
         "goal": "g",

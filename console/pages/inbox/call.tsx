@@ -74,9 +74,10 @@ export function Call({ of, call, callId, isEdited }: Shown) {
   );
 }
 
-/** Texts stand as they are, line by line; all else as JSON. */
+/** Texts stand as they are, line by line; all else as JSON. Where something cannot be seen, a line says how it is shown. */
 export function Fields({ of }: { of: Input }) {
   const fields = Object.entries(of);
+  const texts = fields.flat().map((each) => visible(typeof each === "string" ? each : write(each), true));
   return (
     <>
       {fields.length === 0 && <p class="hint">Its input is empty.</p>}
@@ -87,6 +88,7 @@ export function Fields({ of }: { of: Input }) {
           ))}
         </dl>
       )}
+      {texts.some((text) => text.includes("⟨U+")) && <p class="hint">Characters that cannot be seen are shown by their number, like ⟨U+00A0⟩.</p>}
       <details class="exact">
         <summary>The input as JSON</summary>
         <Json value={of} label="The input as JSON" />
@@ -103,7 +105,7 @@ function Field({ name, value }: { name: string; value: unknown }) {
       <dt>
         <Text>{name}</Text>
       </dt>
-      <dd>{isShort ? <code class="value"><Text>{text}</Text></code> : <Long by="Text of the input">{text}</Long>}</dd>
+      <dd>{isShort ? <code class="value"><bdi>{visible(text, true)}</bdi></code> : <Long by="Text of the input" isExact>{text}</Long>}</dd>
     </>
   );
 }

@@ -54,6 +54,8 @@ class BuiltinRegistry:
         return builtins()
 
     def bent(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        if isinstance(spec, BuiltinTool):
+            arguments = spec.spelled(arguments)
         if not _may_mean_something_else(arguments):
             return arguments
         from acta_engine.tools.schema import bent_input

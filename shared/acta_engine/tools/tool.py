@@ -231,19 +231,24 @@ class BuiltinTool(ToolSpec):
         replace = self.file.replace if self.file is not None else None
         return replace is not None and arguments.get(replace) is True
 
+    def spelled(self, arguments: Arguments) -> Arguments:
+        """The arguments with the file's path in its one spelling, which people see and approve."""
+        path = arguments.get(self.file.argument) if self.file is not None else None
+        if self.file is None or not isinstance(path, str):
+            return arguments
+        return {**arguments, self.file.argument: spelled(path)}
+
     def lost_path(self, arguments: Arguments) -> str | None:
         """The path of the file whose present bytes the call may replace or delete. None: it does neither."""
         if self.file is None or not (self.file.use == "delete" or self.replaces_file(arguments)):
             return None
-        return self._path(arguments)
+        return self.spelled(arguments).get(self.file.argument)
 
     def written_path(self, arguments: Arguments) -> str | None:
         """The path of the file that the call writes. None: it writes none."""
-        return self._path(arguments) if self.file is not None and self.file.use == "write" else None
-
-    def _path(self, arguments: Arguments) -> str | None:
-        path = arguments.get(self.file.argument) if self.file is not None else None
-        return None if path is None else spelled(path)
+        if self.file is None or self.file.use != "write":
+            return None
+        return self.spelled(arguments).get(self.file.argument)
 
     def path_problem(self, arguments: Arguments, *, private: bool) -> str | None:
         """Why the path of the call's file is refused, as a sentence. None: it is not.
