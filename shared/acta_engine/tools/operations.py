@@ -8,7 +8,6 @@ One operation is the trial call: a tool runs once outside a session, so that who
 passes the same checks as a session's call, and nothing of it is stored but who made it, in the audit trail.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -138,11 +137,6 @@ def trial(
 
 LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
 """What is told of a server's tool, beside its name."""
-LISTED_BYTES = 3_000_000
-"""The most bytes of all tools of a server. An answer of Lambda has 6 MB, and what was confirmed stands beside them."""
-NO_ROOM = (
-    "It is left out: what the server says of all its tools together is too long, and of this one longest."
-)
 
 
 def list_mcp_tools(
@@ -169,11 +163,6 @@ def list_mcp_tools(
     except ToolNotRun as away:
         raise away.reason from None
     tools = [{"tool": one.name} | {name: getattr(one, name) for name in LISTED} for one in listing.tools]
-    sizes, room = [len(json.dumps(one)) for one in tools], LISTED_BYTES
-    for size, one in sorted(zip(sizes, tools, strict=True), key=lambda sized: sized[0]):
-        room -= size
-        if room < 0:
-            one.update(title="", description="", input_schema={}, no_room=NO_ROOM)
     return {"tools": tools, "broken": listing.broken}
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from acta_engine.settings import Settings
-from acta_engine.tools.operations import NO_ROOM, list_mcp_tools
+from acta_engine.tools.mcp.servers import TOO_MANY
+from acta_engine.tools.operations import list_mcp_tools
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.doubles.http_sink import Reply
@@ -275,7 +276,7 @@ def test_a_list_that_is_not_whole_says_so_and_takes_no_confirmed_tool_for_gone(d
     assert desk.admin.request("POST", "/v1/mcp-servers/desk/refresh").data["broken"] is None
 
 
-def test_what_a_server_says_is_shown_as_far_as_an_answer_can_have_it_the_shortest_first(desk: Desk) -> None:
+def test_what_a_server_says_is_shown_as_far_as_an_answer_can_have_it(desk: Desk) -> None:
     big = {**PAY, "description": "x" * 16_000, "inputSchema": {"type": "object", "title": "x" * 14_000}}
     desk.server.tools = [*({**big, "name": f"big-{n}"} for n in range(120)), SEARCH]
     desk.put()
@@ -284,13 +285,13 @@ def test_what_a_server_says_is_shown_as_far_as_an_answer_can_have_it_the_shortes
     assert 90 < len(shown) < 110
     assert "search" in shown
     lost = next(one for one in listed.values() if one["state"] == "unusable")
-    assert (lost["reason"], lost["input_schema"]) == (NO_ROOM, {})
+    assert (lost["reason"], lost["input_schema"]) == (TOO_MANY, {})
     refused = desk.admin.request(
         "POST",
         "/v1/mcp-servers/desk/confirm",
         json_body={"tools": {lost["tool"]: {"pin": lost["pin"]}}},
     )
-    assert NO_ROOM in refused.error["details"][f"tools.{lost['tool']}"][0]
+    assert TOO_MANY in refused.error["details"][f"tools.{lost['tool']}"][0]
 
 
 def test_a_stale_write_changes_nothing(desk: Desk) -> None:

@@ -148,13 +148,12 @@ def listed_view(
 def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolView:
     confirmed = server.confirmed(one["tool"])
     state: Any = "new" if confirmed is None else "confirmed" if confirmed.pin == one["pin"] else "changed"
-    left_out = None if state == "confirmed" else one.get("no_room")
-    unusable, size = one["unusable"] or left_out, len(one["description"].strip())
+    size = len(one["description"].strip())
     return {
         "tool": one["tool"],
         "name": offered_name(server.name, one["tool"]),
-        "state": state if unusable is None else "unusable",
-        "reason": unusable,
+        "state": state if one["unusable"] is None else "unusable",
+        "reason": one["unusable"],
         "title": one["title"],
         "description": one["description"],
         "cut_after": MAX_SHOWN_DESCRIPTION_CHARS - 1 if size > MAX_SHOWN_DESCRIPTION_CHARS else None,

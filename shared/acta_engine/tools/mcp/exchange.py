@@ -343,16 +343,6 @@ class HttpRefused(McpFailed):
         self.said = said
         self.challenge = challenge
 
-    @property
-    def is_unread(self) -> bool:
-        """Whether no session took the request: the specification has 404 for that alone."""
-        return self.status == 404
-
-    @property
-    def may_be_forgotten(self) -> bool:
-        """Whether the server may have forgotten the session. Some say so with 400, 401 or 410."""
-        return self.status in (400, 401, 404, 410)
-
 
 class RpcRefused(McpFailed):
     """`status`: of the HTTP answer. `names_request`: the error has the request's id."""
@@ -362,19 +352,6 @@ class RpcRefused(McpFailed):
         self.error = error
         self.status = status
         self.names_request = names_request
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether the server refused the request before it read it: then an error does not name it (JSON-RPC 2.0,
-        Response object, `id`).
-        """
-        unnamed = not self.names_request and self.status in (400, 401, 404, 410)
-        return unnamed or (self.status == 404 and self.error.code == SESSION_NOT_FOUND)
-
-    @property
-    def may_be_forgotten(self) -> bool:
-        is_session = self.error.code in (SESSION_NOT_FOUND, INVALID_REQUEST)
-        return is_session or self.is_unread or self.status == 404
 
 
 class SessionsForgotten(NotReached):
@@ -489,8 +466,7 @@ class McpExchange:
             try:
                 return _result(*self._post(id, headers, request_with_handshake(call, id), call), id)
             except (RpcRefused, HttpRefused) as refused:
-                harmless = call.may_repeat or refused.is_unread
-                if not self._session or not refused.may_be_forgotten or not harmless:
+                if not self._session or not _may_go_again(refused, call.may_repeat):
                     raise
                 if self._sessions == MAX_SESSIONS:
                     raise SessionsForgotten(refused) from None
@@ -510,10 +486,9 @@ class McpExchange:
         """Raises McpFailed."""
         result, answer = self._shaken(WITH_HANDSHAKE)
         version = result.get("protocolVersion")
-        if not isinstance(version, str):
-            raise NotUnderstood("answered with something that is not MCP's")
         if version not in VERSIONS_WITH_HANDSHAKE:
-            raise NotReached("speaks a version of MCP that Acta does not know")
+            other = NotReached if isinstance(version, str) else NotUnderstood
+            raise other("speaks a version of MCP that Acta does not know")
         session = answer.headers.get("mcp-session-id", "")
         if not session.isascii() or not session.isprintable() or len(session) > 1_000:
             raise NotReached("gave a session id that no header can carry")
@@ -525,8 +500,7 @@ class McpExchange:
     def _shaken(self, version: str) -> tuple[Message, HttpAnswer]:
         """The result of a handshake that asks for the version, or for one that a server names which refuses that."""
         id = _new_id()
-        call = RpcCall("initialize", {})
-        answer, message = self._post(id, {}, initialize_body(id, version), call)
+        answer, message = self._post(id, {}, initialize_body(id, version), RpcCall("initialize", {}))
         try:
             return _result(answer, message, id), answer
         except RpcRefused as refused:
@@ -693,10 +667,12 @@ def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
     if answer.status >= 300:
         said = text_in(answer).encode()[:SHOWN_BYTES].decode("utf-8", "ignore") or answer.location or ""
         raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
-    if not isinstance(result, Mapping):
-        nothing = "took the request and gave no answer" if answer.status in (202, 204) else ""
-        raise NotUnderstood(nothing or "answered with something that is not MCP's")
-    return result
+    if isinstance(result, Mapping):
+        return result
+    if answer.unread:
+        raise NotUnderstood(f"answered with a body that cannot be read: {answer.unread}")
+    silent = "took the request and gave no answer" if answer.status in (202, 204) else ""
+    raise NotUnderstood(silent or "answered with something that is not MCP's")
 
 
 def text_in(answer: HttpAnswer) -> str:
@@ -731,6 +707,21 @@ def _may_want_a_handshake(refused: RpcRefused | HttpRefused) -> bool:
         older = code == VERSION_UNSUPPORTED and STATELESS not in _supported(refused.error)
         return older or code not in STATELESS_ERRORS
     return 400 <= refused.status <= 501 and refused.status not in (401, 403, 408, 429)
+
+
+def _may_go_again(refused: RpcRefused | HttpRefused, may_repeat: bool) -> bool:
+    """Whether the server may have forgotten the session, and the request may be made again in another one. `may_repeat`
+    False: only if it has not read the request. The specification has 404 for that, and JSON-RPC an error that does
+    not name the request (Response object, `id`).
+    """
+    may_be_lost = refused.status in (400, 401, 404, 410)
+    if isinstance(refused, HttpRefused):
+        return refused.status == 404 or (may_repeat and may_be_lost)
+    code = refused.error.code
+    unread = (may_be_lost and not refused.names_request) or (
+        refused.status == 404 and code == SESSION_NOT_FOUND
+    )
+    return unread or (may_repeat and (refused.status == 404 or code in (SESSION_NOT_FOUND, INVALID_REQUEST)))
 
 
 def _supported(error: RpcErrorObject) -> list[Any]:

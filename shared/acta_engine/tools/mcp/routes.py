@@ -284,8 +284,8 @@ def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:
     """What keeps a tool from being confirmed."""
     if listed is None:
         return "The server has no such tool."
-    if why := listed["unusable"] or listed.get("no_room"):
-        return f"No agent can have it: {why}"
+    if listed["unusable"] is not None:
+        return f"No agent can have it: {listed['unusable']}"
     if listed["pin"] != wanted.pin:
         return (
             "The server describes it otherwise now. Look at it again and give the pin of what you have seen."

@@ -63,6 +63,8 @@ from acta_engine.untrusted.quoting import OutsideText
 MAX_PAGES = 100
 MAX_TOOLS = 1_000
 """The most tools of a server that are read. Further ones, up to as many again, are only named."""
+MAX_LISTING_BYTES = 3_000_000
+"""The most bytes of them all. An answer of Lambda has 6 MB, and what was confirmed stands beside them."""
 MAX_DESCRIPTION_CHARS = 16_384
 MAX_TOOL_BYTES = 65_536
 MAX_TOOL_TEXT = 4 * MAX_TOOL_BYTES
@@ -74,7 +76,9 @@ USUAL_FRESH_SECONDS = 60
 """How long a list is kept that does not say it, such as those of older servers."""
 MAX_KEPT = 200
 TOO_LONG = "What the server says of it is too long."
-TOO_MANY = f"It is left out: Acta looks at the first {MAX_TOOLS} tools of a server."
+TOO_MANY = (
+    "It is left out: Acta looks at the first 1,000 tools of a server, and at 3 MB of what it says of them."
+)
 TWICE = "It is listed twice, and not in the same words."
 
 
@@ -161,7 +165,7 @@ def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
 def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
     """Raises McpFailed where there is no first page, and NewSession."""
     said: dict[str, Mapping[str, Any] | LeftOut] = {}
-    fresh, cursors = float(MAX_FRESH_SECONDS), [""]
+    fresh, cursors, room = float(MAX_FRESH_SECONDS), [""], MAX_LISTING_BYTES
     for number in range(1, MAX_PAGES + 1):
         params = {"cursor": cursors[-1]} if cursors[-1] else {}
         try:
@@ -176,7 +180,7 @@ def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
             # Confirmed tools may stand on the other pages: the list says that it is not whole, and is not kept.
             return Listing(said, 0, f"{failed}, asked for page {number} of its tools", check)
         for one in page["tools"]:
-            _add(said, one)
+            room -= _add(said, one, room)
         fresh = min(fresh, _fresh_seconds(page))
         cursor = page.get("nextCursor") or ""  # an empty one ends the list for many servers
         if cursor == "" or len(said) >= 2 * MAX_TOOLS:
@@ -188,8 +192,10 @@ def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
     return Listing(said, fresh, f"listed its tools on more than {MAX_PAGES} pages", check)
 
 
-def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any) -> None:
-    """Adds a tool as the server describes it. Whatever is wrong with its name, it takes the place of no other."""
+def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any, room: int) -> int:
+    """Adds a tool as the server describes it, and returns the bytes that are kept of it, at most `room`. Whatever is
+    wrong with its name, it takes the place of no other.
+    """
     name = one.name if isinstance(one, LeftOut) else one.get("name") if isinstance(one, dict) else None
     place = f"(tool {len(said) + 1})"
     if not isinstance(name, str) or not name:
@@ -200,10 +206,15 @@ def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any) -> None:
         old = said[name]
         if isinstance(old, LeftOut) or isinstance(one, LeftOut) or pin_of(old) != pin_of(one):
             said[name] = LeftOut(name, TWICE)
-    elif len(said) >= MAX_TOOLS:
-        said[name] = LeftOut(name, TOO_MANY)
-    else:
+    elif isinstance(one, LeftOut):
         said[name] = one
+    else:
+        size, is_left_out = len(json.dumps(one)), len(said) >= MAX_TOOLS
+        if size <= min(room, MAX_TOOL_BYTES) and not is_left_out:
+            said[name] = one
+            return size
+        said[name] = LeftOut(name, TOO_LONG if size > MAX_TOOL_BYTES else TOO_MANY)
+    return 0
 
 
 def read_tools_apart(text: str) -> Any:
@@ -218,22 +229,24 @@ def read_tools_apart(text: str) -> Any:
         if not found:
             return json_value(text)
         at = found[-1]
-    begin, end = at
-    page = json_value(f"{text[:begin]}[]{text[end:]}")
+    page, room = json_value(f"{text[: at[0]]}[]{text[at[1] :]}"), MAX_LISTING_BYTES
     if isinstance(page, dict) and isinstance(page.get("result"), dict):
-        page["result"]["tools"] = [_apart(text[begin:end]) for _, begin, end in members(text, begin, end)]
+        tools = page["result"]["tools"] = []
+        for _, begin, end in members(text, *at):
+            tools.append(_apart(text[begin:end], room))
+            room -= 0 if isinstance(tools[-1], LeftOut) else end - begin
     return page
 
 
-def _apart(text: str) -> Any:
-    if len(text) <= MAX_TOOL_TEXT:
+def _apart(text: str, room: int) -> Any:
+    if len(text) <= min(MAX_TOOL_TEXT, room):
         try:
             return parse_answer(text)
         except ValueError as wrong:
             is_json = isinstance(wrong, InvalidJson)
             reason = f"What the server says of it is {wrong if is_json else 'not valid JSON'}."
     else:
-        reason = TOO_LONG
+        reason = TOO_LONG if len(text) > MAX_TOOL_TEXT else TOO_MANY
     names = [text[begin:end] for key, begin, end in members(text, 0, len(text)) if key == '"name"']
     name = json_value(names[-1][: 6 * MAX_TOOL_NAME_CHARS]) if names else None
     return LeftOut(name if isinstance(name, str) else "", reason)
@@ -273,18 +286,18 @@ def _fresh_seconds(page: Mapping[str, Any]) -> float:
     return min(max(ttl, 0), MAX_FRESH_SECONDS * 1_000) / 1_000
 
 
-def _listed(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
+def _listed(name: str, said: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
     """Whatever is wrong with a tool, it is this tool that cannot be had."""
-    try:
-        return _looked_at(name, described, check)
-    except Exception:  # a schema can break what checks schemas in many ways
-        return _looked_at(name, LeftOut(name, "Its description or its schema cannot be read."), check)
+    if not isinstance(said, LeftOut):
+        try:
+            return _looked_at(name, said, check)
+        except Exception:  # a schema can break what checks schemas in many ways
+            said = LeftOut(name, "Its description or its schema cannot be read.")
+    pin = pin_of({"name": said.name, "description": said.reason})
+    return ListedTool(name, "", "", {}, {}, pin, reads=False, unusable=said.reason)
 
 
-def _looked_at(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
-    if isinstance(described, LeftOut):
-        pin = pin_of({"name": described.name, "description": described.reason})
-        return ListedTool(name, "", "", {}, {}, pin, reads=False, unusable=described.reason)
+def _looked_at(name: str, described: Mapping[str, Any], check: CheckSchema) -> ListedTool:
     schema, annotations = described.get("inputSchema"), described.get("annotations")
     annotations = annotations if isinstance(annotations, dict) else {}
     tool = ListedTool(
@@ -298,7 +311,7 @@ def _looked_at(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSc
     )
     if not isinstance(schema, dict):
         return tool._replace(unusable="It has no schema of its input.")
-    if len(tool.description) > MAX_DESCRIPTION_CHARS or len(json.dumps(described)) > MAX_TOOL_BYTES:
+    if len(tool.description) > MAX_DESCRIPTION_CHARS:
         return tool._replace(description=tool.description[:1_000], input_schema={}, unusable=TOO_LONG)
     execution = described.get("execution")
     if isinstance(execution, dict) and execution.get("taskSupport") == "required":
@@ -310,18 +323,10 @@ def _looked_at(name: str, described: Mapping[str, Any] | LeftOut, check: CheckSc
             unusable = NOT_OFFERED
     except BadHeaders as bad:
         return tool._replace(unusable=f"Its schema breaks a rule of MCP: {bad}.")
-    except RecursionError:
-        return tool._replace(input_schema={}, unusable="Its schema is nested too deeply.")
-    output = described.get("outputSchema")
-    checked = output if isinstance(output, dict) and _is_bounded(output, check) else None
+    output, checked = described.get("outputSchema"), None
+    with suppress(Exception):  # what breaks the check is not checked
+        checked = output if isinstance(output, dict) and check(output) is None else None
     return tool._replace(unusable=unusable, paths=paths, output_schema=checked)
-
-
-def _is_bounded(schema: Mapping[str, Any], check: CheckSchema) -> bool:
-    try:
-        return check(schema) is None
-    except RecursionError:
-        return False
 
 
 def _text(value: Any) -> str:
