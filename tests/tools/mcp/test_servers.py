@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from acta_engine.errors import ToolAsks, ToolFailed, ToolUnanswered
 from acta_engine.tools.mcp.exchange import McpFailed
-from acta_engine.tools.mcp.servers import TOO_MANY, TWICE, Listing, _add, members, schema_problem
+from acta_engine.tools.mcp.servers import (
+    TOO_MANY,
+    TWICE,
+    LeftOut,
+    Listing,
+    _add,
+    members,
+    read_tools_apart,
+    schema_problem,
+)
 from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Heard, Reply
@@ -526,6 +535,17 @@ def test_a_session_that_is_lost_between_two_pages_makes_the_list_begin_again() -
         assert server.methods.count("initialize") == 2
 
 
+def test_a_call_is_never_what_finds_out_whether_a_server_has_a_handshake(server: McpSink) -> None:
+    server.ttl_ms = 60_000
+    worker, url = Worker(server), server.url("/mcp")
+    worker.list_tools(url)
+    worker.servers.eras.forget(url)
+    server.called = lambda params: {"rpc_error": {"code": -32603, "message": "half of it is done"}}
+    with pytest.raises(ToolFailed, match="error -32603"):
+        worker.call(confirmed(PAY, url))
+    assert server.methods == ["tools/list", "tools/list", "tools/call"]
+
+
 def test_a_handshake_that_nobody_answers_is_no_call(older: McpSink) -> None:
     worker, tool = Worker(older), confirmed(PAY, older.url("/mcp"))
     worker.call(tool)
@@ -648,7 +668,7 @@ def test_a_ping_in_the_middle_of_a_stream_is_answered_and_a_failing_one_costs_no
 
     def reply(heard: Any) -> Reply:
         if heard.body and heard.body.get("id") == "p-1":
-            return Reply(500, b"", length=9)
+            return Reply(wire=b"")
         if heard.body and heard.body.get("method") == "tools/call":
             return stream(f"data: {json.dumps(PING)}\n\ndata: {json.dumps(answer(heard.body['id']))}\n\n")
         return usual(heard)
@@ -748,6 +768,16 @@ def test_one_tool_that_cannot_be_had_leaves_the_others(raw: str, name: str, reas
     assert "\\" not in odd.unusable
 
 
+def test_a_schema_that_breaks_its_check_is_one_tool_that_cannot_be_had() -> None:
+    def check(schema: Mapping[str, Any]) -> str | None:
+        return str(1 // schema.get("odd", 1)) if "odd" in schema else None
+
+    odd = {**SEARCH, "inputSchema": {"type": "object", "odd": 0}}
+    gives = {**SEARCH, "name": "gives", "outputSchema": {"type": "object", "odd": 0}}
+    listing = Listing({"search": odd, "gives": gives, "pay": PAY}, 60, None, check)
+    assert [tool.unusable is None for tool in listing.tools] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -807,6 +837,20 @@ class Pages(McpSink):
         return self._result(heard, {"tools": page, "nextCursor": cursor, "ttlMs": 60_000})
 
 
+def test_of_all_tools_together_no_more_is_kept_than_an_answer_of_the_api_can_have() -> None:
+    big = [{**PAY, "name": f"tool-{number}", "description": "x" * 16_000} for number in range(200)]
+    with Pages(big[:100], [*big[100:], SEARCH]) as server:
+        tools = Worker(server).list_tools(server.url("/mcp")).tools
+    assert len(tools) == 201
+    kept = [tool for tool in tools if tool.unusable is None]
+    assert 180 < len(kept) < 190
+    assert {tool.unusable for tool in tools if tool not in kept} == {TOO_MANY}
+    page = json.dumps({"result": {"tools": big}})
+    apart = read_tools_apart(page)["result"]["tools"]
+    assert len(page) > 3_000_000
+    assert apart[-1] == LeftOut("tool-199", TOO_MANY), "what is not kept is not even parsed"
+
+
 @pytest.mark.parametrize("last", [None, ""])
 def test_an_empty_cursor_ends_the_list(last: Any) -> None:
     with Pages([SEARCH], [PAY], cursors={1: last}) as server:
@@ -864,6 +908,9 @@ def test_a_page_that_fails_leaves_what_was_read_and_nobody_takes_the_rest_for_go
         assert [tool.name for tool in listing.tools] == ["search"]
         assert why in (listing.broken or "")
         assert "page 2" in (listing.broken or "")
+        assert server.methods == ["tools/list"] * 2, (
+            "a server that has answered the first page wants no handshake"
+        )
         assert worker.call(confirmed(SEARCH, url, read=True)).text == "found"
         with pytest.raises(ToolFailed, match="not among those that could be read"):
             worker.call(confirmed(PAY, url))

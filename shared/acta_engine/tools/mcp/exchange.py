@@ -108,21 +108,7 @@ def stateless_request(
     headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": call.method, **call.headers}
     if call.name is not None:
         headers["Mcp-Name"] = header_text(call.name)
-    return headers, _body(call.method, {**call.params, "_meta": meta}, id)
-
-
-def request_with_handshake(call: RpcCall, id: int) -> bytes:
-    """The body in the older revisions, which begin with a handshake."""
-    return _body(call.method, call.params, id)
-
-
-def initialize_body(id: int, version: str) -> bytes:
-    params = {"protocolVersion": version, "capabilities": {}, "clientInfo": CLIENT}
-    return _body("initialize", params, id)
-
-
-def notification(method: str) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "method": method}).encode()
+    return headers, request_body(call.method, {**call.params, "_meta": meta}, id)
 
 
 def reply_to(request: Mapping[str, Any]) -> bytes:
@@ -136,7 +122,7 @@ def reply_to(request: Mapping[str, Any]) -> bytes:
     return json.dumps({**said, "error": error}).encode()
 
 
-def _body(method: str, params: Mapping[str, Any], id: int) -> bytes:
+def request_body(method: str, params: Mapping[str, Any], id: int) -> bytes:
     message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -445,26 +431,24 @@ class McpExchange:
         self._eras.learn(self._url, "stateless")
         return result
 
-    def stateless(self, call: RpcCall) -> Message:
+    def stateless(self, call: RpcCall, *, is_again: bool = False) -> Message:
         """The result, in the newer revision and no other. Raises McpFailed."""
+        id = _new_id()
         try:
-            return self._stateless_once(call)
+            return _result(*self._post(id, *stateless_request(call, id, self._capabilities), call), id)
         except RpcRefused as refused:
             # one try more where the server says that it knows this version after all
-            if refused.error.code != VERSION_UNSUPPORTED or STATELESS not in _supported(refused.error):
+            known = refused.error.code == VERSION_UNSUPPORTED and STATELESS in _supported(refused.error)
+            if is_again or not known:
                 raise
-        return self._stateless_once(call)
-
-    def _stateless_once(self, call: RpcCall) -> Message:
-        id = _new_id()
-        return _result(*self._post(id, *stateless_request(call, id, self._capabilities), call), id)
+        return self.stateless(call, is_again=True)
 
     def _in_session(self, call: RpcCall) -> Message:
         while True:
             id = _new_id()
-            headers = {**self._session_headers(), **call.headers}
+            headers, body = self._session_headers(), request_body(call.method, call.params, id)
             try:
-                return _result(*self._post(id, headers, request_with_handshake(call, id), call), id)
+                return _result(*self._post(id, {**headers, **call.headers}, body, call), id)
             except (RpcRefused, HttpRefused) as refused:
                 if not self._session or not _may_go_again(refused, call.may_repeat):
                     raise
@@ -482,10 +466,19 @@ class McpExchange:
         except (NotAnswered, NotUnderstood) as failed:
             raise NotReached(str(failed)) from None
 
-    def _initialize(self) -> None:
-        """Raises McpFailed."""
-        result, answer = self._shaken(WITH_HANDSHAKE)
-        version = result.get("protocolVersion")
+    def _initialize(self, asked: str = WITH_HANDSHAKE) -> None:
+        """`asked`: for this version, and then for one that a server names which refuses it. Raises McpFailed."""
+        id, params = _new_id(), {"protocolVersion": asked, "capabilities": {}, "clientInfo": CLIENT}
+        answer, message = self._post(
+            id, {}, request_body("initialize", params, id), RpcCall("initialize", {})
+        )
+        try:
+            version = _result(answer, message, id).get("protocolVersion")
+        except RpcRefused as refused:
+            named = [each for each in VERSIONS_WITH_HANDSHAKE if each in _supported(refused.error)]
+            if not named or asked != WITH_HANDSHAKE:
+                raise
+            return self._initialize(named[0])
         if version not in VERSIONS_WITH_HANDSHAKE:
             other = NotReached if isinstance(version, str) else NotUnderstood
             raise other("speaks a version of MCP that Acta does not know")
@@ -494,20 +487,8 @@ class McpExchange:
             raise NotReached("gave a session id that no header can carry")
         self._version, self._session = version, session
         self._sessions += 1
-        initialized = notification("notifications/initialized")
+        initialized = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
         self._send("POST", self._session_headers(), initialized, status_only=True)
-
-    def _shaken(self, version: str) -> tuple[Message, HttpAnswer]:
-        """The result of a handshake that asks for the version, or for one that a server names which refuses that."""
-        id = _new_id()
-        answer, message = self._post(id, {}, initialize_body(id, version), RpcCall("initialize", {}))
-        try:
-            return _result(answer, message, id), answer
-        except RpcRefused as refused:
-            named = [each for each in VERSIONS_WITH_HANDSHAKE if each in _supported(refused.error)]
-            if not named or version != WITH_HANDSHAKE:
-                raise
-        return self._shaken(named[0])
 
     def _session_headers(self) -> dict[str, str]:
         version = {"MCP-Protocol-Version": self._version} if self._version >= VERSION_HEADER_SINCE else {}
