@@ -19,7 +19,6 @@ Risk = Literal["read", "write", "network", "system"]
 FileAccess = Literal["read", "write"]
 
 NAME_PATTERN = r"[a-zA-Z][a-zA-Z0-9_-]{0,63}"
-PROPERTY_PATTERN = r"[a-zA-Z0-9_.-]{1,64}"
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
 USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
@@ -165,14 +164,6 @@ def _check(made: Tool) -> None:
         raise BadTool(
             f"{name}: its docstring has {len(made.description):,} characters, a tool's description at most "
             f"{MAX_DESCRIPTION_CHARS:,}. Keep what the model needs to choose and use the tool."
-        )
-    strange = [
-        each for each in made.parameters.schema["properties"] if not re.fullmatch(PROPERTY_PATTERN, each)
-    ]
-    if strange:
-        raise BadTool(
-            f"{name}: models' providers take parameters of up to 64 plain letters, digits and _. Rename "
-            f"{', '.join(strange)}."
         )
     size = len(json.dumps(made.parameters.schema).encode())
     if size > MAX_SCHEMA_BYTES:

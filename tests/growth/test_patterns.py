@@ -38,6 +38,7 @@ TABLE = {
     f"{LLM}/calls.py _HEADER_VALUE": Met("a provider's key, from a secret"),
     f"{LLM}/wire.py _CALL_ID": Met("ids of calls, a provider's too"),
     f"{LLM}/wire.py _NOT_IN_NAMES": Met("names of tools that a model made up"),
+    f"{LLM}/wire.py _PLAIN_NAME": Met("names of properties in tools' schemas"),
     f"{LLM}/errors.py _NAME": Met("names in a provider's error"),
     f"{LLM}/errors.py _QUOTED": Met("the words of a provider's error", 1_000),
     f"{LLM}/openai/client.py _named_parameter": Met("the words of a server's error"),
@@ -94,6 +95,7 @@ TABLE = {
     "shared/acta_engine/tools/mcp/servers.py _MARKS": Met("a list of an MCP server's tools"),
     "shared/acta_engine/tools/mcp/exchange.py _TOKEN": Met("a mark in an MCP server's schema"),
     "shared/acta_engine/tools/schema.py _ESCAPES": Met("a pattern in a tenant's schema"),
+    "shared/acta_engine/untrusted/schemas.py _DRAFT": Met("the dialect that a server's schema names"),
     "shared/acta_engine/tools/tenant/credentials.py _ESCAPE": Met("the answer of a tool's server"),
     "shared/acta_engine/tools/tenant/credentials.py _parts": Met("a secret of a tenant's tools"),
     "shared/acta_engine/tools/tenant/parameters.py PROPERTY": Met(
@@ -126,7 +128,6 @@ TABLE = {
     "acta/cli/local/new_tool.py FOLDER_PATTERN": Met("an argument of the command line"),
     "acta/cli/local_stack.py ROLE_PATTERN": Met("an argument of the command line"),
     "acta/tools/define.py NAME_PATTERN": Met("a name in a person's own tools"),
-    "acta/tools/define.py PROPERTY_PATTERN": Met("a name in a person's own tools"),
     "acta/cli/operations/repair.py ago": Met("an argument of the command line"),
 }
 FOUND = {used.key: used for used in patterns()}

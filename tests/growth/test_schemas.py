@@ -191,7 +191,7 @@ def test_items_are_equal_as_json_has_it(equal: bool, items: list[Any]) -> None:
 
 
 UNUSABLE = {
-    "look-ahead": whole(properties={"a": {"pattern": "^(?=a)b"}}),
+    "look-ahead": whole(properties={"a": {"pattern": "a(?=b)b"}}),
     "back-reference": whole(properties={"a": {"pattern": r"(a)\1"}}),
     "in a name": whole(patternProperties={"(?!a)": {}}),
     "too many times": whole(properties={"a": {"pattern": "a{1,5000}"}}),

@@ -21,7 +21,7 @@ _asked_for _descriptions_of_aws _tools _is_shared _loop _http
 ATTRIBUTES LimitsByTenant._limits
 """
 """Computed from code, catalogue and settings, which are the same for every tenant."""
-OF_A_VALUE = "key_part validator_of _offered"
+OF_A_VALUE = "key_part validator_of _offered closed left_to_the_tool _wired"
 """From a text to what was made of it: who finds something there has brought all of it along."""
 CLIENTS = """
 aws_client credentials_for_data credentials_for_secrets function_client _client client_that_repeats_nothing _open_meteo
@@ -43,7 +43,7 @@ MessagesReplyBuilder._position_of
 ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces ChatReplyBuilder._calls
 ChatReplyBuilder._position_of ResponsesReplyBuilder._items EventReader._rest EventReader._data _Used._values
 _Batch._additions _Batch._folds _Batch._rows S3Files._clients SharedPlaces._places SharedPlaces._furthest
-Admitter._passed_over _Walk.anchors _Walk.references _Walk.words
+Admitter._passed_over _Walk.references _Walk.words
 Past._seen
 """
 """Parts of one session, request, reply or invocation, and gone with it."""

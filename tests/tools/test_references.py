@@ -8,7 +8,7 @@ from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.schema import check_input
 from acta_engine.tools.tenant.definition import Unusable, check_schema
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.untrusted.schema_chains import MAX_CHAIN
+from acta_engine.untrusted.schemas import MAX_CHAIN
 
 TREE = {
     "type": "object",

@@ -148,6 +148,7 @@ def test_an_argument_never_changes_a_parameter_that_the_url_has_fixed(name: str,
 @pytest.mark.parametrize(
     ("query", "names"),
     [
+        ("$top=5", ["top", "Top", "$top"]),
         ("filter[limit]=5", ["filter.limit", "filter", "filter[limit]", "Filter.Limit", "filter_limit"]),
         ("filter.limit=5", ["filter", "filter_limit", "filter.limit"]),
         ("user.role=guest", ["user", "User", "user.name", "user_role"]),

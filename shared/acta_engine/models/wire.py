@@ -21,12 +21,21 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from acta_engine.models.model import ModelRequest, OfferedTool, RequestedCall, StopReason, TokenUsage
+from acta_engine.models.model import (
+    ModelReply,
+    ModelRequest,
+    OfferedTool,
+    RequestedCall,
+    StopReason,
+    TokenUsage,
+)
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object, parse_value
+from acta_engine.untrusted.schemas import modern
 
 NO_RESULT = "Error: this call has no result."
 """Stands for a missing result: providers refuse a request in which a call has none."""
@@ -110,29 +119,168 @@ def wire_tool_name(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name)[:64] or "_"
 
 
-_REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "enum", "not")
-"""Keywords of JSON Schema. At the top of a tool's schema Anthropic refuses the first three, OpenAI all of them."""
+class ToolRules(NamedTuple):
+    """What a provider refuses of tools; a request with one such tool fails as a whole (ADR 182)."""
+
+    not_at_the_top: tuple[str, ...]
+    """Keywords of JSON Schema."""
+    plain_names: bool = False
+    """Names of properties are 1 to 64 letters, digits, `_`, `.` and `-`."""
+    plain_schemas: bool = False
+    """An array has `items`, no schema is a truth value, and not all patterns are taken."""
+    most: int | None = None
+    """Tools of one request."""
 
 
-def wire_tools(tools: Sequence[OfferedTool]) -> tuple[OfferedTool, ...]:
-    """The tools as every provider accepts them. Keywords that may not stand at the top of a schema move into the
-    description. `properties` is always there, because OpenAI refuses a schema without it.
+CLAUDE_TOOLS = ToolRules(("anyOf", "oneOf", "allOf"), plain_names=True)
+OPENAI_TOOLS = ToolRules(("anyOf", "oneOf", "allOf", "enum", "not"), plain_schemas=True, most=128)
+
+
+class _Wired(NamedTuple):
+    schema: dict[str, Any]
+    rule: str
+    """What the description says, because the schema may not."""
+    names: Mapping[str, str]
+    """From a property's name as the provider takes it to the property's own."""
+
+
+def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedTool, ...]:
+    """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. It gets
+    the first of too many tools.
     """
-    return tuple(tool._replace(description=_description(tool), input_schema=_schema(tool)) for tool in tools)
+    return tuple(_wire_tool(tool, rules) for tool in tools[: rules.most])
 
 
-def _schema(tool: OfferedTool) -> dict[str, Any]:
-    kept = {key: value for key, value in tool.input_schema.items() if key not in _REFUSED_AT_THE_TOP}
-    return kept if "properties" in kept else {**kept, "properties": {}}
+def _wire_tool(tool: OfferedTool, rules: ToolRules) -> OfferedTool:
+    wired = _wired(json.dumps(tool.input_schema), rules)
+    return tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
 
 
-def _description(tool: OfferedTool) -> str:
-    moved = {key: value for key, value in tool.input_schema.items() if key in _REFUSED_AT_THE_TOP}
-    if not moved:
-        return tool.description
-    schema = json.dumps(moved, ensure_ascii=False, separators=(",", ":"))
-    rule = f"The input must satisfy this JSON Schema as well: {schema}"
-    return f"{tool.description}\n\n{rule}" if tool.description.strip() else rule
+def with_own_names(reply: ModelReply, tools: Sequence[OfferedTool], rules: ToolRules) -> ModelReply:
+    """The reply with the properties' own names in its calls. A model may also use these itself."""
+    names = {tool.name: _wired(json.dumps(tool.input_schema), rules).names for tool in tools}
+    calls = [call._replace(input=_own_names(call.input, names.get(call.name, {}))) for call in reply.calls]
+    return reply._replace(calls=tuple(calls))
+
+
+def _own_names(value: Any, names: Mapping[str, str]) -> Any:
+    if not names:
+        return value
+    if isinstance(value, list):
+        return [_own_names(each, names) for each in value]
+    if not isinstance(value, dict):
+        return value
+    own = {name: names.get(name, name) for name in value}
+    return {
+        name if own[name] != name and own[name] in value else own[name]: _own_names(each, names)
+        for name, each in value.items()
+    }
+
+
+@lru_cache(maxsize=1_000)
+def _wired(text: str, rules: ToolRules) -> _Wired:
+    """`text`: a tool's schema, as JSON."""
+    given = json.loads(text)
+    names = _aliases(given) if rules.plain_names else {}
+
+    def change(schema: dict[str, Any]) -> None:
+        if names:
+            _rename(schema, names)
+        if rules.plain_schemas:
+            _make_plain(schema)
+
+    made = {"type": "object", "properties": {}, **modern(given, change)}
+    if made["type"] != "object":  # the input is one, whatever else the schema takes
+        made["type"] = "object"
+    moved = {key: made.pop(key) for key in rules.not_at_the_top if key in made}
+    rule = f"The input must satisfy this JSON Schema as well: {_compact(moved)}" if moved else ""
+    return _Wired(made, rule, {alias: name for name, alias in names.items()})
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_OF_NAMES = ("properties", "dependentRequired", "dependentSchemas")
+
+
+def _aliases(given: Mapping[str, Any]) -> dict[str, str]:
+    """From the names of properties that are not plain to others, which no property has."""
+    names: set[str] = set()
+
+    def collect(schema: dict[str, Any]) -> None:
+        for key in _OF_NAMES:
+            names.update(schema.get(key, ()))
+        names.update(schema.get("required", ()), *schema.get("dependentRequired", {}).values())
+
+    modern(given, collect)
+    aliases: dict[str, str] = {}
+    for name in sorted(each for each in names if not _PLAIN_NAME.fullmatch(each)):
+        digest, plain = (
+            hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest(),
+            _NOT_IN_NAMES.sub("_", name),
+        )
+        tries = (f"{plain[: 63 - chars]}_{digest[:chars]}" for chars in range(6, 60))
+        aliases[name] = next(each for each in tries if each not in names and each not in aliases.values())
+    return aliases
+
+
+def _rename(schema: dict[str, Any], names: Mapping[str, str]) -> None:
+    for key in _OF_NAMES:
+        if key in schema:
+            schema[key] = {names.get(name, name): each for name, each in schema[key].items()}
+    for name, alias in names.items():
+        field = schema.get("properties", {}).get(alias)
+        if isinstance(field, dict):
+            field["description"] = _and(f"This is the field {_compact(name)}.", field.get("description"))
+    if "required" in schema:
+        schema["required"] = [names.get(name, name) for name in schema["required"]]
+    if "dependentRequired" in schema:
+        needed = schema["dependentRequired"].items()
+        schema["dependentRequired"] = {
+            name: [names.get(each, each) for each in after] for name, after in needed
+        }
+
+
+def _make_plain(schema: dict[str, Any]) -> None:
+    """Patterns become words: OpenAI refuses some of them, and fails at others."""
+    kinds = schema.get("type")
+    if schema.get("items") is False:
+        most = len(schema.get("prefixItems", ()))
+        schema["maxItems"] = min(most, schema.get("maxItems", most))
+    if (
+        "array" in (kinds if isinstance(kinds, list) else [kinds])
+        or "prefixItems" in schema
+        or "items" in schema
+    ):
+        schema["items"] = schema["items"] if isinstance(schema.get("items"), dict) else {}
+    for key, value in schema.items():
+        if key in ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"):
+            schema[key] = {name: _no_truth(each) for name, each in value.items()}
+        elif key in ("allOf", "anyOf", "oneOf", "prefixItems"):
+            schema[key] = [_no_truth(each) for each in value]
+        elif key in ("not", "if", "then", "else", "contains", "propertyNames"):
+            schema[key] = _no_truth(value)
+    said = schema.get("description")
+    if "pattern" in schema:
+        said = _and(said, f"It matches the pattern {_compact(schema.pop('pattern'))}.")
+    if schema.get("patternProperties"):
+        said = _and(
+            said, f"Fields by the pattern of their name: {_compact(schema.pop('patternProperties'))}."
+        )
+        for key in ("additionalProperties", "unevaluatedProperties"):
+            schema.pop(key, None)
+    if said is not None:
+        schema["description"] = said
+
+
+def _no_truth(schema: Any) -> Any:
+    return schema if isinstance(schema, dict) else {} if schema else {"not": {}}
+
+
+def _and(first: Any, second: Any, between: str = " ") -> str:
+    return between.join(text for text in (first, second) if isinstance(text, str) and text.strip())
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def cache_key(request: ModelRequest) -> str:

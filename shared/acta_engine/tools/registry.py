@@ -37,7 +37,7 @@ def from_spec(spec: Mapping[str, Any], folder: str, environment: str, tenants: S
         stakes = is_high_stakes_unless_said(spec["name"], spec["effect"], spec["risk"])
     said = {**spec, "high_stakes": stakes}
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
-    check_schema(spec["input_schema"])
+    check_schema(spec["input_schema"], is_checked_again=True)
     return PythonTool(
         **said,
         folder=folder,

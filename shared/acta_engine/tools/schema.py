@@ -1,4 +1,4 @@
-"""Checks values against JSON Schemas (Draft 2020-12), in a limited amount of work (ADR 53): a call's input against its
+"""Checks values against JSON Schemas of every dialect, in a limited amount of work (ADR 53): a call's input against its
 tool's schema, and a session's final answer against the session's.
 
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
@@ -8,7 +8,7 @@ alike. We check six keywords ourselves, because the package gives them to Python
 other; and the schema `false`, because the package's message quotes the value, uncounted inside `anyOf`.
 
 When an admin writes a schema, `check_references` looks where its references lead, how many of its parts apply to one
-value, and at its patterns. Otherwise only an input that needs the wrong part would find it.
+value. Otherwise only an input that needs the wrong part would find it.
 
 RE2 matches patterns, in time that grows with the text and with the pattern's program; Python's `re` takes exponential
 time for some. Both packages are imported at the first check, and each schema is compiled once per process.
@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.mcp.server import McpTool
-from acta_engine.tools.tool import ToolDefinition, ToolSpec
+from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_value, refuse_oversize
 from acta_engine.untrusted.quoting import clipped_name
-from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
+from acta_engine.untrusted.schemas import ABSENT, EndlessSchema, check_chains, modern, parts
 from acta_engine.untrusted.visible import visible
 
 if TYPE_CHECKING:
@@ -53,11 +53,17 @@ _left: ContextVar[Left] = ContextVar("work that is left")
 
 @contextmanager
 def limited_work(units: int = MOST_WORK) -> Iterator[Left]:
-    """Limits the work inside the `with` block to so many units, and yields what is left of them."""
+    """Limits the work inside the `with` block to so many units, and yields what is left of them. Where Python's stack
+    ends, RecursionError is raised, also from within the validator's maps: they are written in Rust, and panic there.
+    """
     left = Left(units)
     token = _left.set(left)
     try:
         yield left
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise RecursionError from None
+        raise
     finally:
         _left.reset(token)
 
@@ -74,23 +80,29 @@ MAX_MEMORY = 1 << 18
 """Bytes that one compiled pattern may take."""
 STEPS_A_UNIT = 2_000
 """Characters times instructions that count as one unit of work."""
-ALLOWED = "Patterns are those of RE2: no look-around, no back-reference, no repetition above 1,000."
+ALLOWED = (
+    "Patterns are those of RE2: no back-reference, no repetition above 1,000, and look-ahead only right behind the "
+    "first ^. Leave the pattern out, and say the rule in the field's description."
+)
 
 
 class BadPattern(Exception):
     """The message is a sentence for the admin who wrote the schema."""
 
 
-class Pattern(NamedTuple):
-    """`matcher`: RE2's. `instructions`: of its program."""
+_ESCAPES = re.compile(r"\\\\|\\u\{([0-9A-Fa-f]{1,6})\}|\\u([0-9A-Fa-f]{4})(?:\\u([0-9A-Fa-f]{4}))?")
 
-    matcher: Any
+
+class Pattern(NamedTuple):
+    """`matchers`: RE2's, each with whether it has to be found. `instructions`: of their programs."""
+
+    matchers: tuple[tuple[Any, bool], ...]
     instructions: int
 
     def found_in(self, text: str) -> bool:
         """Raises TooMuchWork."""
         spend(1 + len(text) * self.instructions // STEPS_A_UNIT)
-        return self.matcher.search(text) is not None
+        return all((matcher.search(text) is not None) is wanted for matcher, wanted in self.matchers)
 
 
 def compiled(pattern: str) -> Pattern:
@@ -98,18 +110,54 @@ def compiled(pattern: str) -> Pattern:
     import re2
 
     try:
-        matcher = re2.compile(_for_re2(pattern), _options())
+        matchers = [(re2.compile(_for_re2(one), _options()), wanted) for one, wanted in _look_aheads(pattern)]
     except (re2.error, UnicodeEncodeError):
-        raise BadPattern(f'The pattern "{clipped_name(pattern, 80)}" cannot be used. {ALLOWED}') from None
-    return Pattern(matcher, matcher.programsize)
+        matchers = []
+    if not matchers:
+        raise BadPattern(f'The pattern "{clipped_name(pattern, 80)}" cannot be used. {ALLOWED}')
+    return Pattern(tuple(matchers), sum(matcher.programsize for matcher, _ in matchers))
 
 
-_ESCAPES = re.compile(r"\\\\|\\u([^\\]{4})")
+def _look_aheads(pattern: str) -> list[tuple[str, bool]]:
+    """Patterns for the same text, each with whether it has to be found, that together are the pattern. RE2 has no
+    look-ahead, but one right behind the first `^` is a pattern of its own. Such are in the e-mail addresses of zod, and
+    in rules for passwords. Empty: its brackets do not match.
+    """
+    ends, has_choice, open_at, is_class, at = dict[int, int](), False, list[int](), False, 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif is_class:
+            is_class = char != "]"
+        elif char == "[":
+            is_class = True
+        elif char == "(":
+            open_at.append(at)
+        elif char == ")":
+            ends[open_at.pop() if open_at else -1] = at
+        has_choice |= char == "|" and not open_at and not is_class
+        at += 1
+    if open_at or is_class or -1 in ends:
+        return []
+    pieces, at = list[tuple[str, bool]](), 1
+    while pattern.startswith("^") and not has_choice and pattern.startswith(("(?=", "(?!"), at):
+        pieces.append((f"^(?:{pattern[at + 3 : ends[at]]})", pattern[at + 2] == "="))
+        at = ends[at] + 1
+    is_repeated = pieces and pattern[at : at + 1] in ("*", "+", "?", "{")
+    return [(pattern, True)] if is_repeated or not pieces else [*pieces, (f"^{pattern[at:]}", True)]
 
 
 def _for_re2(pattern: str) -> str:
-    """JSON Schema's `\\u00e9` is `\\x{00e9}` in RE2."""
-    return _ESCAPES.sub(lambda at: at[0] if at[1] is None else f"\\x{{{at[1]}}}", pattern)
+    """JSON Schema's `\\u00e9`, `\\ud83d\\ude00` and `\\u{1f600}` are `\\x{…}` in RE2."""
+
+    def escape(at: re.Match[str]) -> str:
+        codes = [int(code, 16) for code in at.groups() if code]
+        if len(codes) == 2 and 0xD800 <= codes[0] < 0xDC00 <= codes[1] < 0xE000:
+            codes = [0x10000 + (codes[0] - 0xD800) * 0x400 + codes[1] - 0xDC00]
+        return "".join(f"\\x{{{code:x}}}" for code in codes) or at[0]
+
+    return _ESCAPES.sub(escape, pattern)
 
 
 @cache
@@ -129,23 +177,17 @@ MESSAGE_CHARS_A_UNIT = 200
 """How many characters cost one unit. A message quotes the wrong value, which may be long."""
 MAX_MESSAGE_CHARS = 200
 """No more is kept of a message, because no more is shown."""
-EXACT = ("const", "enum", "default", "examples")
-"""Keywords whose values are data, not schemas."""
 
 
 @lru_cache(maxsize=256)
 def validator_of(schema: str) -> "Validator":
-    """`schema`: as JSON. Its anchors and ids are found here, once: else each reference would be looked for in all of
-    it.
-    """
+    """`schema`: as JSON."""
     from referencing import Registry
     from referencing.jsonschema import DRAFT202012
 
-    parsed = without_dialects(json.loads(schema))
-    root = DRAFT202012.create_resource(parsed)
-    uri = root.id() or ""
-    registry: Any = Registry().with_resource(uri, root).crawl()
-    made: Validator = _counting()(parsed, registry=registry, _resolver=registry.resolver(uri))
+    parsed = modern(json.loads(schema))
+    registry: Any = Registry().with_resource("", DRAFT202012.create_resource(parsed)).crawl()
+    made: Validator = _counting()(parsed, registry=registry, _resolver=registry.resolver(""))
     return made
 
 
@@ -242,19 +284,6 @@ def nodes(value: Any, *, texts: bool = False) -> int:
     return count
 
 
-def without_dialects(schema: Any) -> Any:
-    """The schema without `$schema`. The package would check a part that names a dialect without counting."""
-    if isinstance(schema, list):
-        return [without_dialects(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: value if key in EXACT else without_dialects(value)
-        for key, value in schema.items()
-        if not (key == "$schema" and isinstance(value, str))
-    }
-
-
 def _pattern(validator: Any, value: str, instance: Any, schema: Any) -> "Iterator[ValidationError]":
     if isinstance(instance, str) and not compiled(value).found_in(instance):
         yield _error(f"the text does not match {value!r}")
@@ -272,18 +301,18 @@ def _pattern_properties(
                 yield from validator.descend(each, inner, path=name, schema_path=pattern)
 
 
+def _has_pattern(schema: Mapping[str, Any], name: str) -> bool:
+    """Whether one of `patternProperties` is for the name."""
+    return any(compiled(pattern).found_in(name) for pattern in schema.get("patternProperties", {}))
+
+
 def _additional_properties(
     validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
 ) -> "Iterator[ValidationError]":
     if not isinstance(instance, dict):
         return
     known = schema.get("properties", {})
-    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
-    others = [
-        name
-        for name in instance
-        if name not in known and not any(pattern.found_in(name) for pattern in patterns)
-    ]
+    others = [name for name in instance if name not in known and not _has_pattern(schema, name)]
     if value is False and others:
         yield _error(f"{len(others)} fields are not known, {others[0]!r} among them")
     elif value is not False:
@@ -330,8 +359,7 @@ def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
 
 def _evaluated_fields(validator: Any, instance: Mapping[str, Any], schema: Mapping[str, Any]) -> set[Any]:
     names: set[str] = instance.keys() & schema.get("properties", {}).keys()
-    patterns = [compiled(pattern) for pattern in schema.get("patternProperties", {})]
-    names |= {name for name in instance if any(pattern.found_in(name) for pattern in patterns)}
+    names |= {name for name in instance if _has_pattern(schema, name)}
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if keyword in schema:
             names |= {name for name, each in instance.items() if _holds(validator, each, schema[keyword])}
@@ -399,7 +427,7 @@ def check_references(schema: Mapping[str, Any]) -> None:
     """Raises BadReference where a reference leads to nothing, to something that is no schema, or back to itself, and
     where too many schemas apply to one value; BadPattern for a pattern that cannot be used.
 
-    `schema`: must be valid by the rules of JSON Schema.
+    `schema`: a `modern` one, valid by the rules of JSON Schema.
     """
     from jsonschema import Draft202012Validator, FormatChecker, SchemaError
     from referencing import Registry
@@ -473,15 +501,15 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         errors = _errors(spec, arguments)
     except RecursionError:
         raise ToolInputInvalid(f"the input of {spec.name} is nested too deeply. Make it flatter.") from None
-    except TooMuchWork:
-        raise ToolInputInvalid(
-            f"checking the input of {spec.name} takes too much work. Send a smaller one. If that is no help, an admin "
-            "has to make the tool's input_schema simpler; tell the user, or try another way."
-        ) from None
     except BadPattern as bad:
         raise ToolInputInvalid(
             f"no input of {spec.name} can be checked: an admin has to change the tool's input_schema. {bad} Tell the "
             "user, or try another way."
+        ) from None
+    except TooMuchWork:
+        raise ToolInputInvalid(
+            f"checking the input of {spec.name} takes too much work. Send a smaller one. If that is no help, an admin "
+            "has to make the tool's input_schema simpler; tell the user, or try another way."
         ) from None
     except Exception:
         # The validator itself fails at numbers that it cannot divide.
@@ -499,9 +527,16 @@ def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationErr
 
 
 def _schema_of(spec: ToolSpec) -> str:
-    is_tenants = isinstance(spec, ToolDefinition | McpTool)
     own = spec.own_schema if isinstance(spec, McpTool) else spec.input_schema
-    return json.dumps(closed(own) if is_tenants else own, sort_keys=True)
+    text = json.dumps(own, sort_keys=True)
+    match spec.kind:
+        case "http" | "lambda":
+            return closed(text)
+        case "mcp":
+            return closed(left_to_the_tool(text))
+        case "python":
+            return left_to_the_tool(text)
+    return text
 
 
 def errors_of(schema: str, value: Any) -> "list[ValidationError]":
@@ -518,7 +553,6 @@ MAX_READINGS = 32
 Place = tuple[str | int, ...]
 Edits = dict[Place, Any]
 """By place in the value, what is to stand there."""
-ABSENT = object()
 
 
 def bent_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -669,14 +703,47 @@ _NAMES_FIELDS_ELSEWHERE = frozenset(
 )
 
 
-def closed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+@lru_cache(maxsize=256)
+def closed(text: str) -> str:
     """The schema of a tenant's tool, which takes no fields that it does not name unless it says so itself. A field also
     counts as named if a schema inside names it that applies to the whole input (`allOf`, `$ref` …).
     """
+    schema = modern(json.loads(text))
     if "additionalProperties" in schema or "unevaluatedProperties" in schema:
-        return schema
+        return text
     keyword = "unevaluatedProperties" if _NAMES_FIELDS_ELSEWHERE & schema.keys() else "additionalProperties"
-    return {**schema, keyword: False}
+    return json.dumps({**schema, keyword: False}, sort_keys=True)
+
+
+@lru_cache(maxsize=256)
+def left_to_the_tool(text: str) -> str:
+    """The schema without patterns that cannot be matched here. Only for a tool whose own side checks its input as well,
+    as MCP servers and pydantic do.
+    """
+    schema = modern(json.loads(text))
+    waiting: list[Any] = [schema]
+    while waiting:
+        here = waiting.pop()
+        waiting += parts(here)
+        if isinstance(here, dict):
+            if "pattern" in here and not _can_be_matched(here["pattern"]):
+                del here["pattern"]
+            named = here.get("patternProperties", {})
+            kept = {name: each for name, each in named.items() if _can_be_matched(name)}
+            if len(kept) < len(named):  # nobody knows here which names these are
+                here["patternProperties"] = kept
+                here.pop("additionalProperties", None)
+                here.pop("unevaluatedProperties", None)
+                here["additionalProperties"] = True
+    return json.dumps(schema, sort_keys=True)
+
+
+def _can_be_matched(pattern: Any) -> bool:
+    """Also where it is no pattern at all, which the check of the schema says."""
+    try:
+        return not isinstance(pattern, str) or compiled(pattern) is not None
+    except BadPattern:
+        return not _look_aheads(pattern)
 
 
 class Words(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import SchemaError, SchemaValidator
 from pydantic_core.core_schema import str_schema
 
-from acta_engine.untrusted.schema_chains import EndlessSchema, check_chains
+from acta_engine.untrusted.schemas import EndlessSchema, check_chains
 from acta_engine.untrusted.visible import visible
 
 MAX_SCHEMA_BYTES = 8_192

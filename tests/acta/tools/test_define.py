@@ -229,7 +229,6 @@ def yields(order_id: str) -> Any:
         (no_json, {}, "pydantic cannot describe the parameters"),
         (unknown_type, {}, "the type Nowhere is not known where the function stands. Import it"),
         (grüße, {}, "a tool's name is a letter, then up to 63 letters"),
-        (grüße, {"name": "greet"}, "Rename größe"),
         (yields, {}, "Return a list where this one yields"),
         (Line, {}, "Line: a tool is a function defined with def"),
         (look_up, {"name": "look up"}, "a tool's name is a letter"),

@@ -41,7 +41,7 @@ def test_a_file_of_dashes_is_read_and_its_session_ends(boss: Person, llmock: Any
 
 def test_an_admin_cannot_define_a_schema_that_takes_unlimited_work(boss: Person, sink: Sink) -> None:
     tool = http_tool("check", sink.url("/check"), high_stakes=False)
-    for schema in (fanning(), of_pattern(r"^(?=a)(a+)+$"), of_pattern(r"^(a)\1+$")):
+    for schema in (fanning(), of_pattern(r"(a+)+(?=a)$"), of_pattern(r"^(a)\1+$")):
         answer = boss.post("/v1/tools", {**tool, "input_schema": schema})
         assert (answer.status_code, list(answer.json()["error"]["details"])) == (400, ["input_schema"])
     assert boss.post("/v1/tools", {**tool, "input_schema": of_pattern("^(a+)+$")}).status_code == 201
@@ -55,7 +55,7 @@ def test_bombs_that_are_there_refuse_their_calls_and_the_session_goes_on(
     bombs = {
         "fans": (fanning(), {"a": "x"}),
         "nests": (of_pattern("^(a+)+$"), LETTERS),
-        "looks_ahead": (of_pattern("^(?=a)(a+)+$"), LETTERS),
+        "looks_ahead": (of_pattern("(a+)+(?=a)$"), LETTERS),
         "doubles": ({"type": "object", "anyOf": [NEXT, NEXT]}, nested(60)),
     }
     clock = SystemClock()

@@ -120,8 +120,6 @@ def test_an_input_is_checked_against_the_server_s_own_schema_and_no_message_says
         {"properties": {"a": {"required": ["read your keys"]}}},
         {"$defs": {"read your keys": {}}},
         {"patternProperties": {"read your keys": {}}},
-        {"properties": {"a": {"$ref": "#/x-more/A"}}, "x-more": {"A": {"type": "string"}}},
-        {"properties": {"a": {"$ref": "#/properties/b/examples/0"}, "b": {"examples": [{"type": "string"}]}}},
     ],
 )
 def test_a_tool_whose_names_are_no_names_is_listed_with_the_reason_and_offered_to_no_model(
@@ -146,7 +144,7 @@ def test_a_tool_whose_names_are_no_names_is_listed_with_the_reason_and_offered_t
             }
         },
         {"properties": {"a": {"$ref": "#/properties/b/items"}, "b": {"items": {"type": "string"}}}},
-        {"properties": {"a": {"$ref": "#at"}}, "$defs": {"A": {"$anchor": "at", "type": "string"}}},
+        {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}},
         {
             "properties": {
                 "a": {"$ref": "#"},

@@ -240,7 +240,7 @@ def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) ->
         ),
         (
             {"inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://else.where/schema"}}}},
-            "leads inside",
+            "leads to nothing",
         ),
         ({"inputSchema": {"type": "string"}}, "object"),
         ({"inputSchema": None}, "no schema"),

@@ -310,7 +310,7 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
             case "mcp_server":
                 server = read_document(McpServer, line)
                 for one in server.tools:
-                    check_schema(one.input_schema)
+                    check_schema(one.input_schema, is_checked_again=True)
                 yield _named(job, store.servers, server)
             case "memory":
                 yield _memory(job, read_document(Memory, line))

@@ -35,7 +35,7 @@ from acta_engine.models.calls import (
 )
 from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.wire import body_size
+from acta_engine.models.wire import CLAUDE_TOOLS, body_size, with_own_names
 
 STALL_SECONDS = 60.0
 """The longest silence inside an answer. The API sends pings at shorter intervals while it works."""
@@ -56,12 +56,13 @@ class AnthropicModel:
             self._client
         )  # loaded before the time runs: a new process takes seconds for it, and asks nobody
         begins_within = request.stream_options.begins_within
-        return run_within(
+        reply = run_within(
             timeout,
             self.provider,
             lambda progress: self._call(client, request, timeout, progress),
             begins_within,
         )
+        return with_own_names(reply, request.tools, CLAUDE_TOOLS)
 
     @cached_property
     def _sdk(self) -> Any:

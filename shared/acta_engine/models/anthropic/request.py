@@ -17,6 +17,7 @@ from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, Tool
 from acta_engine.models.anthropic.stream import drop_last_thinking, with_signed_thinking
 from acta_engine.models.model import ModelRequest
 from acta_engine.models.wire import (
+    CLAUDE_TOOLS,
     GO_ON,
     AnsweredCall,
     ConversationTurn,
@@ -69,7 +70,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     _add_suffix(messages, _suffix(request))
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in wire_tools(request.tools)
+        for tool in wire_tools(request.tools, CLAUDE_TOOLS)
     ]
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_tokens, "messages": messages}
     if request.system.strip():

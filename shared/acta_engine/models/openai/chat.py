@@ -30,6 +30,7 @@ from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
     NO_RESULT,
+    OPENAI_TOOLS,
     cache_key,
     category_of,
     estimate_tokens,
@@ -124,7 +125,7 @@ def to_body(
                     "parameters": tool.input_schema,
                 },
             }
-            for tool in wire_tools(request.tools)
+            for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
         body[TOOL_CHOICE] = _forced_choice(request) if forced and TOOL_CHOICE not in without else "auto"
         effort = reasoning_effort_with_tools(request.model)

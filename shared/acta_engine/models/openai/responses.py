@@ -63,6 +63,7 @@ from acta_engine.models.wire import (
     CUT_OFF,
     DECLINED_CODES,
     GO_ON,
+    OPENAI_TOOLS,
     RESPONSES_STOPS,
     ConversationTurn,
     body_size,
@@ -255,7 +256,7 @@ def to_body(
                 "parameters": tool.input_schema,
                 "strict": False,  # strict mode takes only a part of JSON Schema
             }
-            for tool in wire_tools(request.tools)
+            for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
         body["tool_choice"] = _tool_choice(request)
     return body

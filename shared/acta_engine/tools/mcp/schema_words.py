@@ -8,10 +8,12 @@ are accepted is decided by the server's own schema all the same.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
+from acta_engine.untrusted.schemas import modern
 from acta_engine.untrusted.visible import visible
 
 MAX_NAME_CHARS = 64
@@ -30,7 +32,7 @@ _BOUNDS = frozenset((
     "maxItems", "minContains", "maxContains", "minProperties", "maxProperties", "uniqueItems", "deprecated", "readOnly",
     "writeOnly",
 ))  # fmt: skip
-_CODES = frozenset(("type", "required", "dependentRequired", "$anchor", "$dynamicAnchor"))
+_CODES = frozenset(("type", "required", "dependentRequired"))
 _WORDS = frozenset((
     "description", "title", "default", "examples", "$comment", "pattern", "contentMediaType", "enum", "const", "format",
     "not", "if", "then", "else",
@@ -65,13 +67,13 @@ def offered_schema(schema: Mapping[str, Any]) -> OfferedSchema | None:
 @lru_cache(maxsize=500)
 def _offered(text: str) -> OfferedSchema | None:
     """Kept by the schema's whole text: a tenant may have 400 tools, which are read for each turn and each listing."""
-    schema = json.loads(text)
+    schema = modern(json.loads(text))
     walk = _Walk()
     try:
         kept = walk.values(schema, "")
     except _NoName:
         return None
-    if not all(_leads_somewhere(kept, each, walk.anchors) for each in walk.references):
+    if not all(_leads_somewhere(kept, each) for each in walk.references):
         return None
     shown, size = list[str](), 0
     for line in walk.words:
@@ -87,7 +89,6 @@ class _Walk:
     def __init__(self) -> None:
         self.words: list[str] = []
         self.references: list[str] = []
-        self.anchors: set[str] = set()
 
     def values(self, schema: Any, where: str) -> Any:
         """The schema without its words. `where`: the field that it is about."""
@@ -104,12 +105,12 @@ class _Walk:
                 kept[key] = [self.values(each, where) for each in value]
             elif key in _ONE:
                 kept[key] = self.values(value, f"{where}[]" if key == "items" else where)
-            elif key in ("$ref", "$dynamicRef"):
+            elif key == "$ref":
                 self.references.append(_name(str(value), MAX_REFERENCE_CHARS))
                 kept[key] = value
             elif key in _CODES:
-                names = [_name(text) for text in _texts(value)]
-                self.anchors |= {*names} if key in ("$anchor", "$dynamicAnchor") else set()
+                for text in _texts(value):
+                    _name(text)
                 kept[key] = value
             elif _is_value(key, value):
                 kept[key] = value
@@ -170,13 +171,10 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += item
 
 
-def _leads_somewhere(schema: Mapping[str, Any], reference: str, anchors: Set[str]) -> bool:
-    path = reference.removeprefix("#")
-    if path and not path.startswith("/"):
-        return path in anchors
+def _leads_somewhere(schema: Mapping[str, Any], reference: str) -> bool:
     here: Any = schema
-    for part in path.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
         if isinstance(here, list) and name.isdecimal() and int(name) < len(here):
             here = here[int(name)]
         elif isinstance(here, dict) and name in here:

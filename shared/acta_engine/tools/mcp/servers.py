@@ -135,7 +135,7 @@ def schema_problem(schema: Mapping[str, Any]) -> str | None:
     from acta_engine.tools.tenant.definition import Unusable, check_schema
 
     try:
-        check_schema(schema)
+        check_schema(schema, is_checked_again=True)
     except Unusable as unusable:
         return " ".join(sentence for said in unusable.problems.values() for sentence in said)
     return None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from acta_engine.egress.address import AddressGuard, AddressRefused
-from acta_engine.tools.schema import BadPattern, BadReference, check_references
+from acta_engine.tools.schema import BadPattern, BadReference, check_references, left_to_the_tool
 from acta_engine.tools.tenant.credentials import with_references
 from acta_engine.tools.tenant.functions import FunctionGuard, FunctionRefused
 from acta_engine.tools.tenant.headers import (
@@ -18,7 +18,6 @@ from acta_engine.tools.tenant.headers import (
     reserved,
 )
 from acta_engine.tools.tenant.parameters import (
-    PROPERTY,
     check_parameters,
     fixed_names,
     in_path,
@@ -34,7 +33,9 @@ from acta_engine.tools.tool import (
     LambdaConfig,
 )
 from acta_engine.untrusted.exact_json import InvalidJson, refuse_oversize
+from acta_engine.untrusted.schemas import modern
 from acta_engine.untrusted.validation_messages import error_sentence
+from acta_engine.untrusted.visible import visible
 
 NO_LITERAL = (
     "The values of these headers may be credentials, which are not stored with a tool: {names}. Store each with PUT "
@@ -46,6 +47,8 @@ LONGEST = (
     "A call has at most {longest} seconds in this environment: `longest_tool_seconds`, which an operator raises with "
     "the timeout of the function `tool` (locally ACTA_LONGEST_TOOL_SECONDS)."
 )
+
+MAX_PROPERTY_CHARS = 200
 
 Problems = dict[str, list[str]]
 """By field, sentences for the admin about what is wrong with it."""
@@ -112,8 +115,9 @@ def check_timeout(seconds: int, longest: int) -> None:
         raise Unusable({"timeout_seconds": [LONGEST.format(longest=longest)]})
 
 
-def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raises Unusable unless this is the JSON Schema of an object, each reference leads to a schema inside it, and
+def check_schema(schema: Mapping[str, Any], *, is_checked_again: bool = False) -> None:
+    """`is_checked_again`: the tool itself checks its input, too; a pattern that cannot be matched here is left to it.
+    Raises Unusable unless this is the JSON Schema of an object, each reference leads to a schema inside it, and
     inputs can be checked by it in a limited amount of work.
     """
     from jsonschema import Draft202012Validator, FormatChecker, SchemaError
@@ -125,38 +129,29 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         refuse_oversize(text, depth=MAX_SCHEMA_DEPTH)
     except InvalidJson as invalid:
         raise _wrong(f"The schema is {invalid}.") from None
-    if schema.get("type") != "object":
+    schema = modern(schema)
+    kinds = schema.get("type", "object" if is_checked_again else None)
+    if kinds != "object" and (not isinstance(kinds, list) or "object" not in kinds):
         raise _wrong('A tool\'s input is an object: the schema needs "type": "object".')
     try:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
     except SchemaError as error:
         where = "/".join(str(part) for part in error.absolute_path)
-        raise _wrong(f"This is no JSON Schema (2020-12): {where or 'the whole'} breaks its rules.") from None
+        raise _wrong(f"This is no JSON Schema: {where or 'the whole'} breaks its rules.") from None
     except RecursionError:
         raise _wrong("The schema is nested too deeply.") from None
-    strange = [name for name in schema.get("properties", ()) if not PROPERTY.fullmatch(name)]
-    if strange:
+    names = schema.get("properties", ())
+    if not all(
+        0 < len(name) <= MAX_PROPERTY_CHARS and visible(name.strip(), keep_newlines=False) == name
+        for name in names
+    ):
         raise _wrong(
-            "Names of properties are 1 to 64 letters, digits, _ . and -: models' providers take no others."
+            f"Names of properties are 1 to {MAX_PROPERTY_CHARS} characters that people can see as they are."
         )
-    if any(not reference.startswith("#") for reference in _references(schema)):
-        raise _wrong("A $ref leads inside the schema only: it begins with #.")
     try:
-        check_references(schema)
+        check_references(json.loads(left_to_the_tool(json.dumps(schema))) if is_checked_again else schema)
     except (BadReference, BadPattern) as found:
         raise _wrong(str(found)) from None
-
-
-def _references(value: Any) -> list[str]:
-    found, waiting = [], [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            found += [item[key] for key in ("$ref", "$dynamicRef") if isinstance(item.get(key), str)]
-            waiting += item.values()
-        elif isinstance(item, list):
-            waiting += item
-    return found
 
 
 def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:

@@ -18,9 +18,10 @@ from acta_engine.tools.tenant.headers import FieldRefused, as_servers_read, no_a
 from acta_engine.tools.tool import HttpConfig, HttpParameter
 from acta_engine.untrusted.visible import hidden_in
 
-PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-"""Anthropic refuses each request that offers a tool with another name of a property."""
-_SEPARATORS = re.compile(r"[][ ._+-]")
+PROPERTY = re.compile(r"[A-Za-z0-9_.$-]{1,64}")
+"""Names that every server reads as what they are, but for case and separators."""
+_SEPARATORS = re.compile(r"[][ ._+$-]")
+"""`$` is one, because OData 4.01 reads `top` as `$top`."""
 
 
 def with_pairs(url: str, pairs: Iterable[tuple[str, Any]]) -> str:
