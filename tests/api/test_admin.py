@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
+from acta_engine.api.json_body import body_bytes
+from acta_engine.errors import ValidationFailed
 from acta_engine.settings import Settings
 from acta_engine.tools.builtin import offered
 from acta_engine.untrusted.path import PathRefused
@@ -89,6 +91,35 @@ def test_a_file_whose_length_or_digest_is_another_one_is_not_stored(
     assert (answer.status, list(answer.error["details"])) == (400, ["body"])
     assert says in answer.error["message"]
     assert files.versions("acme", "a") == ()
+
+
+@pytest.mark.parametrize(
+    "sent", [{"Content-Length": "5"}, digest("sha-256", b"x"), {"Content-Length": "1,0"}]
+)
+def test_a_file_that_was_not_empty_is_not_stored_as_an_empty_one(
+    admin: Gateway, files: MemoryFiles, sent: dict[str, str]
+) -> None:
+    answer = admin.request("PUT", "/v1/files/a", headers=sent)
+    assert answer.status == 400
+    assert ("0 bytes" in answer.error["message"]) is ("Content-Length" in sent)
+    assert files.versions("acme", "a") == ()
+    for plain in ({}, {"Content-Length": "0"}, {"Content-Type": "text/csv"}):
+        assert admin.request("PUT", "/v1/files/a", headers=plain).status < 300
+    assert files.read("acme", "a") == b""
+
+
+def test_each_digest_counts(admin: Gateway, files: MemoryFiles) -> None:
+    other, own = digest("sha-256", b"x"), digest("sha-256", b"a,b", "Repr-Digest")
+    assert admin.request("PUT", "/v1/files/a", body=b"a,b", headers={**other, **own}).status == 400
+    assert files.versions("acme", "a") == ()
+
+
+@pytest.mark.parametrize("body", ["a,b", "a\ud83d"])
+def test_text_without_a_length_and_half_a_character_prove_no_bytes(body: str) -> None:
+    sent = {} if body == "a,b" else {"content-length": "4"}
+    with pytest.raises(ValidationFailed, match="application/octet-stream"):
+        body_bytes({"body": body}, sent, 100, is_file=True)
+    assert body_bytes({"body": "a,b"}, {}, 100, is_file=False) == b"a,b"
 
 
 def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: MemoryFiles) -> None:

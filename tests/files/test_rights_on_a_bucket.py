@@ -86,7 +86,7 @@ def test_a_version_that_a_file_does_not_have_is_missing_to_who_may_not_list_the_
     files = S3FileStore(aws.bucket, narrow)
     files.write(tenant, "notes.md", b"there")
     with pytest.raises(FileMissing):
-        files.restore(tenant, "notes.md", version)
+        files.read_version(tenant, "notes.md", version)
 
 
 def test_what_a_role_may_not_read_is_not_taken_for_missing(aws: Aws, tenant: str) -> None:

@@ -125,11 +125,6 @@ class MemoryFiles:
                 return data
         raise FileMissing("no such version")
 
-    def restore(self, tenant: str, path: str, version_id: str) -> int:
-        data = self.read_version(tenant, path, version_id)
-        self.write(tenant, path, data)
-        return len(data)
-
 
 def _etag(data: bytes | None) -> str:
     return "" if data is None else f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'

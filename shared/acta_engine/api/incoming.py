@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote, urlencode
 
 from acta_engine.api import identity
 from acta_engine.api.identity import Caller
-from acta_engine.api.json_body import Bounds, body_bytes, json_text, refuse_form
+from acta_engine.api.json_body import Bounds, body_bytes, json_text
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import find
 from acta_engine.api.role_claims import RoleRules
@@ -49,13 +49,12 @@ class Request(NamedTuple):
 
     def with_body(self, event: Mapping[str, Any], bounds: Bounds) -> "Request":
         """Raises PayloadTooLarge, UnsupportedMediaType, ValidationFailed."""
-        is_file, kind = self.route.takes_bytes, self.headers.get("content-type")
         if not self.route.takes_body:
             return self
-        if is_file:
-            refuse_form(kind)
-        body = body_bytes(event, self.headers, bounds.bytes, is_file=is_file)
-        return self._replace(body=body, text="" if is_file else json_text(body, kind))
+        body = body_bytes(event, self.headers, bounds.bytes, is_file=self.route.takes_bytes)
+        if self.route.takes_bytes:
+            return self._replace(body=body)
+        return self._replace(body=body, text=json_text(body, self.headers.get("content-type")))
 
 
 def read_request(event: Mapping[str, Any], settings: Settings) -> Request:

@@ -162,52 +162,65 @@ def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, 
     The gateway passes most bodies in base64, but text and JSON as text, in which other characters stand for bytes that
     are not UTF-8 (ADR 168). Such a body counts only if nothing can have been replaced in it.
 
-    Raises PayloadTooLarge before anything is decoded, if that is already known then; UnsupportedMediaType for a content
-    encoding; ValidationFailed where the bytes are not, or may not be, those that were sent.
+    Raises PayloadTooLarge before anything is decoded, if that is already known then; UnsupportedMediaType for a form in
+    the place of a file and for a content encoding; ValidationFailed where the bytes may not be those that were sent.
     """
     body = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))
     _check_bytes(len(body) // 4 * 3 - body[-2:].count("=") if is_base64 else len(body), most)
-    try:
-        data = base64.b64decode(body, validate=True) if is_base64 else body.encode()
-    except UnicodeEncodeError:  # half a surrogate pair: no UTF-8 spells it, so it stands for something else
-        raise _replaced(is_file) from None
-    except (binascii.Error, ValueError):
-        raise _malformed("The body did not arrive whole. Send it again.") from None
-    _check_bytes(len(data), most)
-    encoding = headers.get("content-encoding", "").strip().lower()
-    if data and encoding not in ("", "identity"):
+    if is_file and headers.get("content-type", "").partition(";")[0].strip().lower() in FORMS:
+        # What surrounds the file in a form would be stored with it, and `curl -d` leaves out its line ends.
+        raise UnsupportedMediaType(
+            "The body is the file itself and not a form with it. With curl: `-T FILE`, or `--data-binary @FILE` with "
+            "`-H 'Content-Type: application/octet-stream'`."
+        )
+    if body and headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
         raise UnsupportedMediaType(
             "Send the body without Content-Encoding: nothing is unpacked here. A compressed file is sent as it is, "
             "with Content-Type application/octet-stream."
         )
-    if not data or _is_proven(data, headers):
+    unproven = _malformed(UNPROVEN_FILE if is_file else NO_UTF8)
+    try:
+        data = base64.b64decode(body, validate=True) if is_base64 else body.encode()
+    except UnicodeEncodeError:  # half a surrogate pair: no UTF-8 spells it, so it stands for something else
+        raise unproven from None
+    except (binascii.Error, ValueError):
+        raise _malformed("The body did not arrive whole. Send it again.") from None
+    _check_bytes(len(data), most)
+    if _is_proven(data, headers):
         return data
     arrived = str(len(data))
-    length = headers.get("content-length", arrived)
-    if is_base64 and length != arrived:
+    length = headers.get("content-length", "" if is_file and data and not is_base64 else arrived)
+    if length != arrived and (is_base64 or not data):
         raise _malformed(f"The body has {arrived} bytes and Content-Length is {length}. Send it again.")
     # A character that was put in place of three bytes is as long as they were, so the length alone proves nothing.
-    is_unproven = "\ufffd" in body or length != arrived or (is_file and "content-length" not in headers)
-    if not is_base64 and is_unproven:
-        raise _replaced(is_file)
+    if not is_base64 and (length != arrived or "\ufffd" in body):
+        raise unproven
     return data
 
 
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 DIGESTS = ("sha-256", "sha-512")
+UNPROVEN_FILE = (
+    "The gateway passes files of this Content-Type on as UTF-8 text, and nobody can tell whether every byte has "
+    "arrived, so nothing was stored. Send the file with Content-Type application/octet-stream, or with its "
+    "Content-Digest."
+)
+NO_UTF8 = (
+    "The body is not UTF-8 text, or has the character U+FFFD, which stands where bytes were lost. Send JSON in UTF-8, "
+    "and write this character as \\ufffd where you mean it."
+)
 
 
 def _is_proven(data: bytes, headers: Mapping[str, str]) -> bool:
     """Whether a digest of the body came with it (RFC 9530). One by another algorithm counts for nothing. Raises
     ValidationFailed where it is the digest of something else.
     """
-    sent = (each for name in ("content-digest", "repr-digest") for each in headers.get(name, "").split(","))
-    known = {
-        name: value.strip()
-        for name, _, value in (each.strip().partition("=") for each in sent)
-        if name in DIGESTS
-    }
-    for name, value in known.items():
+    sent = f"{headers.get('content-digest', '')},{headers.get('repr-digest', '')}".split(",")
+    known = [
+        (name, value) for name, _, value in (each.strip().partition("=") for each in sent) if name in DIGESTS
+    ]
+    for name, value in known:
         digest = base64.b64encode(hashlib.new(name.replace("-", ""), data).digest()).decode()
         if value != f":{digest}:":
             raise _malformed(
@@ -215,19 +228,6 @@ def _is_proven(data: bytes, headers: Mapping[str, str]) -> bool:
                 "Repr-Digest. Send it again, with Content-Type application/octet-stream if it is a file."
             )
     return bool(known)
-
-
-def _replaced(is_file: bool) -> ValidationFailed:
-    if is_file:
-        return _malformed(
-            "The gateway passes files of this Content-Type on as UTF-8 text, and nobody can tell whether every byte "
-            "has arrived, so nothing was stored. Send the file with Content-Type application/octet-stream, or with its "
-            "Content-Digest."
-        )
-    return _malformed(
-        "The body is not UTF-8 text, or has the character U+FFFD, which stands where bytes were lost. Send JSON in "
-        "UTF-8, and write this character as \\ufffd where you mean it."
-    )
 
 
 def _check_bytes(size: int, most: int) -> None:
@@ -250,21 +250,7 @@ def json_text(body: bytes, content_type: str | None) -> str:
     try:
         return body.decode()
     except UnicodeDecodeError:
-        raise _replaced(is_file=False) from None
-
-
-FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
-
-
-def refuse_form(content_type: str | None) -> None:
-    """Raises UnsupportedMediaType for a file that was put into a form: what surrounds it there would be stored with it,
-    and `curl -d` leaves out its line ends.
-    """
-    if (content_type or "").partition(";")[0].strip().lower() in FORMS:
-        raise UnsupportedMediaType(
-            "The body is the file itself and not a form with it. With curl: `-T FILE`, or `--data-binary @FILE` with "
-            "`-H 'Content-Type: application/octet-stream'`."
-        )
+        raise _malformed(NO_UTF8) from None
 
 
 def parse_json(text: str, bounds: Bounds = ANY) -> dict[str, Any]:

@@ -214,11 +214,6 @@ class S3FileStore:
                 raise
             raise FileMissing("no such version") from None
 
-    def restore(self, tenant: str, path: str, version_id: str) -> int:
-        body = self.read_version(tenant, path, version_id)
-        self.write(tenant, path, body)
-        return len(body)
-
     def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.
         key = self._key(tenant, path)

@@ -105,11 +105,6 @@ class FileStore(Protocol):
     def read_version(self, tenant: str, path: str, version_id: str) -> bytes:
         """What it was in that version. Raises FileMissing where there is no such version, or it is a deletion."""
 
-    def restore(self, tenant: str, path: str, version_id: str) -> int:
-        """Writes the file as it was in that version and returns its bytes. What it replaces stays a version. Raises
-        FileMissing where there is no such version, or it is a deletion.
-        """
-
     def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         """`etag`: deletes the file only where it has the bytes of a version with this tag. Raises FileMissing and
         FileChanged.

@@ -1,3 +1,6 @@
+import base64
+import hashlib
+
 import pytest
 
 from acta.client.api import Client
@@ -31,6 +34,18 @@ def test_a_limit_is_waited_for_as_told_and_an_outage_no_longer_than_usual(
     deployment.on("GET", "/v1/tools", limit, outage, success("fine"))
     assert client.get("/v1/tools") == "fine"
     assert pauses == [59.0, 10.0]
+
+
+def test_every_body_has_its_digest_and_json_is_ascii(client: Client, deployment: FakeDeployment) -> None:
+    deployment.on("POST", "/v1/sessions", success({}, 202))
+    deployment.on("PUT", "/v1/files/a", success({}, 201))
+    client.post("/v1/sessions", {"content": "Größe \ufffd"})
+    client.files.write("a", b"\xff\xfe")
+    for request in deployment.requests:
+        digest = base64.b64encode(hashlib.sha256(request.body).digest()).decode()
+        assert request.headers["Content-Digest"] == f"sha-256=:{digest}:"
+    assert deployment.requests[0].body.isascii()
+    assert deployment.requests[1].headers["Content-Type"] == "application/octet-stream"
 
 
 def test_a_repeated_post_carries_the_same_key(client: Client, deployment: FakeDeployment) -> None:
