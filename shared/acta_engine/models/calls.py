@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from acta_engine.errors import ProviderKeyRefused, ProviderTimeout, StreamBroken
+from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderTimeout, StreamBroken
 from acta_engine.models.model import ModelReply, StreamOptions
 from acta_engine.queue.places import LEARN, ProviderLimits
 
@@ -173,17 +173,27 @@ def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_
 
     stream.response.iter_bytes = lambda: _as_events(counted())
     reply: ModelReply | None = None
-    for event in stream:
-        unread = 0
-        progress.raise_if_cancelled()
-        if builder.has_content(event):
-            progress.begin()
-        builder.add(event)
-        if builder.size > most or builder.parts > MOST_PARTS:
-            raise StreamBroken("the answer is much longer than the request allowed")
-        if reply is None and builder.is_complete:
-            reply = builder.reply()
-            progress.complete(reply)
+    try:
+        for event in stream:
+            unread = 0
+            progress.raise_if_cancelled()
+            if builder.has_content(event):
+                progress.begin()
+            builder.add(event)
+            if builder.size > most or builder.parts > MOST_PARTS:
+                raise StreamBroken("the answer is much longer than the request allowed")
+            if reply is None and builder.is_complete:
+                reply = builder.reply()
+                progress.complete(reply)
+    except (ActaError, CallCancelled):
+        raise
+    except Exception:
+        # The connection broke. What had its end by then is whole, and has to be paid for.
+        try:
+            return builder.reply() if reply is None else reply
+        except StreamBroken:
+            pass
+        raise
     return builder.reply() if reply is None else reply
 
 

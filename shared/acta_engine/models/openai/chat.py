@@ -265,6 +265,7 @@ class ChatReplyBuilder:
         self._choice: int | None = None
         self._finish: str | None = None
         self._usage: Any = None
+        self._has_last_usage = False
 
     def has_content(self, chunk: Any) -> bool:
         deltas = [_delta(choice) for choice in chunk.choices or ()]
@@ -280,6 +281,7 @@ class ChatReplyBuilder:
 
     def add(self, chunk: Any) -> None:
         self._usage = chunk.usage or self._usage
+        self._has_last_usage = bool(chunk.usage and not chunk.choices)
         for choice in chunk.choices or ():
             index = getattr(choice, "index", None) or 0
             self._choice = index if self._choice is None else self._choice
@@ -291,8 +293,8 @@ class ChatReplyBuilder:
             self._finish = choice.finish_reason or self._finish
 
     def _add_delta(self, delta: Any) -> None:
-        refusal, (field, thinking) = getattr(delta, "refusal", None) or "", _thinking_in(delta)
-        text = _text_in(delta)
+        (field, thinking), text = _thinking_in(delta), _text_of(delta.content)
+        refusal = _text_of(getattr(delta, "refusal", None))
         self.size += len(text) + len(refusal) + len(thinking)
         self._text.append(text)
         if self._on_text is not None and text:
@@ -335,8 +337,8 @@ class ChatReplyBuilder:
 
     @property
     def is_complete(self) -> bool:
-        """Never: the usage comes after everything else, and the SDK ends the stream at the server's end mark."""
-        return False
+        """The usage comes in a chunk of its own, after everything else, where the server sends it so."""
+        return self._finish is not None and self._has_last_usage
 
     def reply(self) -> ModelReply:
         if self._finish is None:
@@ -454,12 +456,11 @@ def _delta(choice: Any) -> Any:
     return choice.construct(delta=message).delta if isinstance(message, dict) else choice.delta
 
 
-def _text_in(delta: Any) -> str:
+def _text_of(content: object) -> str:
     """Some servers send the text in parts beside parts of other kinds."""
-    if isinstance(delta.content, list):
-        texts = [part.get("text") for part in delta.content if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
-    return delta.content or ""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _thinking_in(delta: Any) -> tuple[str, str]:

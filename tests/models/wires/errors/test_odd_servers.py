@@ -158,6 +158,24 @@ def test_a_whole_answer_counts_though_its_connection_stays_open(wire: str) -> No
         provider.over.set()
 
 
+def test_a_chat_answer_counts_once_it_has_its_end_though_the_connection_breaks(server: FakeProvider) -> None:
+    server.queue(*map(sse, chat_chunks("All of it.", "stop")), broken=True, headers=SSE)
+
+    reply = MODELS["openai"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop, reply.usage.output > 0) == ("All of it.", "end", True)
+
+
+def test_a_chat_answer_counts_once_its_usage_is_there_though_no_end_mark_comes() -> None:
+    with KeepsConnectionOpen() as provider:
+        usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
+        last = {**chat_chunks("", "stop")[0], "choices": [], "usage": usage}
+        provider.queue(*map(sse, [*chat_chunks("All of it.", "stop"), last]), headers=SSE)
+        reply = MODELS["openai"](provider.url).complete(request(), timeout=TIMEOUT / 2)
+        assert (reply.text, reply.usage.output, provider.over.is_set()) == ("All of it.", 3, False)
+        provider.over.set()
+
+
 BOM = b"\xef\xbb\xbf"
 SAID = "Grüße 👋\u2028 an alle"
 
