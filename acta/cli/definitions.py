@@ -201,7 +201,7 @@ def json_object(source: str) -> dict[str, Any]:
 def text_of(source: str) -> str:
     """Raises CliError."""
     try:
-        return sys.stdin.read() if source == "-" else content_of(Path(source)).decode("utf-8")
+        return sys.stdin.read() if source == "-" else content_of(Path(source)).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CliError(f"{source}: it is no UTF-8 text") from None
 

@@ -28,6 +28,7 @@ from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
 from acta_engine.sessions.history import HistoryCursor
 from acta_engine.sessions.poll import Cursor, poll
 from acta_engine.turn.final_answer import schema_text
+from acta_engine.untrusted.encodings import NotText, decoded
 from acta_engine.untrusted.quoting import unquoted
 from acta_engine.untrusted.validation_messages import error_sentence
 
@@ -265,13 +266,15 @@ class InProcessSession:
 
     @property
     def files(self) -> dict[str, str]:
-        """The tenant's files, by path. Bytes that are not UTF-8 are shown as `�`."""
-        acta = self.acta
-        page = acta.files.list(acta.tenant, "", MOST_FILES)
-        return {
-            each.path: acta.files.read(acta.tenant, each.path).decode("utf-8", "replace")
-            for each in page.files
-        }
+        """The tenant's files, by path, as agents read them. Bytes that are no text are shown as `�`."""
+        found = {}
+        for each in self.acta.files.list(self.acta.tenant, "", MOST_FILES).files:
+            data = self.acta.files.read(self.acta.tenant, each.path)
+            try:
+                found[each.path] = decoded(data).text
+            except NotText:
+                found[each.path] = data.decode("utf-8", "replace")
+        return found
 
     @property
     def requests(self) -> list[ModelRequest]:

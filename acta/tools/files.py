@@ -60,7 +60,7 @@ class CheckedFiles(ABC):
 
     def read_text(self, path: str) -> str:
         try:
-            return self.read_bytes(path).decode()
+            return self.read_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise FileRefused(f"{path} is not text in UTF-8.") from None
 

@@ -148,7 +148,7 @@ def _yaml(path: Path, shown: str, wrong: list[Wrong]) -> Read | None:
         wrong.append(Wrong(shown, 0, f"it has more than {MOST_BYTES:,} bytes"))
         return None
     try:
-        return read(content.decode("utf-8"))
+        return read(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         wrong.append(Wrong(shown, 0, "it is no UTF-8 text"))
     except NoYaml as error:

@@ -152,7 +152,7 @@ def _what_went_wrong(error: Exception, status: int | None) -> str:
             return LATE
         case _BrokenOff():
             return str(error)
-        case http.client.IncompleteRead() | ConnectionError():
+        case http.client.IncompleteRead() | OSError():  # those of TLS, too
             return "closed the connection without an answer" if status is None else "broke off its answer"
         case http.client.LineTooLong():
             return "answered with a line of its headers that is too long (more than 65,536 bytes)"

@@ -223,7 +223,7 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
         raise Unavailable(f"The tool has not run: AWS {why}. Try again in a moment.") from None
     except (ToolUnanswered, TransientError):
         return _unanswered(spec, context, milliseconds(started, clock.now()))
-    text, status = (said.text, said.status) if isinstance(said, OutsideText) else (said, None)
+    text, status = (said.text or said.note, said.status) if isinstance(said, OutsideText) else (said, None)
     return Trial("succeeded", milliseconds(started, clock.now()), *_shown(text), status)
 
 

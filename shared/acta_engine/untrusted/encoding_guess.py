@@ -76,8 +76,8 @@ def _by_rarity(*tiers: tuple[Container[str], float]) -> Weigh:
     return weigh
 
 
-def _by_words(weigh_word: Callable[[str], float]) -> Weigh:
-    """For alphabets: each word by `weigh_word`, and what stands between words by what usually does."""
+def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8) -> Weigh:
+    """For alphabets: each word by `weigh_word`, and `symbol` for what usually stands between words."""
 
     def weigh(text: str) -> float:
         total, characters, before = 0.0, 0, ""
@@ -89,7 +89,7 @@ def _by_words(weigh_word: Callable[[str], float]) -> Weigh:
                 total += len(foreign) * (weigh_word(part) if _has_usual_capitals(part) else -0.5)
             for char in () if are_letters else foreign:
                 usual = char in SYMBOLS and (not before or len(part) > 1 or char == "’")
-                total += 0.8 if usual else LOST_WEIGHT if char == LOST else -0.6
+                total += symbol if usual else LOST_WEIGHT if char == LOST else -0.6
             before = part if are_letters else ""
         return _average(total, characters)
 
@@ -106,7 +106,7 @@ def _cyrillic(word: str) -> float:
     usual = sum(
         1 - 0.8 * RUSSIAN.find(char) / len(RUSSIAN) if char in RUSSIAN else -1 for char in word.lower()
     )
-    capitals = 1.0 if not word.isupper() else 0.9 if len(word) > 1 else 0.6
+    capitals = 0.6 if len(word) == 1 else 0.9 if word.isupper() else 1.0
     return 0.9 * capitals * usual / len(word)
 
 
@@ -159,7 +159,7 @@ JAPANESE = (
 )
 KOREAN = (
     "이다는의에을가고하지은를기로사한들자도서시어나그아대리으인해수정있것니라일전과보게만부제었공주와상여했면적안장조요된"
-    "소동무스구성원우되거세경중내문들식방연음분위생마화습국년신용모오말미발간할때진선비계물않"
+    "소동무스구성원우되거세경중내문들식방연음분위생마화습국년신용모오말미발간할때진선비계물않품량격름번호날짜금액"
 )
 HIRAGANA, KATAKANA = (
     frozenset(map(chr, range(first, last))) for first, last in ((0x3041, 0x3097), (0x30A1, 0x30FD))
@@ -189,9 +189,9 @@ CANDIDATES: dict[str, Weigh] = {
     "UTF-8": _mostly_utf8,
     "windows-1252": _by_words(_latin(WESTERN)),
     "windows-1250": _scaled(_by_words(_latin(EASTERN)), 0.97),
-    "windows-1251": _by_words(_cyrillic),
-    "KOI8-R": _by_words(_cyrillic),
-    "IBM866": _scaled(_by_words(_cyrillic), 0.95),
+    "windows-1251": _by_words(_cyrillic, symbol=0.5),
+    "KOI8-R": _by_words(_cyrillic, symbol=0.5),
+    "IBM866": _scaled(_by_words(_cyrillic, symbol=0.5), 0.95),
     "Shift_JIS": _by_rarity(*_OF_JAPANESE, (HALF_WIDTH, 0.45)),
     "EUC-JP": _by_rarity(*_OF_JAPANESE),
     "GB18030": _by_rarity((CHINESE, 1.0), (GB_1, 0.6), (WIDE_SYMBOLS, 0.6), (GB_2, 0.1)),

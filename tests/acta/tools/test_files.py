@@ -69,6 +69,9 @@ def test_what_is_written_is_read_and_listed_and_stands_under_the_tenants_prefix(
     s3.put_object(Bucket="files", Key="files/other/reports/x.md", Body=b"")
 
     assert mine.read_text("reports/may.md") == "May"
+    mine.write_bytes("reports/may.md", b"\xef\xbb\xbfMay", replace=True)
+    assert mine.read_text("reports/may.md") == "May", "the byte order mark is no part of the text"
+    mine.write_text("reports/may.md", "May", replace=True)
     assert mine.list() == [File("reports/may.md", 3), File("top.bin", 1)]
     assert mine.list("reports") == [File("reports/may.md", 3)]
     assert mine.list("~/") == [File("~/secret.md", 4)]

@@ -73,6 +73,18 @@ def test_bytes_come_back_as_they_were(ann: Person, content: bytes, kind: str | N
 
 
 @pytest.mark.parametrize(
+    ("codec", "charset"), [("cp1252", "windows-1252"), ("utf-16", "utf-16le"), ("utf-8-sig", "utf-8")]
+)
+def test_a_text_comes_back_as_it_was_with_the_name_of_its_encoding(
+    ann: Person, codec: str, charset: str
+) -> None:
+    content = "Name;Größe\r\n".encode(codec)
+    assert ann.http.put("/v1/files/a.csv", content=content).status_code == 201
+    back = ann.http.get("/v1/files/a.csv")
+    assert (back.content, back.headers["content-type"]) == (content, f"text/plain; charset={charset}")
+
+
+@pytest.mark.parametrize(
     "kind", ["text/csv", "text/plain; charset=utf-8", "application/json", "application/xml"]
 )
 def test_what_the_gateway_reads_as_text_is_stored_as_it_was_sent_or_not_at_all(

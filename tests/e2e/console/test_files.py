@@ -119,6 +119,23 @@ def test_a_file_is_downloaded_as_it_is(screen: Screen, ann: Person) -> None:
     expect(page.get_by_text("It is no text (3 B)")).to_be_visible()
 
 
+def test_a_file_is_shown_in_its_encoding_which_is_named(screen: Screen, ann: Person) -> None:
+    for path, text, codec, encoding in (
+        ("a.csv", "Name;Größe 5 €", "cp1252", "windows-1252"),
+        ("b.csv", "名前;価格 こんにちは", "cp932", "shift_jis"),
+        ("c.csv", "Größe", "utf-16", "utf-16le"),
+    ):
+        ann.http.put(f"/v1/files/{path}", content=text.encode(codec)).raise_for_status()
+        page = (
+            screen.sign_in(ann, place=f"files?file={path}")
+            if path == "a.csv"
+            else screen.open(f"files?file={path}")
+        )
+        expect(page.get_by_label("What the file says")).to_have_text(text)
+        expect(page.get_by_text(f"It is shown as {encoding}")).to_be_visible()
+    screen.accessible()
+
+
 def test_a_file_is_replaced_and_an_earlier_version_restored(screen: Screen, ann: Person) -> None:
     ann.put_file("a.md", "first")
     page = screen.sign_in(ann, place="files?file=a.md")
