@@ -19,7 +19,6 @@ from acta_engine.untrusted.path import PathRefused, check_new_path
 
 OF_ONE_FILE = (InvalidRequestError, PayloadTooLargeError, PreconditionFailedError)
 """Refusals that are about one file, so that another one may be stored."""
-MOST_WORDS = 500
 MOST_FILES = 1_000
 """The most files of a directory in one upload: somebody who names the wrong directory must not upload a whole disk."""
 
@@ -88,7 +87,7 @@ def put_directory(client: Client, folder: str, below: str = "", *, new: bool = F
             client.files.write(path, source.read_bytes(), new=new)
             say_name(str(source.relative_to(folder)), path.removeprefix(below.rstrip("/") + "/"))
         except (OSError, *OF_ONE_FILE) as error:
-            why = one_line(str(getattr(error, "strerror", error)), MOST_WORDS)
+            why = one_line(str(getattr(error, "strerror", error)), 500)
             failed.append(f"{visible(str(source), keep_newlines=False)}: {why}")
         except ClientError:
             note(f"{number - len(failed)} of {len(sources)} files are stored; all can be sent again")

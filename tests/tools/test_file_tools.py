@@ -255,7 +255,7 @@ def test_a_deleted_file_is_gone() -> None:
 def test_no_tool_takes_a_path_that_could_be_read_two_ways(tool: str) -> None:
     desk = Desk().has("a")
     arguments = {"path": "b/../a"} | ({"content": "xx"} if tool == "create_file" else {})
-    assert desk.fails(tool, **arguments).startswith("the path has a . or .. part.")
+    assert desk.fails(tool, **arguments).startswith("the path has a . or .. part;")
     assert desk.run("list_files") == "1 file, 0 folders in /:\na  1 byte"
 
 

@@ -46,10 +46,10 @@ def for_tools() -> str:
     """The rules about names of files, for the library that a tool's own Lambda has."""
     values = {
         visible: ("NUMBER_FORMATS", "SHORT_ESCAPES", "BLANK_LETTERS", "IN_DATA"),
-        path: ("MAX_PATH_BYTES", "PRIVATE", "ENCODED", "SPELLED"),
+        path: ("MAX_PATH_BYTES", "PRIVATE", "ENCODED", "CONTROL", "SPELLED"),
     }
     rules: tuple[Callable[..., object], ...] = (
-        *(visible.is_hidden, visible.escape, visible.hidden_in, path.spelled, path.is_control),
+        *(visible.is_hidden, visible.escape, visible.hidden_in, path.spelled),
         *(path.check_path, path.check_shown_path, path.check_new_path, path.check_folder),
     )
     written = {name: getattr(module, name) for module, names in values.items() for name in names}

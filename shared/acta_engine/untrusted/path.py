@@ -16,11 +16,12 @@ MAX_PATH_BYTES = 1_024
 PRIVATE = "~/"
 """How paths of private files begin."""
 ENCODED = re.compile("%[0-9A-Fa-f]{2}")
-SPACES = "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""A macOS screenshot has one of them before `PM`."""
-DIRECTIONS = "\u061c\u200e\u200f"
-"""Marks that are not seen and only give a direction. The name of a chat's export begins with one."""
-SPELLED = {**dict.fromkeys(map(ord, SPACES), " "), **dict.fromkeys(map(ord, DIRECTIONS))}
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+SPELLED = {
+    **dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+    **dict.fromkeys((0x61C, 0x200E, 0x200F)),
+}
+"""Spaces of other widths, as in a macOS screenshot's name, and marks of direction, as in that of a chat's export."""
 
 
 class PathRefused(ValueError):
@@ -38,17 +39,18 @@ def spelled(path: str) -> str:
 
 def check_path(path: str) -> str:
     """Returns the one spelling of a file's path. Raises PathRefused."""
-    if len(path) > 4 * MAX_PATH_BYTES:
+    if (
+        len(path) > 4 * MAX_PATH_BYTES
+        or len((path := spelled(path)).encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES
+    ):
         raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
-    path = spelled(path)
     if not path:
         raise PathRefused("the path is empty")
-    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
-        raise PathRefused(f"the path is longer than {MAX_PATH_BYTES} bytes")
-    if not path.isprintable() and (wrong := next(filter(is_control, path), None)):
-        if wrong >= "\ud800":
-            raise PathRefused(f"the path has {escape(wrong)}, half a character that is no valid Unicode")
-        raise PathRefused(f"the path has the control character {escape(wrong)}; leave it out")
+    if wrong := CONTROL.search(path):
+        kind = (
+            "the control character" if wrong[0] < "\ud800" else "half a character that is no valid Unicode,"
+        )
+        raise PathRefused(f"the path has {kind} {escape(wrong[0])}; leave it out")
     if "\\" in path:
         raise PathRefused("the path has a backslash; separate folders by /, and leave it out of names")
     if encoded := ENCODED.search(path):
@@ -64,11 +66,6 @@ def check_path(path: str) -> str:
     if any(part == "" for part in parts):
         raise PathRefused("the path has an empty part (// or a trailing /)")
     return path
-
-
-def is_control(char: str) -> bool:
-    """A control character or a surrogate; none of them is printable."""
-    return ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000
 
 
 def check_shown_path(path: str) -> str:

@@ -44,47 +44,39 @@ _PICTURES = (
     "\u3299\U0001f000-\U0001faff"
 )
 """The blocks of symbols that have the emoji, with those that later versions of Unicode add there (UTS 51, 1.4.1)."""
-_FLAGS = "|".join(
-    "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
-)
-"""The regions whose flags are written in tags: England, Scotland and Wales, the only ones that are recommended (UTS 51,
-annex B)."""
 _SPACES = "\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 """Spaces of other widths, which French, Mongolian, Japanese and typography put into sentences."""
 _UNSEEN = (
     "\0-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800"
     "\u3000\u3164\ud800-\uf8ff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U0010ffff"
 )
-_NEEDED = "|".join(
-    (
-        f"\U0001f3f4(?:{_FLAGS})\U000e007f",
-        # an emoji, perhaps with a selector or a skin tone, and further ones that are joined to it (UTS 51, ED-16)
-        f"[{_PICTURES}][\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]?(?:\u200d[{_PICTURES}][\ufe0f\U0001f3fb-\U0001f3ff]?)*",
-        "(?<=[0-9#*])\ufe0f(?=\u20e3)",
-        # one joiner behind a letter that it changes, or between a foreign word and its ending
-        f"(?<=[{_JOINING}])[\u200c\u200d](?![\u200c\u200d])",
-        f"(?<=[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9])\u200c(?=[{_JOINING}])",
-        f"(?<=[{_WORDS_UNSPACED}])\u200b(?=[{_WORDS_UNSPACED}])",
-        # one selector behind an ideograph (UTS 37), and behind a Mongolian letter
-        "(?<=[\u3400-\u9fff\U00020000-\U000323af])[\ufe00-\ufe02\U000e0100-\U000e011f]",
-        "(?<=[\u1820-\u18aa])(?:[\u180b-\u180d\u180f]|\u180e(?=[\u1820-\u18aa]))",
-        # signs that are drawn around a number, such as the end of a verse
-        "[\u0600-\u0605\u06dd\u08e2](?=[\u0660-\u0669\u06f0-\u06f9])",
-    )
+_NEEDED = (
+    # the flags of England, Scotland and Wales, the only ones in tags that UTS 51 recommends (annex B)
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
+    "\U000e0077\U000e006c\U000e0073)\U000e007f",
+    # an emoji, perhaps with a selector or a skin tone, and further ones that are joined to it (UTS 51, ED-16)
+    f"[{_PICTURES}][\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]?(?:\u200d[{_PICTURES}][\ufe0f\U0001f3fb-\U0001f3ff]?)*",
+    "(?<=[0-9#*])\ufe0f(?=\u20e3)",
+    # one joiner behind a letter that it changes, or between a foreign word and its ending
+    f"(?<=[{_JOINING}])[\u200c\u200d](?![\u200c\u200d])",
+    f"(?<=[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9])\u200c(?=[{_JOINING}])",
+    f"(?<=[{_WORDS_UNSPACED}])\u200b(?=[{_WORDS_UNSPACED}])",
+    # one selector behind an ideograph (UTS 37), and behind a Mongolian letter
+    "(?<=[\u3400-\u9fff\U00020000-\U000323af])[\ufe00-\ufe02\U000e0100-\U000e011f]",
+    "(?<=[\u1820-\u18aa])(?:[\u180b-\u180d\u180f]|\u180e(?=[\u1820-\u18aa]))",
+    # signs that are drawn around a number, such as the end of a verse
+    "[\u0600-\u0605\u06dd\u08e2](?=[\u0660-\u0669\u06f0-\u06f9])",
 )
-IN_DATA = f"({_NEEDED})"
+IN_DATA = f"({'|'.join(_NEEDED)})"
 """What a word or an emoji needs. Data is shown with no more than that. It is compiled only where it is needed, because
 that takes milliseconds.
 """
-_SENTENCES = "|".join(
-    (
-        _NEEDED,
-        f"(?<=[^{_UNSEEN}]) *[{_SPACES}][ {_SPACES}]*(?=[^{_UNSEEN}])",
-        f"(?<![^\n])\u3000(?=[^{_UNSEEN}])",
-        f"(?<=[{_RIGHT_TO_LEFT}])[\u061c\u200e\u200f]|[\u061c\u200e\u200f](?=[{_RIGHT_TO_LEFT}])",
-    )
+_SENTENCES = (
+    f"(?<=[^{_UNSEEN}]) *[{_SPACES}][ {_SPACES}]*(?=[^{_UNSEEN}])",
+    f"(?<![^\n])\u3000(?=[^{_UNSEEN}])",
+    f"(?<=[{_RIGHT_TO_LEFT}])[\u061c\u200e\u200f]|[\u061c\u200e\u200f](?=[{_RIGHT_TO_LEFT}])",
 )
-IN_PROSE = f"({_SENTENCES})"
+IN_PROSE = f"({'|'.join((*_NEEDED, *_SENTENCES))})"
 """What a sentence needs, too: spaces of other widths between what can be seen, and the marks of direction at a letter
 that is written from right to left."""
 
@@ -105,15 +97,8 @@ def visible(text: str, *, keep_newlines: bool = True, exact: bool = False) -> st
 
 def hidden_in(text: str) -> str | None:
     """The first hidden character of a text that is data."""
-    return next(
-        (
-            char
-            for part in re.split(IN_DATA, text)[::2]
-            for char in part
-            if is_hidden(char, keep_newlines=False)
-        ),
-        None,
-    )
+    rest = "".join(re.split(IN_DATA, text)[::2])
+    return next((char for char in rest if is_hidden(char, keep_newlines=False)), None)
 
 
 def well_formed(text: str, backslash: str = "\\") -> str:
