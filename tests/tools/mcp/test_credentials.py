@@ -64,6 +64,22 @@ def test_a_secret_is_the_whole_header_and_is_taken_out_of_what_the_server_says()
         assert {heard.headers["authorization"] for heard in server.heard} == {KEY}
 
 
+def test_an_authorization_server_that_does_not_answer_hides_no_other(
+    server: McpSink, issuer: Authorization
+) -> None:
+    dead = "http://127.0.0.1:1"
+    named = [dead, server.url("/odd"), issuer.url("/tenant")]
+    metadata = {"resource": server.url("/mcp"), "authorization_servers": named}
+    server.replies["/metadata"] = Reply(body=json.dumps(metadata).encode())
+    server.replies["/.well-known/oauth-authorization-server/odd"] = Reply(body=b'{"a": NaN}')
+    assert issuer.url("/token") in asked_where(server, None, issuer)
+    openid = {"issuer": server.url("/odd"), "token_endpoint": server.url("/odd/token")}
+    server.replies["/.well-known/openid-configuration/odd"] = Reply(body=json.dumps(openid).encode())
+    found = asked_where(server, None, issuer)
+    assert server.url("/odd/token") in found
+    assert issuer.url("/token") in found
+
+
 def test_a_secret_that_is_not_set_or_for_other_hosts_is_not_sent() -> None:
     with McpSink() as server:
         tool = confirmed(PAY, server.url("/mcp"), auth=BEARER)

@@ -13,6 +13,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -150,7 +151,10 @@ def named_endpoints(
     scope = asked.group(1) if asked else " ".join(_texts(resource.get("scopes_supported")))[:300]
     found = []
     for issuer in _texts(resource.get("authorization_servers"))[:MAX_ISSUERS]:
-        metadata = _first(guard, _issuer_urls(issuer), deadline)
+        try:
+            metadata = _first(guard, _issuer_urls(issuer), deadline)
+        except McpFailed:  # the other issuers speak for themselves
+            continue
         url = metadata.get("token_endpoint")
         methods = _texts(metadata.get("token_endpoint_auth_methods_supported"))
         # an issuer speaks for itself alone (RFC 8414, 3.3), else one could name the endpoint of another
@@ -162,12 +166,13 @@ def named_endpoints(
 
 
 def _first(guard: AddressGuard, urls: Iterator[str], deadline: float) -> Mapping[str, Any]:
-    """The first document that is there. A redirect is none."""
+    """The first document that is there. A redirect is none, nor is a place that does not answer."""
     headers = {"User-Agent": "acta", "Accept": "application/json"}
     for url in urls:
-        answer = exchanged(looked_up(guard, url), "GET", headers, None, deadline)
-        if answer.status == 200 and (found := json_object(text_in(answer))):
-            return found
+        with suppress(McpFailed):
+            answer = exchanged(looked_up(guard, url), "GET", headers, None, deadline)
+            if answer.status == 200 and (found := json_object(text_in(answer))):
+                return found
     raise McpFailed("does not say where its access tokens come from")
 
 
