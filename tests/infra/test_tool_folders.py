@@ -264,7 +264,7 @@ def test_without_folders_there_is_no_catalogue() -> None:
         (TOOL, 30, "a call of a tool has at most 30 seconds in the environment dev, pay_back has 40"),
         (
             TOOL.replace(
-                "order: str", 'order: Annotated[str, Field(json_schema_extra={"pattern": "(?=a)"})]'
+                "order: str", 'order: Annotated[str, Field(json_schema_extra={"pattern": "(a"})]'
             ).replace("import os", "import os\nfrom typing import Annotated\nfrom pydantic import Field"),
             600,
             "Patterns are those of RE2",

@@ -12,11 +12,15 @@ import yaml
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
+from acta_engine.models.model import OfferedTool
+from acta_engine.models.wire import CLAUDE_TOOLS, wire_tools
 from acta_engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, Person, refused
+from tests.e2e.support.script import Call, do, end, plan
+from tests.e2e.support.stage import Stage
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "http-tools"
 FUNCTION = "acta-local-tool-weigh"
@@ -170,6 +174,64 @@ def test_what_tools_answer_is_told_as_it_came_and_what_cannot_be_passed_on_is_no
     (_,) = [each for each in told if f"\n{ODD}\n--- end of answer" in each]
     (_,) = [each for each in told if '"caf\\udce9"' in each]
     assert sum("Error: weigh has run, but its answer cannot be passed on." in each for each in told) == 2
+
+
+OLDER = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {
+        "$filter": {"type": "string"},
+        "email": {"type": "string", "pattern": r"^(?!\.)(?!.*\.\.)[a-z.]+@[a-z.]+$"},
+        "window": {
+            "type": "array",
+            "items": [{"type": "integer"}, {"type": "integer"}],
+            "additionalItems": False,
+        },
+        "top": {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
+        "note": {"type": "string", "nullable": True},
+        "skip": {"type": "integer"},
+    },
+    "required": ["$filter"],
+}
+
+
+def test_a_tool_of_an_older_dialect_is_called_as_it_is_meant_and_a_person_approves_just_that(
+    boss: Person, llmock: Any, sink: Sink
+) -> None:
+    definition = tool_of("find", "http", url=sink.url("/find"), method="POST")
+    assert (
+        boss.post("/v1/tools", {**definition, "input_schema": OLDER, "high_stakes": True}).status_code == 201
+    )
+    (wired,) = wire_tools([OfferedTool("find", "find", OLDER)], CLAUDE_TOOLS)
+    name = next(iter(wired.input_schema["properties"]))
+    means = {"$filter": "a eq 1", "email": "a@b.example", "window": [1, 2], "top": 5, "note": None}
+    sent = {
+        name: "a eq 1",
+        "email": "a@b.example",
+        "window": "[1, 2]",
+        "top": "5",
+        "note": None,
+        "skip": None,
+    }
+    stage = Stage(boss, llmock.tool_mode("off"))
+    wrong = [Call("find", {"$filter": None}), Call("find", {"$filter": "x", "email": "a..b@c.example"})]
+    stage.prepare(do(plan("Find")), do(*wrong), do(Call("find", sent)), end("Found.", 1))
+
+    seen = boss.asked(boss.start("Find"))
+    (asked,) = seen.session["interventions"]
+    assert asked["tool_call"]["input"] == means
+    before = len(sink.heard)
+    session_id = seen.session["session_id"]
+    boss.resolve(session_id, asked["intervention_id"], "approve")
+    seen = boss.finished(session_id)
+
+    assert seen.session["state"] == "completed"
+    assert [heard.body for heard in sink.heard[before:]] == [means]
+    first, second = [text for text in stage.results(seen) if text.startswith("Error:")]
+    assert "$filter must be of type string" in first
+    assert "email breaks the rule pattern" in second
+    (offered,) = [tool for tool in stage.requests[1]["tools"] if tool["name"] == "find"]
+    assert offered["input_schema"] == wired.input_schema
 
 
 @pytest.mark.thorough
