@@ -58,7 +58,7 @@ def require_expiry(settings: Settings) -> None:
         refused = (None, None, gateway._jwt_unauthorized())
         try:
             claims, scopes, refusal = await validate(*arguments, **named)
-        except (TypeError, ValueError, AttributeError):  # a claim of the wrong type
+        except (TypeError, ValueError, AttributeError, OverflowError):  # a claim of the wrong type
             return refused
         if refusal is None:
             expiry = claims.get("exp")

@@ -12,7 +12,8 @@ from acta_engine.api.incoming import Request
 from acta_engine.api.operation import Operation
 from acta_engine.errors import ValidationFailed
 from acta_engine.sessions.bodies import PostMessage
-from tests.api.samples import SETTINGS
+from tests.api.gateway import Gateway
+from tests.api.samples import SETTINGS, status_api
 
 ROUTE = Operation("doThing", "POST", "/v1/things/{name}/versions/{version}", "admin", "things:handle")
 
@@ -72,6 +73,11 @@ def test_a_query_parameter_that_the_route_does_not_have_is_refused_and_those_tha
         bind({"name": "x", "version": "2"}, '{"content": "hi"}', needed=["n"], limits=["7"], name=["y"])
     sentence = "There is no such query parameter here. It takes needed, kind, limit."
     assert refused.value.details == {"limits": [sentence], "name": [sentence]}
+
+
+def test_a_query_that_is_no_utf8_is_refused_and_not_repaired() -> None:
+    answer = Gateway(status_api().handler).request("GET", "/v1/sessions/ses_01", query="after=%ff")
+    assert (answer.status, "UTF-8" in answer.error["message"]) == (400, True)
 
 
 def test_a_parameter_that_python_has_another_word_for_is_taken_by_its_own_name_alone() -> None:

@@ -220,8 +220,8 @@ def test_a_body_is_passed_as_text_or_in_base64_by_its_type(api: Api, kind: str, 
 
 @pytest.mark.parametrize(
     "claims",
-    [{}, {"exp": 1}, {"exp": int(time.time()) + 600, "aud": "other"}],
-    ids=["without exp", "expired", "for another audience"],
+    [{}, {"exp": 1}, {"exp": float("inf")}, {"exp": int(time.time()) + 600, "aud": "other"}],
+    ids=["without exp", "expired", "without end", "for another audience"],
 )
 def test_a_token_that_is_not_good_is_refused_with_the_gateways_body(
     api: Api, issuer: Issuer, claims: dict[str, object]

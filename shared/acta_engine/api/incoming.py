@@ -59,7 +59,7 @@ class Request(NamedTuple):
 
 def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     """From API Gateway's event, payload format 2.0, without the body. Raises NotFound, MethodNotAllowed, Unauthorized,
-    Forbidden.
+    Forbidden, ValidationFailed.
     """
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     check_origin(headers, settings)
@@ -70,11 +70,15 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
         rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
         caller = identity.from_event(event, identity.claim_names(settings), rules)
         caller.require(route.role)
+    try:
+        query = parse_qs(event.get("rawQueryString") or "", keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        raise ValidationFailed("The query is not UTF-8 text.") from None
     return Request(
         route=route,
         path=path,
         variables=event.get("pathParameters") or {},
-        query=parse_qs(event.get("rawQueryString") or "", keep_blank_values=True),
+        query=query,
         headers=headers,
         caller=caller,
         source=network_of(source_address(event, headers, settings)),
