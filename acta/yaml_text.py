@@ -12,6 +12,8 @@ import yaml
 from yaml.events import AliasEvent, Event
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from acta_engine.untrusted.exact_json import exact_float
+
 Path = tuple[str | int, ...]
 """Where a value stands: keys, and numbers of items from 0."""
 PREFIX = "tag:yaml.org,2002:"
@@ -99,7 +101,10 @@ def _value(node: Node, path: Path, lines: dict[Path, int]) -> Any:
             lines[(*path, number)] = each.start_mark.line + 1
             made.append(_value(each, (*path, number), lines))
         return made
-    return _scalar(node.value) if getattr(node, "style", None) is None else node.value
+    try:
+        return _scalar(node.value) if getattr(node, "style", None) is None else node.value
+    except ValueError as error:
+        raise NoYaml(node.start_mark.line + 1, str(error)) from None
 
 
 def _pairs(node: MappingNode, path: Path, lines: dict[Path, int]) -> Iterator[tuple[str, Any]]:
@@ -116,7 +121,8 @@ def _pairs(node: MappingNode, path: Path, lines: dict[Path, int]) -> Iterator[tu
 
 
 def _scalar(text: str) -> Any:
-    """What a plain word is: JSON's truth values, null and numbers; all else is text."""
+    """What a plain word is: JSON's truth values, null and numbers; all else is text. Raises ValueError for a
+    number that a double cannot hold."""
     if text in PLAIN:
         return PLAIN[text]
     if text[0] not in NUMBER_STARTS:
@@ -127,12 +133,15 @@ def _scalar(text: str) -> Any:
     if digits.isdigit():
         return text if len(digits) > 1 and digits[0] == "0" else int(text)
     try:
-        number = float(text)
+        float(text)
     except ValueError:
         return text
-    return number if number - number == 0 else text  # an infinity is no number of JSON's
+    return exact_float(text)
 
 
 def _is_special(text: str) -> bool:
     """Whether the word, written plainly, would be read as no text."""
-    return not isinstance(_scalar(text) if text else None, str)
+    try:
+        return not isinstance(_scalar(text) if text else None, str)
+    except ValueError:
+        return True

@@ -2,7 +2,6 @@
 webhook.
 """
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from acta.cli.files import content_of
 from acta.cli.terminal.prompt import secret_value
 from acta.cli.terminal.text import Columns, echo, exact_json, minute, note, show, show_list, visible
 from acta.client.errors import ConflictError, NotFoundError
+from acta_engine.untrusted.exact_json import read_exactly
 
 Row = Mapping[str, Any]
 READ_BY_ADMINS = ("prompts", "mcp_servers")
@@ -189,13 +189,18 @@ def tell_written(prompt: Row, *, as_json: bool) -> int:
 
 def json_object(source: str) -> dict[str, Any]:
     """Reads the object from a file, or from standard input if `source` is `-`. Raises CliError."""
-    try:
-        value = json.loads(text_of(source))
-    except ValueError as error:
-        raise CliError(f"{source}: it is no JSON: {error}") from None
+    value = json_value(source)
     if not isinstance(value, dict):
         raise CliError(f"{source}: it is no JSON object")
     return value
+
+
+def json_value(source: str) -> Any:
+    """The same for any value. Each number is the one that was written. Raises CliError."""
+    try:
+        return read_exactly(text_of(source))
+    except (ValueError, RecursionError) as error:
+        raise CliError(f"{source}: it is no JSON: {error}") from None
 
 
 def text_of(source: str) -> str:

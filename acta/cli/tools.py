@@ -16,6 +16,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed, secret_value
 from acta.cli.terminal.text import Columns, echo, note, one_line, second, show, show_list, visible
 from acta.client.errors import ConflictError, NotFoundError
+from acta_engine.untrusted.exact_json import read_exactly
 
 OUTCOMES = {
     "failed": "the call failed",
@@ -59,7 +60,7 @@ def input_of(arguments: Namespace) -> dict[str, Any]:
         return {}
     text = text_of("-") if arguments.input == "-" else arguments.input
     try:
-        value = json.loads(text)
+        value = read_exactly(text)
     except (ValueError, RecursionError) as error:
         raise CliError(f'the input is no JSON: {error}. Such as: \'{{"order_id": "7"}}\'') from None
     if not isinstance(value, dict):

@@ -29,6 +29,7 @@ from acta_engine.sessions.history import HistoryCursor
 from acta_engine.sessions.poll import Cursor, poll
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.encodings import NotText, decoded
+from acta_engine.untrusted.exact_json import read_exactly
 from acta_engine.untrusted.quoting import unquoted
 from acta_engine.untrusted.validation_messages import error_sentence
 
@@ -72,7 +73,7 @@ def _fields_of(path: Path) -> dict[str, Any]:
     is_yaml = path.suffix == ".yaml"
     try:
         text = path.read_text(encoding="utf-8")
-        fields = read(text).value if is_yaml else json.loads(text)
+        fields = read(text).value if is_yaml else read_exactly(text)
     except OSError as error:
         raise BadAgent(f"{path}: {error.strerror}{_relative(path)}") from None
     except NoYaml as error:

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
@@ -93,7 +94,9 @@ def to_result(made: Tool, returned: Any) -> Any:
     """The result as JSON. Raises UnusableResult."""
     try:
         # pydantic keeps halves of pairs in values, and refuses them in names
-        return _well_formed(to_jsonable_python(_well_formed(returned), inf_nan_mode="null"))
+        result = _well_formed(to_jsonable_python(_well_formed(returned), inf_nan_mode="constants"))
+        json.dumps(result, allow_nan=False)  # Lambda fails at a number of more than 4,300 digits as this does
+        return result
     except (PydanticSerializationError, ValueError, RecursionError):
         kind = type(returned).__name__
         raise UnusableResult(
@@ -104,9 +107,12 @@ def to_result(made: Tool, returned: Any) -> Any:
 
 def _well_formed(value: Any) -> Any:
     """The value as UTF-8 can hold it, names of fields included: halves of surrogate pairs are joined, and a half that
-    is alone becomes its escape, such as `\\udce9` of a file's name that is not UTF-8.
+    is alone becomes its escape, such as `\\udce9` of a file's name that is not UTF-8. Numbers that JSON does not have
+    become their names: `NaN`, `Infinity`, `-Infinity`.
     """
     match value:
+        case float() if not math.isfinite(value):
+            return json.dumps(float(value))
         case str():
             joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             return joined.encode("utf-8", "backslashreplace").decode()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import json
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -42,12 +43,32 @@ class Parameters(NamedTuple):
             checked = self.model.model_validate_json(given)
         except ValidationError as error:
             raise ToolError(_wrong(error)) from None
+        _refuse_rounding(json.loads(given), checked)
         left_out = self.own_defaults - checked.model_fields_set
         return {
             parameter: getattr(checked, field)
             for field, parameter in self.names.items()
             if field not in left_out
         }
+
+
+def _refuse_rounding(given: Any, checked: BaseModel) -> None:
+    """Raises ToolError for a whole number that pydantic has rounded, because the parameter is a `float`."""
+    large = {
+        float(each): each for each in _numbers(given, int) if abs(each) > 2**53 and int(float(each)) != each
+    }
+    for rounded in large.keys() & set(_numbers(checked.model_dump(), float) if large else ()):
+        raise ToolError(
+            f"{large[rounded]} would become {rounded!r} here. Send a number that a double can hold."
+        )
+
+
+def _numbers(value: Any, kind: type) -> Iterator[Any]:
+    if type(value) is kind:
+        yield value
+    elif isinstance(value, dict | list | tuple | set | frozenset):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(each, kind)
 
 
 def parameters_of(function: Function) -> Parameters:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NumberLiteral, parse, write } from "./exact-json";
+import { NumberLiteral, parse, parseAnswer, write } from "./exact-json";
 
 const NUMBERS = ["9007199254740993", "1e400", "-0", "-0.0", "0.100000000000000001", "1.0", "0.1000000000000000010", "-1.5E-7", "12"];
 
@@ -11,6 +11,16 @@ test("numbers keep the digits that they were written with, wherever they stand",
       assert.equal(write(parse(text)), text);
     }
     assert.deepEqual(parse(number), new NumberLiteral(number));
+  }
+});
+
+test("of an answer only numbers that JavaScript would change are literals", () => {
+  for (const number of ["9007199254740993", "-9007199254740993.0", "1e400", "1e-400", "-0", "-0.0", "0.100000000000000001", "12345678901234567890.123456789", "1e23000"]) {
+    assert.deepEqual(parseAnswer(`{"a":[${number}]}`), { a: [new NumberLiteral(number)] });
+    assert.equal(String(parseAnswer(number)), number);
+  }
+  for (const number of ["0", "12", "0.0", "1.0", "-1.5E-7", "1e-05", "1e+22", "1E23", "0.30000000000000004", "5e-324", "1.7976931348623157e+308", "9007199254740992", "100000000000000000000000"]) {
+    assert.equal(parseAnswer(number), Number(number));
   }
 });
 

@@ -1,7 +1,7 @@
 /** Requests to the API, with the token of whoever has signed in. */
 
 import { tab } from "../sign-in/tokens";
-import { write } from "./exact-json";
+import { parseAnswer, write } from "./exact-json";
 import { Refused } from "./refused";
 import type { Page } from "./shapes";
 
@@ -109,7 +109,7 @@ async function read<Data>(answer: Response): Promise<Answer<Data>> {
   if (!answer.ok) throw await refusal(answer, kind);
   let data: unknown;
   if (answer.status === 204 || answer.status === 304) data = undefined;
-  else if (kind.startsWith("application/json")) data = ((await answer.json()) as { data: unknown }).data;
+  else if (kind.startsWith("application/json")) data = (parseAnswer(await answer.text()) as { data: unknown }).data;
   else data = new Blob([await answer.arrayBuffer()], { type: kind }); // Chromium's `blob()` leaves the charset out
   return { status: answer.status, headers: answer.headers, data: data as Data };
 }

@@ -3,6 +3,7 @@
  * loses nothing, and in `sessionStorage`, so that reloading it does not either. It ends with the tab or the sign-in.
  */
 
+import { parseAnswer, write } from "../api/exact-json";
 import { nameOf, type Person } from "../sign-in/person";
 
 const PREFIX = "acta.draft.";
@@ -16,13 +17,13 @@ export class Drafts {
   /** Undefined: nothing is written there. */
   read(owner: Person, place: string): unknown {
     const text = this.written.get(key(owner, place)) ?? this.storage().getItem(key(owner, place));
-    return text === null ? undefined : JSON.parse(text);
+    return text === null ? undefined : parseAnswer(text);
   }
 
   /** False: the browser does not take it, so that it is lost where the page is left. */
   write(owner: Person, place: string, value: unknown): boolean {
     const name = key(owner, place);
-    const text = JSON.stringify(value);
+    const text = write(value);
     this.written.set(name, text);
     try {
       this.storage().setItem(name, text);

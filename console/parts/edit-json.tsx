@@ -1,5 +1,6 @@
 /** Edits a definition as JSON. Where somebody was faster nothing written here is lost, and what changed is shown. */
 
+import { parseAnswer, write } from "../api/exact-json";
 import { dropDraft, Unsent, useDraft } from "../drafts/use-draft";
 import { Diff } from "./diff";
 import { Area } from "./field";
@@ -76,14 +77,14 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
 }
 
 function written(fields: Record<string, unknown>): string {
-  return JSON.stringify(fields, null, 2);
+  return write(fields, 2);
 }
 
 /** Throws Error where it is no JSON object. */
 export function fieldsOf(text: string): Record<string, unknown> {
   let found: unknown;
   try {
-    found = JSON.parse(text);
+    found = parseAnswer(text);
   } catch (error) {
     throw new Error(`This is not JSON: ${(error as Error).message}`);
   }

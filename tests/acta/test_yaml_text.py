@@ -9,7 +9,23 @@ from hypothesis import strategies as st
 from acta.yaml_text import NoYaml, read, write
 
 WORDS = st.sampled_from(
-    ["no", "on", "1e3", "007", "~", "2020-01-01", "0x1f", "1_000", "=", "<<", "- x", ".inf", "12:30"]
+    [
+        "no",
+        "on",
+        "1e3",
+        "007",
+        "~",
+        "2020-01-01",
+        "0x1f",
+        "1_000",
+        "=",
+        "<<",
+        "- x",
+        ".inf",
+        "12:30",
+        "1e400",
+        "0.12345678901234567890",
+    ]
 )
 LINES = st.lists(st.one_of(WORDS, st.text(max_size=12)), max_size=4).map("\n".join)
 TEXTS = st.one_of(WORDS, LINES).filter(lambda text: not any("\ud800" <= char <= "\udfff" for char in text))
@@ -42,7 +58,15 @@ def test_a_long_text_is_written_line_by_line() -> None:
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("a: &x 1\nb: *x", 2), ("a: !!set {}", 1), ("a: 1\nb: 2\na: 3", 3), ("a: 1\n---\nb: 2", 2)],
+    [
+        ("a: &x 1\nb: *x", 2),
+        ("a: !!set {}", 1),
+        ("a: 1\nb: 2\na: 3", 3),
+        ("a: 1\n---\nb: 2", 2),
+        ("a:\n  - 1e400", 2),
+        ("a: 0.12345678901234567890", 1),
+        ("a: 9007199254740993.5", 1),
+    ],
 )
 def test_what_json_does_not_have_is_refused_with_its_line(text: str, line: int) -> None:
     with pytest.raises(NoYaml) as refused:

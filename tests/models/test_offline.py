@@ -120,6 +120,7 @@ def test_a_tool_is_used_with_the_arguments_that_the_goal_gives(
         "Write the summary to a.md and to b.md",
         'use refund with {"amount": 5} if it is late',
         "use refund with {broken",
+        'use refund with {"amount": 12345678901234567890.123456789}',
         "",
     ],
 )

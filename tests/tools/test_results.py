@@ -90,6 +90,16 @@ def test_what_is_no_handle_or_no_page_is_explained(arguments: dict[str, object],
     assert said in found[-1].content.loaded
 
 
+def test_an_integer_with_a_point_is_an_integer() -> None:
+    def asks(request: ModelRequest) -> ModelReply:
+        reply = pages_on(request)
+        arguments = reply.calls[0].input or {}
+        return says("", call("read_result", **arguments | {"offset": 5.0, "limit": 300.0}))
+
+    _, found = run(asks)
+    assert "from byte 5 of" in found[-1].content.loaded
+
+
 def test_an_offset_behind_the_end_is_explained() -> None:
     def asks_too_much(request: ModelRequest) -> ModelReply:
         reply = pages_on(request)

@@ -1,14 +1,18 @@
 """Inputs against their tool's schema."""
 
+import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.schema import check_input
+from acta_engine.tools.schema import check_input, errors_of
 from acta_engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 
 SPECS = builtins()
@@ -67,6 +71,28 @@ def test_a_refusal_names_the_tool_and_the_fields_it_has() -> None:
 
 def test_a_refusal_does_not_repeat_a_long_input() -> None:
     assert len(refusal("read_file", {"path": 1, **{f"field{n}": "x" * 1_000 for n in range(500)}})) < 1_000
+
+
+@given(st.decimals(-(10**12), 10**12, places=2), st.sampled_from(["0.01", "0.05", "0.1", "1e-2", "5", "2.5"]))
+def test_a_multiple_is_one_in_the_digits_that_were_written(number: Decimal, step: str) -> None:
+    schema = json.dumps({"multipleOf": json.loads(step)})
+    assert (not errors_of(schema, float(number))) == (number % Decimal(step) == 0)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fits"),
+    [
+        ({"multipleOf": 2}, 9007199254740993, False), ({"multipleOf": 1e-300}, 1e300, True),
+        ({"multipleOf": 7}, 10**299, False), ({"multipleOf": 0.5}, 10**299 + 1, True), ({"multipleOf": 2}, True, True),
+        ({"minimum": 9007199254740993}, 9007199254740992.0, False),
+        ({"maximum": 9007199254740992}, 9007199254740993, False),
+        ({"enum": [9007199254740993]}, 9007199254740992, False), ({"const": 9007199254740993}, 9007199254740993, True),
+        ({"const": 1}, 1.0, True), ({"enum": [10**22]}, 1e22, True), ({"type": "integer"}, 5.0, True),
+        ({"type": "integer"}, 5.5, False),
+    ],
+)  # fmt: skip
+def test_large_and_small_numbers_are_compared_exactly(schema: dict[str, Any], value: Any, fits: bool) -> None:
+    assert (not errors_of(json.dumps(schema), value)) == fits
 
 
 def test_an_integer_is_no_boolean_and_a_boolean_no_integer() -> None:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from acta_engine.log.conversation import input_hash
 from acta_engine.people.intervention import Intervention, PendingCall
 from acta_engine.store.schema import CURRENT, to_json
-from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_answer, read_exactly
+from acta_engine.untrusted.exact_json import (
+    InvalidJson,
+    canonical_json,
+    parse_answer,
+    read_exactly,
+    written_exactly,
+)
 from tests.stores.documents import make_intervention
 
 
@@ -52,6 +58,18 @@ def test_what_cannot_be_kept_is_refused_and_the_message_says_why(written: str, s
 )  # fmt: skip
 def test_no_answer_is_lost_for_how_it_is_written(written: str, kept: object) -> None:
     assert parse_answer(written) == kept
+
+
+@given(
+    st.lists(
+        st.decimals(-(10**30), 10**30, places=25)
+        | st.integers()
+        | st.sampled_from(["1e5", "1.50", "-0.0", '"1.5"'])
+    )
+)
+def test_an_answer_is_passed_on_with_the_digits_that_it_had(digits: list[object]) -> None:
+    text = ", ".join(str(each) if isinstance(each, str | int) else f"{each:f}" for each in digits)
+    assert written_exactly(parse_answer(f'{{"a": [{text}]}}')) == f'{{"a": [{text}]}}'
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 plans, what its limits are and what it has cost. `acta plan` also edits the steps that are still to be done.
 """
 
-import json
 import shutil
 import sys
 from argparse import Namespace
@@ -11,7 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from acta.cli.connection import connect, session_named
-from acta.cli.definitions import text_of
+from acta.cli.definitions import json_value
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import (
     DESCRIPTION_LIMIT,
@@ -257,10 +256,7 @@ def operations_of(arguments: Namespace, shown: Row) -> list[Row]:
 
 def operations_in(source: str) -> list[Row]:
     """The operations in a file, in the form of the body of `PATCH /v1/sessions/{id}/plan`. Raises CliError."""
-    try:
-        value = json.loads(text_of(source))
-    except ValueError as error:
-        raise CliError(f"{source}: it is no JSON: {error}") from None
+    value = json_value(source)
     operations = value.get("operations") if isinstance(value, dict) else value
     if not isinstance(operations, list) or not operations:
         raise CliError(

@@ -38,6 +38,7 @@ from acta.cli.terminal.text import Screen, echo, note, show, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import Feed, Update
+from acta_engine.untrusted.exact_json import read_exactly
 
 
 def run(arguments: Namespace) -> int:
@@ -70,9 +71,11 @@ def started(arguments: Namespace) -> dict[str, Any]:
         if not name.isidentifier() or not equals or name in ("session_id", "idempotency_key"):
             raise CliError(f"--set {text}: write NAME=VALUE, such as notify_url=https://example.com")
         try:
-            fields[name] = json.loads(value)
-        except ValueError:
+            fields[name] = read_exactly(value)
+        except json.JSONDecodeError:
             fields[name] = value
+        except (ValueError, RecursionError) as error:
+            raise CliError(f"--set {name}: {error}") from None
     return fields
 
 

@@ -1,5 +1,6 @@
 /** What is asked and what each option does, in plain words. Only the page's own words stand here. */
 
+import { write } from "../../api/exact-json";
 import type { Intervention } from "../../api/shapes";
 
 type Type = Intervention["type"];
@@ -76,7 +77,7 @@ export function subject(one: Intervention): [own: string, theirs: string] {
   if (isPause(one)) return ["paused by", one.context.requested_by ?? ""];
   if (call) {
     const path = call.input["path"];
-    return [call.name, typeof path === "string" ? path : (call.input_text ?? JSON.stringify(call.input))];
+    return [call.name, typeof path === "string" ? path : (call.input_text ?? write(call.input))];
   }
   const calls = one.context.calls ?? [];
   if (calls.length) return ["next", calls.map((each) => (typeof each === "string" ? each : each.name)).join(", ")];

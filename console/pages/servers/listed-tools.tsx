@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
+import { write } from "../../api/exact-json";
 import { ask, at } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
 import { counted } from "../../parts/amounts";
@@ -187,4 +188,4 @@ function Wishes({ of: { name, annotations }, wish, onWish }: OfOne & { wish: Wis
   );
 }
 
-const written = (value: unknown): string => JSON.stringify(value, null, 2);
+const written = (value: unknown): string => write(value, 2);

@@ -1,5 +1,6 @@
 /** The rows of the trace: what was thought, the calls that came of it, their inputs and observations. */
 
+import { write } from "../../api/exact-json";
 import type { Event } from "../../api/shapes";
 import { beginning } from "../../parts/words";
 
@@ -106,7 +107,7 @@ function brief(data: Event["data"]): string {
 
 /** Only the beginning is shown, so only that is made. */
 function json(value: unknown): string {
-  return value === undefined || value === null ? "" : beginning(JSON.stringify(value), FIRST_CHARS);
+  return value === undefined || value === null ? "" : beginning(write(value), FIRST_CHARS);
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,5 +1,6 @@
 /** A tool of the tenant's own as its form has it, and as it is sent. */
 
+import { write } from "../../api/exact-json";
 import type { Shapes } from "../../api/shapes";
 
 type Tool = Shapes["Tool"];
@@ -65,5 +66,5 @@ export function bodyOf({ name, description, kind, target, method, effect, asks }
 }
 
 function text(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return write(value, 2);
 }

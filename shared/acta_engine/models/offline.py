@@ -21,6 +21,7 @@ from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserE
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.final_answer import GOAL_COMPLETE, schema_in
+from acta_engine.untrusted.exact_json import EXACT
 from acta_engine.untrusted.quoting import unquoted
 
 LABEL = "(Acta's offline stand-in: rules, no language model.)"
@@ -130,7 +131,7 @@ def read_goal(message: str) -> Goal | None:
     text = (message.rpartition("\n\nFiles:\n- ")[0] or message).strip()
     if (use := _USE.match(text)) is not None:
         try:
-            given, end = json.JSONDecoder().raw_decode(text, use.end())
+            given, end = EXACT.raw_decode(text, use.end())
         except (ValueError, RecursionError):
             return None
         rest = _listing_goal(text[end:]) if text[end:].strip(" .") else Goal()

@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import cache, lru_cache, wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -204,6 +205,7 @@ def _counting() -> Any:
         "unevaluatedItems": _unevaluated_items,
         "unevaluatedProperties": _unevaluated_properties,
         "uniqueItems": _unique_items,
+        "multipleOf": _multiple_of,
     }
     keywords = {**Draft202012Validator.VALIDATORS, **own}
     made = create(
@@ -399,6 +401,12 @@ def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> "It
         texts = [json.dumps(_comparable(item), sort_keys=True) for item in instance]
         if len(set(texts)) < len(texts):
             yield _error("the items are not all different")
+
+
+def _multiple_of(validator: Any, value: Any, instance: Any, schema: Any) -> "Iterator[ValidationError]":
+    """In the digits that both numbers have: as doubles, 19.99 is no multiple of 0.01."""
+    if validator.is_type(instance, "number") and Fraction(str(instance)) % Fraction(str(value)):
+        yield _error(f"{instance} is not a multiple of {value}")
 
 
 def _comparable(value: Any) -> Any:

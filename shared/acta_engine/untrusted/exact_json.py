@@ -11,6 +11,7 @@ from collections import Counter
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
+from uuid import uuid4
 
 from acta_engine.untrusted.visible import well_formed
 
@@ -23,13 +24,7 @@ def read_exactly(text: str) -> Any:
     (`json.JSONDecodeError`), for `NaN` and `Infinity`, for numbers that cannot be kept, and for objects that name a key
     twice, because either value could be meant. Raises RecursionError for a text that is nested too deeply.
     """
-    return json.loads(
-        text,
-        parse_int=_exact_integer,
-        parse_float=_exact_float,
-        parse_constant=_no_constant,
-        object_pairs_hook=_unique,
-    )
+    return EXACT.decode(text)
 
 
 def canonical_json(value: Any) -> str:
@@ -45,7 +40,7 @@ def _exact_integer(digits: str) -> int:
     return int(digits)
 
 
-def _exact_float(digits: str) -> float:
+def exact_float(digits: str) -> float:
     number = float(digits)
     if repr(number) == digits:
         return number
@@ -72,6 +67,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+EXACT = json.JSONDecoder(
+    parse_int=_exact_integer, parse_float=exact_float, parse_constant=_no_constant, object_pairs_hook=_unique
+)
+"""Reads as `read_exactly` does."""
 MAX_DEPTH = 100
 """The parser that reads stored documents refuses 200 levels. A deeper value could be stored, and would make its session
 unreadable. Half of that leaves room for the document around the value."""
@@ -137,7 +136,6 @@ def parse_value(text: str) -> Any:
     return value
 
 
-_DECODER = json.JSONDecoder()
 _BRACKET = re.compile(r"[\[{]")
 _WORDS_IN_BRACKETS = re.compile(r"[\[{][^\[\]{}\":]{0,80}[\]}]")
 
@@ -151,7 +149,7 @@ def values_between_words(text: str) -> list[Any]:
     place = 0
     while (bracket := _BRACKET.search(text, place)) is not None:
         try:
-            _, place = _DECODER.raw_decode(text, bracket.start())
+            _, place = EXACT.raw_decode(text, bracket.start())
         except (ValueError, RecursionError) as error:
             words = _WORDS_IN_BRACKETS.match(text, bracket.start())
             if words is None:
@@ -165,7 +163,8 @@ def values_between_words(text: str) -> list[Any]:
 def parse_answer(text: str) -> Any:
     """The JSON value that another system has answered with. What could not be stored or written again is refused:
     `NaN`, numbers that are too large, and nesting that is too deep. For how it is written otherwise no answer is lost:
-    a number is the double next to it, the last of two equal keys counts, and texts are made `well_formed`.
+    a number is the double next to it and keeps its digits for `written_exactly`, the last of two equal keys counts, and
+    texts are made `well_formed`.
 
     Raises InvalidJson, and json.JSONDecodeError for a text that is no JSON.
     """
@@ -180,14 +179,39 @@ def parse_answer(text: str) -> Any:
         raise InvalidJson(f"not valid JSON ({error})") from None
     if _is_valid_unicode(text, value):
         return value
-    return json.loads(well_formed(json.dumps(value, ensure_ascii=False), "\\\\"))
+    return parse_answer(well_formed(written_exactly(value), "\\\\"))
+
+
+class _Written(float):
+    """A double and the digits that it was read from. Whoever does not know of them uses the double."""
+
+    digits: str
 
 
 def _finite(digits: str) -> float:
-    number = float(digits)
+    number = _Written(digits)
     if not math.isfinite(number):
         raise ValueError(f"the number {digits[:_SHOWN_CHARS]} is too large")
+    number.digits = digits
     return number
+
+
+def written_exactly(value: Any) -> str:
+    """What `parse_answer` has read, as JSON, each number with the digits that it was read from."""
+    mark = uuid4().hex
+
+    def marked(value: Any) -> Any:
+        match value:
+            case dict():
+                return {name: marked(each) for name, each in value.items()}
+            case list():
+                return [marked(each) for each in value]
+            case _Written():
+                return mark + value.digits
+        return value
+
+    first, *others = json.dumps(marked(value), ensure_ascii=False).split(f'"{mark}')
+    return first + "".join(part.replace('"', "", 1) for part in others)
 
 
 def _is_valid_unicode(text: str, value: Any) -> bool:

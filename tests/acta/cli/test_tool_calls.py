@@ -82,7 +82,17 @@ def test_the_input_comes_from_a_file_or_standard_input(
     assert deployment.requests[0].json["input"] == {"order_id": "7"}
 
 
-@pytest.mark.parametrize("given", [["{order: 7}"], ["[7]"], ["{}", "--file", "x.json"], ["[" * 100_000]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["{order: 7}"],
+        ["[7]"],
+        ["{}", "--file", "x.json"],
+        ["[" * 100_000],
+        ['{"a": 12345678901234567890.123456789}'],
+        ['{"a": 1e400}'],
+    ],
+)
 def test_an_input_that_is_no_object_is_refused_before_anything_is_sent(
     acta: Acta, deployment: FakeDeployment, given: list[str]
 ) -> None:

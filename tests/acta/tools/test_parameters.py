@@ -3,12 +3,15 @@
 import dataclasses
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Annotated, Any, NotRequired, Optional
 
 import fastapi
 import pydantic
 import pytest
 from annotated_types import Le
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import AliasChoices, BaseModel, Field
 from typing_extensions import TypedDict
 
@@ -23,6 +26,10 @@ MISSING: Any = object()
 class Money(BaseModel):
     amount: float = Field(gt=0, le=100)
     currency: str = Field("EUR", max_length=3)
+
+
+class Loose(BaseModel):
+    value: float
 
 
 class Order(BaseModel):
@@ -245,6 +252,37 @@ def test_what_cannot_be_honoured_is_refused_by_name_where_the_tool_is_defined(
         tool(effect="read")(documented(function))
     assert function.__name__ in str(refused.value)
     assert said in str(refused.value)
+
+
+@given(
+    st.integers(2**53, 2**80) | st.integers(-(2**80), -(2**53)), st.sampled_from(["bare", "inside", "whole"])
+)
+def test_a_whole_number_arrives_to_its_last_digit_or_is_refused(number: int, way: str) -> None:
+    def bare(x: float | Decimal) -> Any:
+        return x
+
+    def inside(x: list[Loose]) -> Any:
+        return x[0].value
+
+    def whole(x: int) -> Any:
+        return x
+
+    function = {"bare": bare, "inside": inside, "whole": whole}[way]
+    try:
+        got = called(function, x=[{"value": number}] if way == "inside" else number)
+    except ToolError:
+        assert way != "whole"
+        assert int(float(number)) != number
+    else:
+        assert got == number
+
+
+@pytest.mark.parametrize("text", ["12345678901234567890.123456789", "0.10", "-0.0", "5e-324"])
+def test_a_decimal_that_comes_as_text_has_the_digits_of_the_text(text: str) -> None:
+    def exact(x: Decimal) -> Any:
+        return x
+
+    assert called(exact, x=text) == Decimal(text)
 
 
 def test_a_call_beside_fields_is_still_given() -> None:

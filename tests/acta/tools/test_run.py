@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,8 @@ def test_what_a_tool_returns_is_a_text_or_json() -> None:
             "none": None,
             "list": [Order(number="7", due=date(2026, 1, 2))],
             "number": float("nan"),
+            "numbers": [float("inf"), Measured(value=float("-inf")), Weighed(float("nan"))],
+            "digits": [Decimal("12345678901234567890.1234567890"), Decimal("NaN"), 10**30 + 1, -0.0, 1e22],
             "time": datetime(2026, 1, 2, tzinfo=UTC),
             "odd": Odd(),
         }[what]
@@ -118,7 +122,11 @@ def test_what_a_tool_returns_is_a_text_or_json() -> None:
 
     assert answer(known, event("gives", what="none")) == {"result": None}
     assert answer(known, event("gives", what="list")) == {"result": [{"number": "7", "due": "2026-01-02"}]}
-    assert answer(known, event("gives", what="number")) == {"result": None}
+    assert answer(known, event("gives", what="number")) == {"result": "NaN"}
+    strange = ["Infinity", {"value": "-Infinity"}, {"value": "NaN"}]
+    assert answer(known, event("gives", what="numbers")) == {"result": strange}
+    digits = json.dumps(answer(known, event("gives", what="digits"))["result"])
+    assert digits == f'["12345678901234567890.1234567890", "NaN", {10**30 + 1}, -0.0, 1e+22]'
     assert answer(known, event("gives", what="time")) == {"result": "2026-01-02T00:00:00Z"}
     told: list[Exception] = []
     said = answer(known, event("gives", what="odd"), tell=told.append)["error"]
@@ -126,6 +134,15 @@ def test_what_a_tool_returns_is_a_text_or_json() -> None:
         "gives has run, but returned a Odd, of which no JSON can be made. Its writer has to return"
     )
     assert [type(each) for each in told] == [UnusableResult]
+
+
+class Measured(BaseModel):
+    value: float
+
+
+@dataclass
+class Weighed:
+    value: float
 
 
 class Listing(BaseModel):
@@ -180,7 +197,7 @@ class Broken(BaseModel):
         raise KeyError("no")
 
 
-@pytest.mark.parametrize("value", [nested(90_000), RING, Broken(), b"\xff"])
+@pytest.mark.parametrize("value", [nested(90_000), RING, Broken(), b"\xff", [10**5_000]])
 def test_a_result_of_which_no_json_can_be_made_is_told_as_that_and_the_function_has_run(value: Any) -> None:
     def gives() -> Any:
         """Gives."""

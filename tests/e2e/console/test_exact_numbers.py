@@ -16,7 +16,11 @@ ACCOUNT = 2**53 + 1
 """Has no double of its own: JavaScript reads its neighbour, which ends with 2."""
 SCHEMA = {
     "type": "object",
-    "properties": {"account": {"type": "integer"}, "rate": {"type": "number"}, "note": {"type": "string"}},
+    "properties": {
+        "account": {"type": "integer", "maximum": ACCOUNT},
+        "rate": {"type": "number"},
+        "note": {"type": "string"},
+    },
     "required": ["account", "rate"],
 }
 
@@ -79,3 +83,22 @@ def test_numbers_that_nobody_changed_are_sent_back_as_they_were(
     ann.finished(asked[0])
     assert [heard.body for heard in bank.heard] == [{"account": ACCOUNT, "rate": 0.0, "note": "rent of May"}]
     assert str(bank.heard[0].body["rate"]) == "-0.0"
+
+
+def test_a_definition_that_is_edited_and_an_event_that_is_shown_keep_their_numbers(
+    screen: Screen, ann: Person
+) -> None:
+    session, _ = asked_to_pay(ann)
+    page = screen.sign_in(ann, "admin", "member", place=f"sessions/{session}")
+    page.get_by_role("treeitem").filter(has_text="transfer").first.click()
+    shown = page.get_by_role("region", name="Chosen row").get_by_label("Input", exact=True)
+    expect(shown).to_contain_text(str(ACCOUNT))
+    expect(shown).to_contain_text("-0.0")
+    page = screen.open("tools/transfer")
+    expect(page.get_by_label("Its schema")).to_contain_text(str(ACCOUNT))
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("What it does").fill("Pays the rent")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Pays the rent")).to_be_visible()
+    schema = ann.get("/v1/tools/transfer").json()["data"]["input_schema"]
+    assert schema["properties"]["account"]["maximum"] == ACCOUNT

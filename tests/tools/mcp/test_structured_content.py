@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import ToolFailed
+from acta_engine.tools.mcp.exchange import json_object
+from acta_engine.tools.mcp.servers import text_of
 from tests.doubles.mcp_server import SEARCH, McpSink, text
 from tests.tools.mcp.calls import Worker, confirmed
 
@@ -21,6 +23,12 @@ def called(schema: Any, result: Mapping[str, Any]) -> str:
 
 def test_content_that_fits_is_the_result() -> None:
     assert called(COUNT, text("7", structuredContent={"count": 7})) == '7\n{"count": 7}'
+
+
+def test_numbers_of_content_keep_their_digits() -> None:
+    written = '{"structuredContent": {"total": 12345678901234567890.123456789, "id": 9007199254740993, "rate": 1.50}}'
+    told = '{"total": 12345678901234567890.123456789, "id": 9007199254740993, "rate": 1.50}'
+    assert text_of(json_object(written)) == told
 
 
 @pytest.mark.parametrize("more", [{}, {"structuredContent": {"count": "7"}}, {"structuredContent": 7}])

@@ -13,7 +13,8 @@ MAX_PAGE_BYTES = 16_384
 
 
 def read_result(call: BuiltinCall) -> OutsideText:
-    handle, offset = call.arguments["handle"], call.arguments.get("offset", 0)
+    # To JSON Schema `5.0` is an integer, too.
+    handle, offset = call.arguments["handle"], int(call.arguments.get("offset", 0))
     if call.context.text_of is None:
         raise ToolFailed("there is no session whose results could be read here.")
     try:
@@ -24,7 +25,7 @@ def read_result(call: BuiltinCall) -> OutsideText:
         ) from None
     if offset >= len(data):
         raise ToolFailed(f"the result has {len(data)} bytes. Use an offset below that.")
-    page = cut(data, offset, min(call.arguments.get("limit", PAGE_BYTES), MAX_PAGE_BYTES))
+    page = cut(data, offset, min(int(call.arguments.get("limit", PAGE_BYTES)), MAX_PAGE_BYTES))
     begin = boundary(data, offset)
     end = begin + len(page.encode())
     note = more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"

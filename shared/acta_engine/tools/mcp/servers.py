@@ -57,7 +57,7 @@ from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from acta_engine.tools.tool import HttpConfig, ToolSpec
 from acta_engine.untrusted.encodings import NotText, decoded, label_in
-from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
+from acta_engine.untrusted.exact_json import InvalidJson, parse_answer, written_exactly
 from acta_engine.untrusted.quoting import OutsideText
 
 MAX_PAGES = 100
@@ -723,15 +723,13 @@ def text_of(result: Mapping[str, Any]) -> str:
     contents, structured = result.get("content"), result.get("structuredContent")
     if contents is None and structured is None:  # an older or another protocol's result
         rest = {name: value for name, value in result.items() if name not in _ABOUT_RESULT}
-        return (
-            json.dumps(rest, ensure_ascii=False) if any(value is not None for value in rest.values()) else ""
-        )
+        return written_exactly(rest) if any(value is not None for value in rest.values()) else ""
     listed = contents if isinstance(contents, list) else [] if contents is None else [contents]
     parts = [_part(one) for one in listed[:MAX_CONTENTS]]
     if len(listed) > MAX_CONTENTS:
         parts.append(f"[{len(listed) - MAX_CONTENTS} further parts were left out]")
     if structured is not None and not _repeats(structured, listed):
-        parts.append(json.dumps(structured, ensure_ascii=False))
+        parts.append(written_exactly(structured))
     return "\n".join(part for part in parts if part)
 
 

@@ -112,6 +112,7 @@ def test_any_field_of_the_api_can_be_set_as_json_or_as_a_text(acta: Acta, deploy
         3,
     )
     assert acta("run", "Do it", "--set", "metadata") == 2
+    assert acta("run", "Do it", "--set", "rate=12345678901234567890.123456789") == 2
     assert len(deployment.requests) == 1
 
 
