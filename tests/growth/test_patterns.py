@@ -83,7 +83,7 @@ TABLE = {
     "shared/acta_engine/turn/compaction.py EARLIER_LEFT_OUT": Met("a person's message"),
     "shared/acta_engine/turn/final_answer.py _CLOSED": Met("a model's reply"),
     "shared/acta_engine/turn/final_answer.py _CODE_BLOCK": Met("a model's reply"),
-    "shared/acta_engine/turn/final_answer.py _FENCE": Met("a model's reply"),
+    "shared/acta_engine/turn/final_answer.py FENCE": Met("a model's reply"),
     "shared/acta_engine/turn/final_answer.py _MARKED": Met("a line of a model's reply"),
     "shared/acta_engine/turn/final_answer.py _NOT_YET": Met("a line of a model's reply"),
     "shared/acta_engine/turn/final_answer.py _OPENED": Met("a model's reply"),

@@ -80,6 +80,7 @@ CLAIMS = {
     "<Thinking>a</thinking>\r\n<reasoning>b</reasoning>**GOAL_COMPLETE**\n4": "4",
     "<think>a <think>b</think> c</think>\nGOAL_COMPLETE\n4": "4",
     "[THINK]a[/THINK]GOAL_COMPLETE\n4": "4",
+    "GOAL_COMPLETE\n<think>a</think>\n\n4": "4",
     "<mm:think>a</mm:think>GOAL_COMPLETE\n4": "4",
     "</think>4\n\nGOAL_COMPLETE": "4",
     "I count.\n</think>\n\nGOAL_COMPLETE\n4": "4",

@@ -9,7 +9,7 @@ pure.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from acta_engine.untrusted.visible import visible
@@ -21,7 +21,8 @@ ANSWER_RETRIES = 3
 """How often a run may send its answer again. The next one that does not fit ends it."""
 
 _CODE_BLOCK = re.compile(r"(?:```|~~~)[\w+.-]*[ \t]*\r?\n(?P<content>.*)\r?\n[ \t]*(?:```|~~~)", re.DOTALL)
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+FENCE = re.compile(r"^ {0,3}(?:```|~~~).*$", re.MULTILINE)
+"""The line before and the line after a block of Markdown."""
 _BLANK = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "\u200b\u2060\ufeff"
 """What may stand around a text without being seen, such as a byte order mark."""
 
@@ -61,12 +62,13 @@ class Said(NamedTuple):
 
 def said(text: str) -> Said:
     """Reads a reply's text (ADR 169). What others wrote, such as the result of a tool, is never read here."""
-    end = _end_of_reasoning(text)
-    reasoning, rest = text[:end], _without_blank_lines(text[end:].lstrip(" ")) if end else text
+    reasoning, rest = _reasoning_and_rest(text)
     words = _after_first_line(rest)
     if words is not None:
+        more, words = _reasoning_and_rest(words)
         above, _, last = words.rstrip(_BLANK).rpartition("\n")
-        return Said(above.rstrip(_BLANK) if _after_marker(last) == "" else words, reasoning, "first")
+        words = above.rstrip(_BLANK) if _after_marker(last) == "" else words
+        return Said(words, reasoning + more, "first")
     words = _around_own_line(rest)
     return Said(rest, reasoning) if words is None else Said(words, reasoning, "own line")
 
@@ -98,6 +100,11 @@ def running_for_people(text: str) -> str:
     return "" if _OPENED.match(found.words) else found.words
 
 
+def _reasoning_and_rest(text: str) -> tuple[str, str]:
+    end = _end_of_reasoning(text)
+    return text[:end], _without_blank_lines(text[end:].lstrip(" ")) if end else text
+
+
 def _end_of_reasoning(text: str) -> int:
     """Where the words begin, after what the model thought. 0: nothing is marked as thought."""
     end = 0
@@ -109,7 +116,7 @@ def _end_of_reasoning(text: str) -> int:
             return len(text) - len("\n".join(lines[own[-1] :])) if own else end
         end = closed.end()
     closed = _CLOSED.search(text, end)
-    if closed is None or len(_FENCE.findall(text, end, closed.start())) % 2:
+    if closed is None or len(FENCE.findall(text, end, closed.start())) % 2:
         return end
     # Where the server's template opens the tag, the reply has the closing one alone.
     line = text[: closed.start()].rpartition("\n")[2] + text[closed.end() :].split("\n", 1)[0]
@@ -143,12 +150,12 @@ def _after_first_line(text: str) -> str | None:
     """The words after a marker that the text begins with. None: it does not begin with one."""
     text = text.lstrip(_BLANK)
     first, _, below = text.partition("\n")
-    if _FENCE.match(first):  # A block of Markdown has the marker alone, or the whole reply.
+    if FENCE.match(first):  # A block of Markdown has the marker alone, or the whole reply.
         mark, _, inside = below.partition("\n")
         fence, _, after = inside.partition("\n")
         if _after_marker(mark) != "":
             return None
-        if _FENCE.match(fence):
+        if FENCE.match(fence):
             return _without_blank_lines(after)
         block = _CODE_BLOCK.fullmatch(text.rstrip(_BLANK))
         return None if block is None else _without_blank_lines(block["content"].partition("\n")[2])
@@ -172,7 +179,7 @@ def _around_own_line(text: str) -> str | None:
     lines, in_block = text.split("\n"), False
     own = []
     for number, line in enumerate(lines):
-        in_block ^= _FENCE.match(line) is not None
+        in_block ^= FENCE.match(line) is not None
         if not in_block and _after_marker(line) == "":
             own.append(number)
     if not own:
@@ -243,18 +250,6 @@ def without_code_block(text: str) -> str:
     stripped = text.strip(_BLANK)
     block = _CODE_BLOCK.fullmatch(stripped)
     return block["content"] if block is not None else stripped
-
-
-def blocks_and_words(text: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a text, in order, each with whether it is what a block of Markdown holds."""
-    part, is_block = "", False
-    for line in text.split("\n"):
-        if _FENCE.match(line):
-            yield part, is_block
-            part, is_block = "", not is_block
-        else:
-            part += f"{line}\n"
-    yield part, is_block
 
 
 def told(problem: str) -> str:

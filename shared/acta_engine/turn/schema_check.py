@@ -2,15 +2,11 @@
 checker and its libraries, which only the zips that check answers have.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from acta_engine.tools.schema import TooMuchWork, Words, bent, errors_of, problems_of
-from acta_engine.turn.final_answer import (
-    MAX_ANSWER_BYTES,
-    CheckedAnswer,
-    blocks_and_words,
-    without_code_block,
-)
+from acta_engine.turn.final_answer import FENCE, MAX_ANSWER_BYTES, CheckedAnswer, without_code_block
 from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_value, values_between_words
 
 
@@ -49,12 +45,8 @@ def _values_in(text: str) -> dict[str, Any]:
     """The different JSON values of a text with words: what a block of Markdown holds, and objects and lists. By their
     canonical text. Raises InvalidJson.
     """
-    found: list[Any] = []
-    for part, is_block in blocks_and_words(text):
-        try:
-            found += [parse_value(part)] if is_block else values_between_words(part)
-        except InvalidJson:
-            if not is_block:
-                raise
-            found += values_between_words(part)
-    return {canonical_json(value): value for value in found}
+    values = values_between_words(text)
+    for block in FENCE.split(text)[1::2]:
+        with suppress(InvalidJson):
+            values.append(parse_value(block))
+    return {canonical_json(value): value for value in values}

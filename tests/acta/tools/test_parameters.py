@@ -267,9 +267,9 @@ def test_a_whole_number_arrives_to_its_last_digit_or_is_refused(number: int, way
     def whole(x: int) -> Any:
         return x
 
-    function = {"bare": bare, "inside": inside, "whole": whole}[way]
+    functions: dict[str, Callable[..., Any]] = {"bare": bare, "inside": inside, "whole": whole}
     try:
-        got = called(function, x=[{"value": number}] if way == "inside" else number)
+        got = called(functions[way], x=[{"value": number}] if way == "inside" else number)
     except ToolError:
         assert way != "whole"
         assert int(float(number)) != number

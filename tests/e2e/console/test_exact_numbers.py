@@ -90,7 +90,7 @@ def test_a_definition_that_is_edited_and_an_event_that_is_shown_keep_their_numbe
 ) -> None:
     session, _ = asked_to_pay(ann)
     page = screen.sign_in(ann, "admin", "member", place=f"sessions/{session}")
-    page.get_by_role("treeitem").filter(has_text="transfer").first.click()
+    page.get_by_role("treeitem", name="Call").click()
     shown = page.get_by_role("region", name="Chosen row").get_by_label("Input", exact=True)
     expect(shown).to_contain_text(str(ACCOUNT))
     expect(shown).to_contain_text("-0.0")
