@@ -206,10 +206,10 @@ class ModelRefused(SessionError):
         "it should do, or use another model."
     )
 
-    def __init__(self, message: str, usage: Any = None) -> None:
-        """`usage`: the `TokenUsage` of the call, which has to be paid for."""
+    def __init__(self, message: str, usage: Any = None, category: str = "") -> None:
+        """`usage`: the `TokenUsage` of the call, which has to be paid for. `category`: as of `ModelReply`."""
         super().__init__(message)
-        self.usage = usage
+        self.usage, self.category = usage, category
 
 
 class AnswerInvalid(SessionError):

@@ -160,6 +160,16 @@ def test_a_goal_that_was_declined_is_left_out_and_people_still_see_it() -> None:
     assert "The goal" in str([one.entry for one in placed])
 
 
+def test_the_models_own_last_words_are_left_out_where_nothing_else_was_new() -> None:
+    house, session, model = refused_house(plans("do it"), says("The poison of mine."), REFUSAL, *SCRIPT)
+    assert "of mine" in str(model.requests[-1].entries)
+    house.say(session, "Do something else")
+    house.run()
+    assert house.head(session).state == "completed"
+    shown = [str(request.entries) for request in model.requests[3:]]
+    assert all("of mine" not in one and "The goal" in one for one in shown)
+
+
 def test_a_cold_worker_leaves_out_the_same() -> None:
     house, session, _ = refused_house(REFUSAL, *SCRIPT)
     house.say(session, "Something else")

@@ -13,15 +13,17 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderTimeout, StreamBroken
-from acta_engine.models.model import ModelReply, StreamOptions
+from acta_engine.errors import ActaError, ModelRefused, ProviderKeyRefused, ProviderTimeout, StreamBroken
+from acta_engine.models.model import ModelReply, ModelRequest, StreamOptions, TokenUsage
+from acta_engine.models.wire import estimate_tokens, token_usage, told_tokens, utf8_size
 from acta_engine.queue.places import LEARN, ProviderLimits
 
 T = TypeVar("T")
@@ -125,33 +127,98 @@ MOST_PARTS = 512
 """Blocks, items and calls of one reply."""
 
 
-class ReplyBuilder(Protocol):
-    """Builds a reply from the events of one provider's stream.
-
-    It is made with the model's name; `request_bytes`, asked, for an estimate, only where a compatible server reports no
-    usage; and `on_text`, which is given the text as it comes.
-    """
+class ReplyBuilder(ABC):
+    """Builds a reply from the events of one provider's stream."""
 
     size: int
     """Characters of the reply so far: texts, thinking, signatures, names and inputs of calls."""
 
+    def __init__(
+        self,
+        model: str,
+        request_bytes: Callable[[], int],
+        on_text: Callable[[str], None] | None = None,
+        provider: str = "",
+    ) -> None:
+        """`model`: its name. `request_bytes`: is asked, for an estimate, only where a server reports no usage.
+        `on_text`: is given the text as it comes. `provider`: whose server it is, for messages.
+        """
+        self._model, self._request_bytes = model, request_bytes
+        self._on_text, self._provider = on_text, provider
+        self.size = 0
+
     @property
+    @abstractmethod
     def parts(self) -> int:
         """Blocks, items or calls of the reply so far."""
 
+    @abstractmethod
     def has_content(self, event: Any) -> bool:
         """Whether the event holds a part of the answer. A server may report at once that it works on the request, and
         then be silent for long: such an event holds none.
         """
 
+    @abstractmethod
     def add(self, event: Any) -> None: ...
 
     @property
+    @abstractmethod
     def is_complete(self) -> bool:
         """Whether no later event can change the reply, though the connection may stay open."""
 
+    @abstractmethod
     def reply(self) -> ModelReply:
         """Raises StreamBroken where the reply is not complete."""
+
+    def estimate(self) -> TokenUsage:
+        """The tokens of a call that broke off."""
+        return token_usage(estimate_tokens(self._request_bytes()), estimate_tokens(self.size), 0, 0)
+
+    def _counted(self, usage: Any, whole: str, output: str, written: Sequence[str]) -> TokenUsage:
+        """The tokens that an OpenAI server tells, estimated where it tells none. `whole`, `output`: the names of its
+        fields. `written`: the texts of the reply.
+        """
+        details = getattr(usage, f"{whole}_details", None)
+        return token_usage(
+            told_tokens(getattr(usage, whole, None)) or estimate_tokens(self._request_bytes()),
+            told_tokens(getattr(usage, output, None)) or estimate_tokens(utf8_size(*written)),
+            told_tokens(getattr(details, "cached_tokens", None)),
+            told_tokens(getattr(details, "cache_write_tokens", None)),
+        )
+
+
+def ask_streamed(
+    send: Callable[[], Any],
+    builder: ReplyBuilder,
+    request: ModelRequest,
+    progress: CallProgress,
+    provider: str,
+    failure: Callable[[Exception, bool, bool], ActaError],
+) -> ModelReply:
+    """`send`: makes the request and returns the SDK's stream. `failure`: the error for what the SDK has raised; it is
+    told whether the server had answered with 200, and whether a part of the answer had come.
+    """
+    progress.raise_if_cancelled()
+    opened = False
+    try:
+        with send() as events:
+            opened = True
+            tell_limits(provider, request.stream_options, events)
+            return read_stream(events, builder, progress, request.max_tokens)
+    except ModelRefused as error:
+        found: ActaError = error
+    except ActaError:
+        raise
+    except Exception as error:
+        found = failure(error, opened, progress.has_begun)
+    if isinstance(found, ModelRefused):
+        return declined(found, builder.estimate() if progress.has_begun else None)
+    raise found  # outside the handler: the SDK's error quotes bodies and must not become its context
+
+
+def declined(error: ModelRefused, used: TokenUsage | None = None) -> ModelReply:
+    """The reply that an error of the provider's filter stands for. `used` None: nothing is to be paid for."""
+    return ModelReply("", (), "refusal", used or TokenUsage(), category=error.category)
 
 
 def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_tokens: int) -> ModelReply:

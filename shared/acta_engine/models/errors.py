@@ -19,7 +19,7 @@ provider's `client.py`.
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
         413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
-        a refusal as stop reason                     ModelRefused            MODEL_REFUSED
+        a refusal as stop reason, or as a 4xx        ModelRefused            MODEL_REFUSED, after one fallback
 
 Backoff is in `infra/acta_infra/engine/retries.py`, Wait in `shared/acta_engine/recovery/wait_out.py`, the compaction
 in `shared/acta_engine/turn/turn.py`, and the reaction to `malformed` in `shared/acta_engine/turn/reply.py`.
@@ -37,6 +37,7 @@ from email.utils import parsedate_to_datetime
 from acta_engine.errors import (
     ActaError,
     ContextTooLong,
+    ModelRefused,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -46,6 +47,7 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
+from acta_engine.models.wire import DECLINED_CODES
 
 ErrorNames = Sequence[object]
 """A provider's names for a failure, its type and its code, as they came in the body. Some servers send a number for a
@@ -83,6 +85,8 @@ def error_from_status(
     """The error for an HTTP answer of 4xx or 5xx."""
     known = _texts(names)
     message = f"{provider} answered {_description(status, headers, known)}"
+    if status < 500 and (declined := _declined(message, known)) is not None:
+        return declined
     if status == 402 or not _OUT_OF_QUOTA.isdisjoint(known):
         return ProviderQuotaExceeded(message)
     if status == 413 or (status < 500 and TOO_LONG in known) or TOO_LONG_FOR_SLOT in known:
@@ -130,12 +134,20 @@ def error_from_stream(
     """
     known = _texts(names)
     message = f"{provider} broke its answer off: {_description(None, headers, known)}"
+    if (declined := _declined(message, known)) is not None:
+        return declined
     if not _OUT_OF_QUOTA.isdisjoint(known):
         return ProviderQuotaExceeded(message)
     if not {TOO_LONG, TOO_LONG_FOR_SLOT}.isdisjoint(known):
         return ContextTooLong(message)
     kind = next((_BY_NAME[name] for name in known if name in _BY_NAME), StreamBroken)
     return StreamBroken(message) if begun and issubclass(kind, TransientError) else kind(message)
+
+
+def _declined(message: str, known: Sequence[str]) -> ModelRefused | None:
+    """The refusal of a provider's filter, which some report as an error."""
+    code = next((name for name in known if name in DECLINED_CODES), None)
+    return None if code is None else ModelRefused(message, category=code)
 
 
 def message_of(body: object) -> object:
@@ -155,6 +167,7 @@ _NAMES_BY_WORDING = {
     "the model's context length": TOO_LONG,
     "greater than the context length": TOO_LONG,
     "available context size": TOO_LONG_FOR_SLOT,
+    "content filtering policy": "content_filter",
 }
 _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""

@@ -359,6 +359,8 @@ _COMMON: StopTable = {
     "blocklist": "refusal",
     "prohibited_content": "refusal",
     "error_toxic": "refusal",
+    "spii": "refusal",
+    "guardrail_intervened": "refusal",
 }
 """Compatible servers pass on the words of the engine or the model that they run."""
 
@@ -385,8 +387,10 @@ def category_of(word: object) -> str:
     return str(word)[:MAX_CATEGORY_CHARS].lower() if is_word else ""
 
 
-DECLINED_CODES = frozenset({"bio_policy", "misalignment_policy_violation"})
-"""Error codes of a failed response that mean: the provider declined to answer."""
+DECLINED_CODES = frozenset(
+    {"bio_policy", "misalignment_policy_violation", "content_filter", "content_policy_violation"}
+)
+"""Codes of an error, or of a failed response, that mean: the provider declined to answer."""
 
 
 def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:

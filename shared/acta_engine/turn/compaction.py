@@ -165,8 +165,11 @@ def leave_out_declined(turn: Turn, call: ModelCall, change: Change) -> None:
     messages: with them it would decline each later request, too. People go on seeing them."""
     session, stored, note = turn.session, turn.deps.repository.as_stored, Content.of(DECLINED)
     shown = {result.call_id for _, result in call.previous if result is not None}
-    if not shown and not call.delivered:
-        return
+    entries = list(session.entries)
+    if not shown and not call.delivered and entries and isinstance(last := entries[-1], AssistantEntry):
+        # Nothing was new but the model's own last words.
+        gone = {"content": note, "thinking": "", "raw": None, "private": None, "calls": ()}
+        entries[-1] = last.model_copy(update=gone)
     waiting = [
         one.model_copy(update={"content": note}) if one.message_id in call.delivered else one
         for one in session.waiting.values()
@@ -177,7 +180,7 @@ def leave_out_declined(turn: Turn, call: ModelCall, change: Change) -> None:
     ]
     change.compact(
         Compacted(
-            entries=stored(session.head, session.entries),
+            entries=stored(session.head, entries),
             waiting=stored(session.head, waiting),
             results=stored(session.head, results),
         )

@@ -10,7 +10,7 @@ function's role. Failures come under the names that Bedrock documents for that c
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from acta_engine.errors import (
@@ -25,12 +25,11 @@ from acta_engine.models.anthropic.request import PROVIDER, to_body
 from acta_engine.models.anthropic.stream import MessagesReplyBuilder
 from acta_engine.models.calls import (
     CallProgress,
+    ask_streamed,
     loading,
-    read_stream,
     require_sendable,
     run_within,
     silence_loggers,
-    tell_limits,
     time_limits,
 )
 from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
@@ -78,22 +77,11 @@ class AnthropicModel:
         return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
     def _call(self, client: Any, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        body = to_body(request, self.provider)
-        progress.raise_if_cancelled()
-        limits = time_limits(self._sdk, timeout, STALL_SECONDS)
-        opened = False
-        try:
-            with client.messages.create(**body, stream=True, timeout=limits) as events:
-                opened = True
-                tell_limits(self.provider, request.stream_options, events)
-                on_text = request.stream_options.on_text
-                builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text)
-                return read_stream(events, builder, progress, request.max_tokens)
-        except ActaError:
-            raise
-        except Exception as error:
-            failure = self._failure(error, opened, progress.has_begun)
-        raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
+        body, limits = to_body(request, self.provider), time_limits(self._sdk, timeout, STALL_SECONDS)
+        send = partial(client.messages.create, **body, stream=True, timeout=limits)
+        on_text = request.stream_options.on_text
+        builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text, self.provider)
+        return ask_streamed(send, builder, request, progress, self.provider, self._failure)
 
     def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
         """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""

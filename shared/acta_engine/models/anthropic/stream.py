@@ -9,10 +9,11 @@ characters is kept, of a tool call only its place, because the entry holds their
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from acta_engine.errors import StreamBroken
+from acta_engine.models.calls import ReplyBuilder
 from acta_engine.models.model import ModelReply, RequestedCall, TokenUsage
 from acta_engine.models.wire import (
     ANTHROPIC_STOPS,
@@ -31,16 +32,9 @@ from acta_engine.models.wire import (
 Block = dict[str, Any]
 
 
-class MessagesReplyBuilder:
-    """See `ReplyBuilder` in `calls.py`."""
-
-    def __init__(
-        self, model: str, request_bytes: Callable[[], int], on_text: Callable[[str], None] | None = None
-    ) -> None:
-        self._model = model
-        self._request_bytes = request_bytes
-        self._on_text = on_text
-        self.size = 0
+class MessagesReplyBuilder(ReplyBuilder):
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
         self._pieces: dict[tuple[int, str], list[str]] = {}
         self._finished: set[int] = set()
         self._position_of: dict[int, int] = {}
@@ -105,7 +99,7 @@ class MessagesReplyBuilder:
 
     def reply(self) -> ModelReply:
         if not self._ended or self._stop is None:
-            raise StreamBroken("anthropic: the answer ended before it was complete")
+            raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
         for (position, part), pieces in self._pieces.items():
             self._blocks[position][part] += "".join(pieces)
         self._pieces.clear()

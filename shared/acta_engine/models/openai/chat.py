@@ -17,12 +17,12 @@ or in pieces with different keys.
 
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
-from acta_engine.models.calls import CallProgress
+from acta_engine.models.calls import CallProgress, ReplyBuilder
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
 from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
@@ -33,15 +33,11 @@ from acta_engine.models.wire import (
     OPENAI_TOOLS,
     cache_key,
     category_of,
-    estimate_tokens,
     joined,
     json_text,
     parse_call,
     result_as_text,
     stop_reason,
-    token_usage,
-    told_tokens,
-    utf8_size,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -240,21 +236,9 @@ def _forced_choice(request: ModelRequest) -> Any:
     return {"type": "function", "function": {"name": request.tool_choice}}
 
 
-class ChatReplyBuilder:
-    """See `ReplyBuilder` in `calls.py`."""
-
-    def __init__(
-        self,
-        model: str,
-        request_bytes: Callable[[], int],
-        on_text: Callable[[str], None] | None = None,
-        provider: str = "openai",
-    ) -> None:
-        self._provider = provider
-        self._model = model
-        self._request_bytes = request_bytes
-        self._on_text = on_text
-        self.size = 0
+class ChatReplyBuilder(ReplyBuilder):
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._thinking_field = ""
@@ -373,15 +357,8 @@ class ChatReplyBuilder:
         )
 
     def _token_usage(self, *written: str) -> TokenUsage:
-        details = getattr(self._usage, "prompt_tokens_details", None)
-        size = utf8_size(*written, *(call.json for call in self._calls))
-        return token_usage(
-            told_tokens(getattr(self._usage, "prompt_tokens", None))
-            or estimate_tokens(self._request_bytes()),
-            told_tokens(getattr(self._usage, "completion_tokens", None)) or estimate_tokens(size),
-            told_tokens(getattr(details, "cached_tokens", None)),
-            told_tokens(getattr(details, "cache_write_tokens", None)),
-        )
+        said = [*written, *(call.json for call in self._calls)]
+        return self._counted(self._usage, "prompt_tokens", "completion_tokens", said)
 
 
 class _Call:

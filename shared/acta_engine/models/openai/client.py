@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 from urllib.request import getproxies
 
@@ -18,13 +18,12 @@ from acta_engine.errors import (
 from acta_engine.models.calls import (
     CallProgress,
     ReplyBuilder,
+    ask_streamed,
     is_official,
     loading,
-    read_stream,
     require_sendable,
     run_within,
     silence_loggers,
-    tell_limits,
     time_limits,
 )
 from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
@@ -114,21 +113,11 @@ class OpenAIClient:
         """`send`: takes the body and the SDK's `timeout`, makes the request and returns its stream. `builder`: a class.
         `timeout`: seconds. Raises the errors of `acta_engine.models.model`, ReasoningUnreadable and ParameterRefused.
         """
-        progress.raise_if_cancelled()
         stall = timeout if counts_reasoning(request.model) else STALL_SECONDS
-        limits, options = time_limits(self._sdk, timeout, stall), request.stream_options
-        opened = False
-        try:
-            with send(**body, timeout=limits) as events:
-                opened = True
-                tell_limits(self.provider, options, events)
-                built = builder(request.model, lambda: body_size(body), options.on_text, self.provider)
-                return read_stream(events, built, progress, request.max_tokens)
-        except ActaError:
-            raise
-        except Exception as error:
-            failure = self._failure(error, opened, progress.has_begun)
-        raise failure  # outside the handler: the SDK's error quotes bodies and must not become its context
+        sent = partial(send, **body, timeout=time_limits(self._sdk, timeout, stall))
+        on_text = request.stream_options.on_text
+        built = builder(request.model, lambda: body_size(body), on_text, self.provider)
+        return ask_streamed(sent, built, request, progress, self.provider, self._failure)
 
     def ask(self, send: Callable[..., Any], read: Callable[[Any], T], timeout: float) -> T:
         """One request that is not streamed, and what `read` makes of its answer. `send`: of the SDK's
@@ -146,7 +135,7 @@ class OpenAIClient:
             failure = self._failure(error, opened, begun=False)
             if getattr(error, "status_code", None) == 404 and type(failure) is ProviderRejected:
                 failure = NotFoundThere(str(failure))
-        raise failure  # outside the handler, as above
+        raise failure  # outside the handler, as in `ask_streamed`
 
     def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
         """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""

@@ -34,9 +34,9 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from acta_engine.errors import ActaError, ProviderRejected, StreamBroken
+from acta_engine.errors import ActaError, ModelRefused, ProviderRejected, StreamBroken
 from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
-from acta_engine.models.calls import CallProgress, run_within
+from acta_engine.models.calls import CallProgress, ReplyBuilder, declined, run_within
 from acta_engine.models.errors import error_from_stream, name_in
 from acta_engine.models.model import (
     BackgroundCalls,
@@ -69,16 +69,12 @@ from acta_engine.models.wire import (
     body_size,
     cache_key,
     category_of,
-    estimate_tokens,
     joined,
     joined_exactly,
     json_text,
     parse_call,
     stop_reason,
-    token_usage,
-    told_tokens,
     turn_of,
-    utf8_size,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -138,6 +134,8 @@ class ResponsesInBackground:
             return self._create(request, timeout, reasoning=True)
         except ReasoningUnreadable:
             return self._create(request, timeout, reasoning=False)
+        except ModelRefused as refused:
+            return declined(refused)
 
     def result(self, response: BackgroundResponse, *, timeout: float) -> ModelReply | ActaError | None:
         return self._look(self._responses.retrieve, response, timeout)
@@ -438,21 +436,9 @@ class _Item:
         return "".join(self.pieces["refusal"])
 
 
-class ResponsesReplyBuilder:
-    """See `ReplyBuilder` in `calls.py`."""
-
-    def __init__(
-        self,
-        model: str,
-        request_bytes: Callable[[], int],
-        on_text: Callable[[str], None] | None = None,
-        provider: str = PROVIDER,
-    ) -> None:
-        self._provider = provider
-        self._model = model
-        self._request_bytes = request_bytes
-        self._on_text = on_text
-        self.size = 0
+class ResponsesReplyBuilder(ReplyBuilder):
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
         self._items: dict[int, _Item] = {}
         self._response: Any = None
 
@@ -525,20 +511,13 @@ class ResponsesReplyBuilder:
         )
 
     def _token_usage(self, items: list[_Item]) -> TokenUsage:
-        usage = self._response.usage
-        details = getattr(usage, "input_tokens_details", None)
         arguments = [
             json_text(item.completed.arguments)
             for item in items
             if item.type == "function_call" and item.completed is not None
         ]
-        size = utf8_size(*arguments, *(item.text for item in items), *_thinking(items))
-        return token_usage(
-            told_tokens(getattr(usage, "input_tokens", None)) or estimate_tokens(self._request_bytes()),
-            told_tokens(getattr(usage, "output_tokens", None)) or estimate_tokens(size),
-            told_tokens(getattr(details, "cached_tokens", None)),
-            told_tokens(getattr(details, "cache_write_tokens", None)),
-        )
+        said = [*arguments, *(item.text for item in items), *_thinking(items)]
+        return self._counted(self._response.usage, "input_tokens", "output_tokens", said)
 
     def _raw(self, items: list[_Item]) -> Any:
         """None: there is no reasoning to keep, or a part of it cannot be stored as it came. The API refuses the items

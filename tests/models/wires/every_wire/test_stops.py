@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import StreamBroken
+from acta_engine.models.model import TokenUsage
 from acta_engine.models.react import UNREADABLE, ReActModel
 from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
 from tests.models.wires.anthropic.event_stream import chunk
@@ -91,6 +92,33 @@ def test_a_refusal_has_the_category_that_its_provider_names(
     reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
 
     assert (reply.text, reply.stop, reply.category) == ("", "refusal", category)
+
+
+FILTERED = [
+    ("openai", {"code": "content_filter", "message": "The prompt was filtered."}),
+    (
+        "openai-responses",
+        {"code": "content_policy_violation", "message": "no", "type": "invalid_request_error"},
+    ),
+    (
+        "anthropic",
+        {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("wire", "error"), FILTERED)
+@pytest.mark.parametrize("status", [400, 200])
+def test_a_filter_that_is_reported_as_an_error_is_a_refusal(
+    wire: str, error: dict[str, str], status: int, server: FakeProvider
+) -> None:
+    body = json.dumps({"type": "error", "error": error}).encode()
+    server.queue(body, status=status, headers={"content-type": "application/json"})
+
+    reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.stop, reply.usage) == ("refusal", TokenUsage())
+    assert reply.category in ("content_filter", "content_policy_violation")
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "bedrock"])

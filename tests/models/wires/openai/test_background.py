@@ -241,6 +241,15 @@ def test_a_rotated_key_is_read_again_in_the_background_too() -> None:
         assert isinstance(reply, ModelReply)
 
 
+def test_a_request_that_the_filter_refuses_is_a_refusal() -> None:
+    with Odd("queued") as server:
+        server.method = "POST"
+        server.answer = Reply(400, b'{"error": {"code": "content_filter", "message": "no"}}', JSON)
+        reply = calls(server).start(request(model=MODEL), timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert (reply.stop, reply.category) == ("refusal", "content_filter")
+
+
 def test_a_model_that_nobody_may_ask_says_nothing_of_a_response() -> None:
     of = in_background(UnusableModel("openai", AwsDenied, "openai: the secret may not be read"))
     assert of is not None
