@@ -448,7 +448,8 @@ FILES = (
             "`application/octet-stream`: what the gateway reads as text (`text/…`, JSON, XML, JavaScript) is stored "
             "only if every byte has arrived, which `Content-Digest` always shows; otherwise the answer is 400. A form "
             "is 415. `If-None-Match: *` writes only a new file. `If-Match` with the `etag` of the current version (of "
-            "`versions=1`) replaces only what you have seen. Otherwise the answer is 412.",
+            "`versions=1`) replaces only what you have seen. Otherwise the answer is 412. "
+            "The answer has the path in its one spelling, which accents and spaces of other kinds do not change.",
         sends=BYTES,
         answers=(
             data("WrittenFile", says="The file existed; this is now its newest version."),

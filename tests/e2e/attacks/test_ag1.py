@@ -120,11 +120,16 @@ def test_names_of_files_are_others_words_in_listings_and_in_errors(stage: Stage,
     assert ORDER not in outside(missing)
 
 
-@pytest.mark.parametrize("raw", ["treasure%E2%80%AEtxt.exe", "trea%E2%80%8Bsure.txt", "tre%CC%81asure.txt"])
+@pytest.mark.parametrize(
+    "raw", ["treasure%E2%80%AEtxt.exe", "trea%E2%80%8Bsure.txt", "tre%E2%80%8Dasure.txt"]
+)
 def test_no_new_file_is_called_what_it_does_not_look_like(ann: Person, raw: str) -> None:
     answer = ann.http.put(f"/v1/files/{raw}", content=b"x")
     assert (answer.status_code, list(answer.json()["error"]["details"])) == (400, ["path"])
     assert ann.files() == set()
+    for looks_alike in ("tre%CC%81asure.txt", "tr%C3%A9asure.txt", "tr%C3%A9asure.txt%E2%80%8F%C2%A0"):
+        ann.http.put(f"/v1/files/{looks_alike}", content=b"x").raise_for_status()
+    assert ann.files() == {"tréasure.txt"}
 
 
 def test_what_a_page_had_written_into_the_plan_is_no_line_of_the_runtime_s(stage: Stage, ann: Person) -> None:

@@ -22,7 +22,7 @@ def test_a_tenant_is_backed_up_and_restored_into_another(
     deployed: Deployed, admit: Admit, ann: Person, behind: Behind, tmp_path: Path
 ) -> None:
     give_files(ann)
-    ann.put_file("می\u200cخ/100% ❤\ufe0f?.md".replace("?", "%3F"), "x")
+    ann.put_file("می\u200cخ/100% ❤\ufe0f%3F.md", "x")
     session = ann.finished(ann.start(GOAL)).session["session_id"]
     state, place = ("--state", str(deployed.state)), str(tmp_path / "backup")
     other = admit(tenant=f"{ann.tenant}-again")
