@@ -17,7 +17,7 @@ from acta_engine.app import App
 from acta_engine.clock import AGENT
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
-from acta_engine.models.providers import PROVIDERS
+from acta_engine.models.providers import MOST_OPENAI_TOOLS, PROVIDERS
 from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
 
@@ -25,6 +25,10 @@ WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short, whatever the agent says."""
 ABOUT_CALLS = ("approval_required", "error_recovery")
 NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
+TOO_MANY_TOOLS = (
+    f"There are {{}} tools, and the provider takes {MOST_OPENAI_TOOLS} in a request: the others are left out. Name "
+    "those that the agent needs in `tools`."
+)
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
@@ -81,9 +85,19 @@ def _agents(api: Api) -> Resource[AgentDefinition]:
 
 
 def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
-    """For each agent, a sentence about each tool that it names and that was deleted since."""
+    """For each agent, a sentence about each tool that it names and that was deleted since, or about too many tools."""
     known = api.app.current_registry.specs(api.caller.tenant, "")
-    return [[TOOL_GONE.format(name) for name in agent.tools if name not in known] for agent in found]
+    return [
+        [TOO_MANY_TOOLS.format(len(known))]
+        if not agent.tools and _speaks_openai(api, agent) and len(known) > MOST_OPENAI_TOOLS
+        else [TOOL_GONE.format(name) for name in agent.tools if name not in known]
+        for agent in found
+    ]
+
+
+def _speaks_openai(api: Api, agent: AgentDefinition) -> bool:
+    provider = agent.provider or api.app.settings.provider
+    return bool(provider) and PROVIDERS[provider].api in ("responses", "chat")
 
 
 def list_agents(

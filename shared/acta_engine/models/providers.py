@@ -58,6 +58,8 @@ responses  OpenAI's Responses API (`openai/`); at another server than OpenAI's o
 chat       Chat Completions of an OpenAI-compatible server
 offline    no network: the rule-based stand-in
 """
+MOST_OPENAI_TOOLS = 128
+"""Of one request to OpenAI, or to a server that speaks its protocols (ADR 182)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

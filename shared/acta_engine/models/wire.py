@@ -34,6 +34,7 @@ from acta_engine.models.model import (
     StopReason,
     TokenUsage,
 )
+from acta_engine.models.providers import MOST_OPENAI_TOOLS
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object, parse_value
 from acta_engine.untrusted.schemas import modern
 
@@ -133,7 +134,9 @@ class ToolRules(NamedTuple):
 
 
 CLAUDE_TOOLS = ToolRules(("anyOf", "oneOf", "allOf"), plain_names=True)
-OPENAI_TOOLS = ToolRules(("anyOf", "oneOf", "allOf", "enum", "not"), plain_schemas=True, most=128)
+OPENAI_TOOLS = ToolRules(
+    ("anyOf", "oneOf", "allOf", "enum", "not"), plain_schemas=True, most=MOST_OPENAI_TOOLS
+)
 
 
 class _Wired(NamedTuple):
@@ -146,19 +149,30 @@ class _Wired(NamedTuple):
 
 def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedTool, ...]:
     """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. It gets
-    the first of too many tools.
+    the first of too many tools, and none whose schema is wrong.
     """
-    return tuple(_wire_tool(tool, rules) for tool in tools[: rules.most])
+    wired = (_wire_tool(tool, rules) for tool in tools)
+    return tuple(tool for tool in wired if tool is not None)[: rules.most]
 
 
-def _wire_tool(tool: OfferedTool, rules: ToolRules) -> OfferedTool:
-    wired = _wired(json.dumps(tool.input_schema), rules)
+def _wire_tool(tool: OfferedTool, rules: ToolRules) -> OfferedTool | None:
+    try:
+        wired = _wired(json.dumps(tool.input_schema), rules)
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ):  # no check lets it in, but a restored table may
+        return None
     return tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
 
 
 def with_own_names(reply: ModelReply, tools: Sequence[OfferedTool], rules: ToolRules) -> ModelReply:
     """The reply with the properties' own names in its calls. A model may also use these itself."""
-    names = {tool.name: _wired(json.dumps(tool.input_schema), rules).names for tool in tools}
+    called = {call.name for call in reply.calls}
+    offered = [tool for tool in tools if tool.name in called and _wire_tool(tool, rules) is not None]
+    names = {tool.name: _wired(json.dumps(tool.input_schema), rules).names for tool in offered}
     calls = [call._replace(input=_own_names(call.input, names.get(call.name, {}))) for call in reply.calls]
     return reply._replace(calls=tuple(calls))
 

@@ -527,7 +527,9 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
     if not errors:
         return
     problems = problems_of(errors, OTHERS_INPUT if isinstance(spec, McpTool) else INPUT)
-    raise ToolInputInvalid(f"the input does not fit {spec.name}: {problems}. {_fields(spec.input_schema)}")
+    raise ToolInputInvalid(
+        f"the input does not fit {spec.name}: {problems}. {_fields(modern(spec.input_schema))}"
+    )
 
 
 def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":

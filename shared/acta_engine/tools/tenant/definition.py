@@ -98,6 +98,7 @@ def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) ->
     """
     if not isinstance(config, HttpConfig):
         return
+    schema = modern(schema)
     problems = check_parameters(config, schema)
     if problems:
         raise Unusable(problems)

@@ -198,6 +198,19 @@ def test_a_reference_at_the_top_is_what_it_leads_to() -> None:
         }  # fmt: skip
 
 
+def test_a_stored_schema_that_is_wrong_leaves_out_its_tool_and_no_other() -> None:
+    wrong: list[Any] = [
+        {"required": True},
+        {"properties": 3},
+        {"properties": {"a": {"anyOf": 3, "properties": []}}},
+    ]
+    tools = [*(OfferedTool("wrong", "d", schema) for schema in wrong), OfferedTool("right", "d", {})]
+    for rules in (CLAUDE_TOOLS, OPENAI_TOOLS):
+        assert "right" in [one.name for one in wire_tools(tools, rules)]
+    reply = ModelReply("", (RequestedCall("wrong", {}),), "tools", TokenUsage())
+    assert with_own_names(reply, tools, CLAUDE_TOOLS).calls == reply.calls
+
+
 def test_of_more_tools_than_openai_takes_it_gets_the_first_and_claude_gets_all() -> None:
     tools = tuple(OfferedTool(f"t{number}", "d", {"type": "object"}) for number in range(201))
     assert [one.name for one in wire_tools(tools, OPENAI_TOOLS)] == [f"t{number}" for number in range(128)]
