@@ -130,6 +130,63 @@ def test_words_without_a_marker_and_tags_are_shown_to_the_letter(text: str) -> N
     assert for_people(f"GOAL_COMPLETE\n{text}").strip("\ufeff \n\r") == text.strip("\ufeff \n\r")
 
 
+BEFORE = [
+    "",
+    "\ufeff",
+    "\xa0\n",
+    "<think>GOAL_COMPLETE?</think>",
+    "<think>\na\n</think>\n\n",
+    "a\n</think>\n",
+    "All done.\n\n",
+]
+MARKS = [
+    "{}",
+    "**{}**",
+    "__{}__",
+    "***{}***",
+    "`{}`",
+    "'{}'",
+    "«{}»",
+    "# {}",
+    "### **{}**",
+    "[{}]",
+    "{}:",
+    "**{}.**",
+    "🎉 {}",
+]
+
+
+@given(
+    st.sampled_from(BEFORE),
+    st.sampled_from(MARKS),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+    st.text(max_size=40),
+)
+def test_the_words_after_a_marker_are_the_answer_to_the_letter(
+    before: str, mark: str, end: str, words: str
+) -> None:
+    words = f"= {words} ="
+    text = before + mark.format("GOAL_COMPLETE") + end + words
+    assert (for_people(text), claims_completion(text)) == (words, True)
+
+
+@given(
+    st.sampled_from(MARKS),
+    st.sampled_from(["is what I say", "will follow", "when it is done", "means the end"]),
+)
+def test_no_spelling_of_the_marker_makes_a_sentence_a_claim(mark: str, rest: str) -> None:
+    word = mark.format("GOAL_COMPLETE")
+    for text in (f"I say {word} when it is done.", f"Not yet {word}", f"The word:\n{word}", f"> {word}\n> 4"):
+        assert not claims_completion(text)
+    if not word.endswith(":") and "." not in word:
+        assert not claims_completion(f"{word} {rest}")
+
+
+def test_a_reply_without_words_shows_what_was_thought() -> None:
+    assert for_people("<think>Look first.</think>\n") == "<think>Look first.</think>"
+    assert for_people("<think>Look first.</think>\nGOAL_COMPLETE") == ""
+
+
 def test_tags_in_prose_are_prose() -> None:
     for text in (
         "Close it with </think> and go on.",

@@ -79,8 +79,11 @@ def claims_completion(text: str) -> bool:
 
 
 def for_people(reply: str) -> str:
-    """A reply as people see it: without its reasoning and its marker, else to the letter."""
-    return said(reply).words
+    """A reply as people see it: without its reasoning and its marker, else to the letter. If it has no words, they see
+    what the model thought.
+    """
+    found = said(reply)
+    return found.words if found.words or found.marker else found.reasoning
 
 
 def without_marker(text: str) -> str:

@@ -1,11 +1,13 @@
 """What every model returns. The server is llmock, which is not ours."""
 
+import json
 from typing import Any
 
 import pytest
 from llmock.scenarios import Reply, ToolCall
 
 from acta_engine.models.model import Model
+from acta_engine.models.wire import parse_call
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract
@@ -37,6 +39,34 @@ def test_a_tool_call_comes_back_with_its_input(model: Model, llmock: Any) -> Non
     assert [c.name for c in reply.calls] == ["read_file"]
     assert reply.calls[0].input == {"path": "notes and more.md", "deep": {"list": [1, None, "ä"]}}
     assert reply.stop == "tools"
+
+
+def test_numbers_of_a_call_keep_every_digit(model: Model, llmock: Any) -> None:
+    numbers = {
+        "id": 2**53 + 1,
+        "big": 10**40 + 1,
+        "rate": -0.0,
+        "large": 1e22,
+        "small": 5e-324,
+        "sum": 0.1 + 0.2,
+    }
+    llmock.call_tool("pay", numbers)
+
+    reply = model.complete(request(), timeout=TIMEOUT)
+
+    assert json.dumps(reply.calls[0].input) == json.dumps(numbers)
+
+
+@pytest.mark.parametrize(
+    "number", ["12345678901234567890.123456789", "9007199254740993.0", "1e400", "-1e-400", "NaN"]
+)
+def test_a_number_that_cannot_be_kept_is_no_input_and_the_model_is_told_how_to_send_it(number: str) -> None:
+    call = parse_call("pay", f'{{"amount": {number}}}', cut=False)
+
+    assert call.input is None
+    assert call.malformed is not None
+    assert number in call.malformed
+    assert parse_call("pay", f'{{"amount": "{number}"}}', cut=False).input == {"amount": number}
 
 
 def test_parallel_calls_come_back_in_the_models_order(model: Model, llmock: Any) -> None:
