@@ -348,7 +348,7 @@ class SessionsForgotten(NotReached):
         self.refused = refused
 
 
-class NewSession(McpFailed):
+class CursorLost(McpFailed):
     """There is another session, in which cursors of the former one mean nothing."""
 
 
@@ -405,7 +405,7 @@ class McpExchange:
                 self._send("DELETE", self._session_headers(), None, status_only=True)
 
     def request(self, call: RpcCall) -> Message:
-        """The result. Raises McpFailed, and NewSession for a page if its cursor belongs to a session that is lost."""
+        """The result. Raises McpFailed, and CursorLost for a page if its cursor belongs to a session that is lost."""
         if self._version:
             return self._in_session(call)
         era = self._eras.of(self._url)
@@ -456,7 +456,7 @@ class McpExchange:
                     raise SessionsForgotten(refused) from None
             self._begin_session()
             if "cursor" in call.params:
-                raise NewSession
+                raise CursorLost
 
     def _begin_session(self) -> None:
         """Raises McpFailed: NotReached where no answer or none that can be used has come, as no call was sent."""

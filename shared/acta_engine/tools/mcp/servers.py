@@ -31,11 +31,11 @@ from acta_engine.tools.mcp.exchange import (
     TASKS,
     Authorize,
     BadHeaders,
+    CursorLost,
     Eras,
     HttpRefused,
     McpExchange,
     McpFailed,
-    NewSession,
     NotAnswered,
     NotReached,
     NotUnderstood,
@@ -158,12 +158,12 @@ def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
     Raises McpFailed where there is nothing.
     """
     while True:
-        with suppress(NewSession):
+        with suppress(CursorLost):
             return _pages(exchange, check)
 
 
 def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
-    """Raises McpFailed where there is no first page, and NewSession."""
+    """Raises McpFailed where there is no first page, and CursorLost."""
     said: dict[str, Mapping[str, Any] | LeftOut] = {}
     fresh, cursors, room = float(MAX_FRESH_SECONDS), [""], MAX_LISTING_BYTES
     for number in range(1, MAX_PAGES + 1):
@@ -172,7 +172,7 @@ def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
             page = exchange.request(RpcCall(LIST_TOOLS, params, read=read_tools_apart))
             if not isinstance(page.get("tools"), list):
                 raise NotUnderstood("listed no tools")
-        except NewSession:
+        except CursorLost:
             raise
         except McpFailed as failed:
             if number == 1:
