@@ -217,3 +217,16 @@ def test_a_server_that_answers_before_it_has_read_everything_is_heard() -> None:
         target = Target("http", "127.0.0.1", listening.getsockname()[1], "/", "127.0.0.1")
         answer = exchange(target, "POST", {}, b"x" * 1_000, 10)
     assert (answer.status, answer.body) == (413, b"too much")
+
+
+@pytest.mark.parametrize("interim", ["103 Early Hints", "102 Processing", "100 Continue", "199 Odd"])
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("status_only", [True, False])
+def test_the_answer_is_the_one_after_those_that_announce_it(
+    sink: Sink, interim: str, times: int, status_only: bool
+) -> None:
+    announced = wire(b"", "Link: </a.css>; rel=preload", "Content-Length: 9", status=interim) * times
+    final = wire(b"no", "Content-Length: 2", "X-Kind: last", status="409 Conflict")
+    answer = ask(sink, Reply(wire=announced + final), status_only=status_only)
+    assert (answer.status, answer.body) == (409, b"" if status_only else b"no")
+    assert answer.headers == {"content-length": "2", "x-kind": "last"}

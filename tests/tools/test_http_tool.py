@@ -332,6 +332,21 @@ def test_a_redirect_to_anywhere_else_is_not_followed(sink: Sink, location: str) 
     assert len(sink.heard) == 1
 
 
+@pytest.mark.parametrize(
+    ("location", "path"),
+    [
+        ("/größe/may report.csv", "/gr%C3%B6%C3%9Fe/may%20report.csv"),
+        ("/%C3%A9?q=a+b&r=東", "/%C3%A9?q=a+b&r=%E6%9D%B1"),
+        ("next page", "/next%20page"),
+    ],
+)
+def test_a_redirect_may_name_its_place_without_escapes(sink: Sink, location: str, path: str) -> None:
+    head = f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
+    sink.replies["/a"] = Reply(wire=head.encode())
+    run(sink.url("/a"), sink, method="GET", effect="read")
+    assert [heard.path for heard in sink.heard] == ["/a", path]
+
+
 def test_another_port_of_the_same_machine_is_another_place(sink: Sink, other: Sink) -> None:
     sink.replies["/a"] = Reply(302, headers={"Location": other.url("/")})
     with pytest.raises(ToolFailed):

@@ -126,6 +126,9 @@ def exchange(
         with suppress(BrokenPipeError):  # a server that refuses a request may answer before it has read it
             connection.request(method, target.path, body, {"Host": _host(target), **headers})
         response.begin()
+        while 100 <= response.status < 200:  # it announces the answer, which comes next (RFC 9110, 15.2)
+            response.headers = None  # type: ignore[assignment]
+            response.begin()
         answer = _read(response, watch, most, status_only=status_only)
     except (OSError, ValueError, http.client.HTTPException) as error:
         # `status` is a text until the first line of the answer has come

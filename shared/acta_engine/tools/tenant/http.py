@@ -7,8 +7,9 @@ redirect of such a request nobody knows whether it had its effect: the first ser
 import json
 import time
 from collections.abc import Mapping
+from string import punctuation
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import quote, urldefrag, urljoin
 
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
 from acta_engine.errors import ToolFailed, ToolUnanswered
@@ -169,7 +170,9 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials
 
 def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str) -> str:
     try:
-        return urldefrag(urljoin(url, location)).url
+        # Many servers write a name with spaces or in UTF-8 here; each character of a header is one byte.
+        escaped = quote(location, safe=punctuation, encoding="latin-1")
+        return urldefrag(urljoin(url, escaped)).url
     except ValueError:
         _raise_if(in_doubt)
         raise ToolFailed(
