@@ -169,6 +169,45 @@ def test_what_was_read_and_is_written_again_has_the_same_bytes(content: str, cod
         assert ("as before" in said) == (codec != "utf-8")
 
 
+@pytest.mark.parametrize(
+    ("before", "content", "codec"),
+    [
+        ("", '<?xml version="1.0" encoding="ISO-8859-1"?><a>grün</a>', "cp1252"),
+        ("", "# -*- coding: koi8-r -*-\nx = 'Привет'\n", "koi8-r"),
+        ("", '<?xml version="1.0" encoding="UTF-8"?><a>grün</a>', "utf-8"),
+        (
+            '<?xml version="1.0" encoding="ISO-8859-1"?><a>grün</a>',
+            "<?xml version='1.0' encoding='UTF-8'?>ü",
+            "utf-8",
+        ),
+        ("grün\n", "<html><meta charset=utf-8><p>grün", "utf-8"),
+        ("grün\n", "<html><meta charset=windows-1250><p>žluť", "cp1250"),
+        ("<meta charset=iso-8859-1>grün", "<meta charset=iso-8859-1>größer", "cp1252"),
+    ],
+)
+def test_what_is_written_is_in_the_encoding_that_it_names_of_itself(
+    before: str, content: str, codec: str
+) -> None:
+    desk, replaces = Desk(), {}
+    if before:
+        desk.files.write("acme", "a.xml", before.encode("cp1252"))
+        seeing(desk, "a.xml")
+        replaces = {"replace": True}
+    said = desk.run("create_file", path="a.xml", content=content, **replaces)
+    assert desk.files.read("acme", "a.xml") == content.encode(codec)
+    assert desk.run("read_file", path="a.xml") == content
+    assert said.endswith("as it says of itself.") == (codec != "utf-8")
+
+
+def test_what_the_encoding_that_a_text_names_of_itself_lacks_is_refused() -> None:
+    desk = Desk()
+    said = desk.fails("create_file", path="a.xml", content='<?xml encoding="ISO-8859-1"?>\n<a>Žluť</a>')
+    assert said == (
+        "the content says of itself that it is in windows-1252, which has no ť. Let it say UTF-8 instead."
+    )
+    assert desk.run("list_files") == "No files in /."
+
+
 def test_what_the_encoding_of_a_replaced_file_lacks_is_refused_and_nothing_is_lost() -> None:
     desk, data = Desk(), "Größe;3\n".encode("cp1252")
     desk.files.write("acme", "x.csv", data)

@@ -82,6 +82,9 @@ TEXTS = {
     "KOI8-R": [
         "Привет, мир", "привет", "Имя;Цена\nХлеб;30\n", "Съешь ещё этих мягких французских булок", "ПРИВЕТ МИР",
     ],
+    "KOI8-U": [
+        "Привіт, як справи?", "Їжак і ґанок; Київ",
+    ],
     "IBM866": [
         "Привет, мир. Как дела?", "Имя;Цена\nХлеб;30\n",
     ],
@@ -276,3 +279,63 @@ def test_someone_who_knows_better_may_name_the_encoding() -> None:
 def test_a_guess_that_no_candidate_deserves_is_not_made() -> None:
     with pytest.raises(NotText, match="could not be guessed"):
         decoded("สวัสดีชาวโลก ยินดีต้อนรับ\n".encode("cp874") * (MANY // 20))
+
+
+@pytest.mark.parametrize("text", ["caf\udce9.txt", '{"a": "\ud83d"}', "\ude00\ud83d " * 40, "Größe \udfff"])
+@pytest.mark.parametrize("label", ["", "utf-8"])
+def test_halves_of_surrogate_pairs_are_escaped_and_nothing_else_changes(text: str, label: str) -> None:
+    escaped = text.encode("utf-8", "backslashreplace").decode()
+    assert decoded(text.encode("utf-8", "surrogatepass"), label) == DecodedText(escaped)
+    for mark, name in MARKS:
+        data = mark + text[:9].encode(codec_of(name), "surrogatepass")
+        assert decoded_as(data, name).text == text[:9].encode("utf-8", "backslashreplace").decode()
+
+
+@pytest.mark.parametrize(("mark", "name"), MARKS)
+def test_a_half_behind_a_byte_order_mark_is_escaped_too(mark: bytes, name: str) -> None:
+    data = mark + "one\udce9 name".encode(codec_of(name), "surrogatepass")
+    assert (decoded(data).text, decoded(data).mark) == ("one\\udce9 name", mark)
+
+
+def test_a_pair_that_was_written_as_two_halves_is_joined() -> None:
+    assert decoded(b"smile: \xed\xa0\xbd\xed\xb8\x80") == DecodedText("smile: 😀")
+
+
+@pytest.mark.parametrize("many", [5, 30_000])
+def test_a_few_foreign_bytes_in_much_utf_8_make_no_other_encoding_of_it(many: int) -> None:
+    data = "Zürich größer\n".encode() * many + "Köln\n".encode("cp1252") + b"ok\n" * 99
+    read = decoded(data)
+    assert (read.encoding, read.text.count("größer"), read.text.count("�")) == ("UTF-8", many, 1)
+    assert (
+        read.note
+        == "[read as UTF-8, which is a guess; U+FFFD stands 1 times for bytes that are not valid in it]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("cp850", "cp850", "Größe; Straße; 5 ½"),
+        ("IBM437", "cp437", "Größe ─┐ ½"),
+        ("IBM852", "cp852", "Žluťoučký kůň"),
+        ("cp037", "cp037", "HELLO, WORLD 123"),
+        ("utf-32be", "utf_32_be", "Größe 東京"),
+    ],
+)
+def test_encodings_that_only_older_programs_write_are_known_by_name(
+    label: str, codec: str, text: str
+) -> None:
+    assert decoded(text.encode(codec), label).text == text
+    assert decoded_as(text.encode(codec), label).text == text
+
+
+def test_who_asks_for_utf_16_need_not_know_the_order_of_its_bytes() -> None:
+    data = b"\xfe\xff" + "Größe".encode("utf-16-be")
+    assert decoded_as(data, "utf-16") == DecodedText("Größe", "UTF-16BE", "as asked", b"\xfe\xff")
+
+
+def test_mail_in_japanese_is_not_shown_as_its_escapes() -> None:
+    text = "Subject: お知らせ\n\n日本語のメールです。\n"
+    assert decoded(text.encode("iso2022_jp")) == DecodedText(text, "ISO-2022-JP", "which is a guess")
+    for terminal in ("\x1b(B\x1b[m ok\n", "\x1b[31mred\x1b[0m", "cost \x1b$B", "\x1b$B?\x1b(B"):
+        assert decoded(terminal.encode()).text == terminal

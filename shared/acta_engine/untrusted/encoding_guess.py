@@ -191,6 +191,7 @@ CANDIDATES: dict[str, Weigh] = {
     "windows-1250": _scaled(_by_words(_latin(EASTERN)), 0.97),
     "windows-1251": _by_words(_cyrillic, symbol=0.5),
     "KOI8-R": _by_words(_cyrillic, symbol=0.5),
+    "KOI8-U": _by_words(_cyrillic, symbol=0.5),
     "IBM866": _scaled(_by_words(_cyrillic, symbol=0.5), 0.95),
     "Shift_JIS": _by_rarity(*_OF_JAPANESE, (HALF_WIDTH, 0.45)),
     "EUC-JP": _by_rarity(*_OF_JAPANESE),

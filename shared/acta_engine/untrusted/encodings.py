@@ -15,6 +15,8 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import NamedTuple
 
+from acta_engine.untrusted.visible import well_formed
+
 
 class NotText(ValueError):
     """The message is what the bytes are, such as `a PNG image`."""
@@ -48,7 +50,13 @@ class DecodedText(NamedTuple):
 
 
 LOST = "\ufffd"
-MARKS = ((b"\xef\xbb\xbf", "UTF-8"), (b"\xff\xfe", "UTF-16LE"), (b"\xfe\xff", "UTF-16BE"))
+MARKS = (
+    (b"\xef\xbb\xbf", "UTF-8"),
+    (b"\xff\xfe\0\0", "UTF-32LE"),
+    (b"\0\0\xfe\xff", "UTF-32BE"),
+    (b"\xff\xfe", "UTF-16LE"),
+    (b"\xfe\xff", "UTF-16BE"),
+)
 BY_MARK = "as its byte order mark says; the mark is not shown"
 BY_ITSELF = "as it says of itself"
 GUESSED = "which is a guess"
@@ -82,9 +90,16 @@ ENCODINGS: Mapping[str, str] = {
     "ISO-2022-JP": "iso2022_jp",
     "Shift_JIS": "cp932 shift_jis windows_31j x_sjis",
     "EUC-KR": "cp949 euc_kr cseuckr csksc56011987 iso_ir_149 ks_c_5601_1989 ksc_5601 windows_949",
+    "UTF-32LE": "utf_32_le utf_32",
+    "UTF-32BE": "utf_32_be",
+    **{
+        f"IBM{n}": f"cp{n}"
+        for n in ("037", 437, 500, 737, 775, 850, 852, 855, 857, 858, 860, 861, 862, 863, 864, 865, 869)
+    },
 }
 """By name: first Python's codec, which takes all that the standard's does, then other names and labels that Python does
-not know. `hz` and `iso-2022-kr` are missing, as the standard lets nobody read them.
+not know. `hz` and `iso-2022-kr` are missing, as the standard lets nobody read them. The last ones are not the
+standard's: spreadsheets still write the code pages of DOS, and mainframes their own.
 """
 MAX_LABEL_CHARS = 60
 LABELS = {label: name for name, labels in ENCODINGS.items() for label in labels.split()}
@@ -139,8 +154,8 @@ def decoded(data: bytes, label: str = "") -> DecodedText:
     for mark, name in MARKS:
         if data.startswith(mark):
             text = data[len(mark) :].decode(codec_of(name), "replace")
-            if text.count(LOST) <= 1 + len(text) // 100:
-                return DecodedText(text, name, BY_MARK, mark)
+            if text.count(LOST) <= 3 + len(text) // 100:
+                return DecodedText(_with_halves(data[len(mark) :], name), name, BY_MARK, mark)
     plain = _plain(data)
     if plain is None:
         for offset, magic, kind in KINDS:
@@ -155,7 +170,10 @@ def decoded(data: bytes, label: str = "") -> DecodedText:
         declared = _strictly(data, name)
         if declared is not None:
             return DecodedText(declared, name, how if name != "UTF-8" else "")
-    return DecodedText(plain) if plain is not None else _guessed(data, given)
+    if plain is None:
+        return _guessed(data, given)
+    mail = _strictly(data, "ISO-2022-JP") if b"\x1b$B" in data and b"\x1b(" in data else None
+    return DecodedText(plain) if mail is None else DecodedText(mail, "ISO-2022-JP", GUESSED)
 
 
 def decoded_as(data: bytes, label: str) -> DecodedText:
@@ -163,10 +181,18 @@ def decoded_as(data: bytes, label: str) -> DecodedText:
     name = named(label)
     if not name:
         raise NotText(
-            f"not read: {label[:MAX_LABEL_CHARS]!a} is no encoding of the WHATWG standard, such as windows-1250"
+            f"not read: {label[:MAX_LABEL_CHARS]!a} is no encoding that is known here, such as windows-1250"
         )
-    mark = next((mark for mark, of in MARKS if of == name and data.startswith(mark)), b"")
-    return DecodedText(data[len(mark) :].decode(codec_of(name), "replace"), name, "as asked", mark)
+    # who says UTF-16 may not know the order of its bytes, which a mark tells
+    marks = ((mark, of) for mark, of in MARKS if data.startswith(mark) and of[:6] == name[:6])
+    mark, name = next(marks, (b"", name))
+    return DecodedText(_with_halves(data[len(mark) :], name), name, "as asked", mark)
+
+
+def own_encoding(text: str) -> str:
+    """The encoding that a text names of itself, where its bytes can be in that; empty: it names none, or UTF-16."""
+    name = named(_own_label(text[:LOOKED_AT].encode("utf-8", "replace")))
+    return "" if name.startswith(("UTF-16", "UTF-32")) else name
 
 
 def label_in(content_type: str) -> str:
@@ -211,10 +237,20 @@ def _strictly(data: bytes, name: str) -> str | None:
         return None
     big = name == "UTF-16LE" and data[:1] == b"\0"  # the label `utf-16` says nothing of the order
     try:
-        text = data.decode(codec_of("UTF-16BE" if big else name))
+        # Programs whose texts are UTF-16 inside write halves of surrogate pairs into UTF-8, too.
+        errors = "surrogatepass" if name == "UTF-8" else "strict"
+        text = well_formed(data.decode(codec_of("UTF-16BE" if big else name), errors))
     except UnicodeDecodeError:
         return None
     return None if _is_binary(text) else text
+
+
+def _with_halves(data: bytes, name: str) -> str:
+    """The text with U+FFFD for what is not valid. If only halves of surrogate pairs are not, these are escaped."""
+    try:
+        return well_formed(data.decode(codec_of(name), "surrogatepass"))
+    except UnicodeDecodeError:
+        return data.decode(codec_of(name), "replace")
 
 
 def _has_narrow_characters(data: bytes) -> bool:
@@ -239,11 +275,12 @@ def _guessed(data: bytes, given: str) -> DecodedText:
         valid = _strictly(data, "UTF-8")
         if valid is not None:
             return DecodedText(valid)
-        name = best_guess(data)
-    if given:  # it may be what it was labelled as, but for a few bytes
-        text = data.decode(codec_of(given), "replace")
+    # it may be what it was labelled as, or UTF-8, but for a few bytes wherever they stand
+    for likely, how in (given, "as it is labelled"), ("" if name else "UTF-8", GUESSED):
+        text = data.decode(codec_of(likely), "replace") if likely else ""
         if text.count(LOST) * 10 < sum(char > "\x7f" for char in text) and not _is_binary(text):
-            return DecodedText(text, given, "as it is labelled")
+            return DecodedText(text, likely, how)
+    name = name or best_guess(data)
     if name is not None:
         text = data.decode(codec_of(name), "replace")
         if text.count(LOST) <= 1 + len(text) // 20 and not _is_binary(text):

@@ -8,7 +8,14 @@ from acta_engine.errors import ToolFailed
 from acta_engine.files.store import FileChanged, FileExists, FileInfo, FileMissing, FileStore
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, FileArgument, fields, text
-from acta_engine.untrusted.encodings import DecodedText, NotText, decoded, decoded_as
+from acta_engine.untrusted.encodings import (
+    BY_ITSELF,
+    DecodedText,
+    NotText,
+    decoded,
+    decoded_as,
+    own_encoding,
+)
 from acta_engine.untrusted.path import (
     PRIVATE,
     PathRefused,
@@ -60,13 +67,18 @@ def create_file(call: BuiltinCall) -> str:
         raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
     seen, is_new = call.seen_etag if replaces else "", True  # a person has approved that
     before = _replaced(call, path) if seen != "" else DecodedText("")
+    own = own_encoding(content)
+    if own not in ("", before.encoding):  # programs that open the file believe what it says of itself
+        before = DecodedText("", own, BY_ITSELF)
     try:
         data = before.encode(content)
     except UnicodeEncodeError as lacking:
         char = visible(content[lacking.start])
         raise ToolFailed(
-            f"{clipped_name(path)} is in {before.encoding}, which has no {char}. Leave such characters out, or write "
-            "the text under another path, where it is stored in UTF-8."
+            f"the content says of itself that it is in {own}, which has no {char}. Let it say UTF-8 instead."
+            if own
+            else f"{clipped_name(path)} is in {before.encoding}, which has no {char}. Leave such characters out, or "
+            "write the text under another path, where it is stored in UTF-8."
         ) from None
     if len(data) > call.reach.max_file_bytes:
         raise ToolFailed(
@@ -90,11 +102,8 @@ def create_file(call: BuiltinCall) -> str:
             f"there is a file {clipped_name(path)} already. Choose another path, or call create_file with replace "
             "true: then a person is asked before the file is replaced."
         ) from None
-    kept = (
-        f" It is in {before.encoding}{' with a byte order mark' * bool(before.mark)}, as before."
-        if data != plain
-        else ""
-    )
+    marked, why = " with a byte order mark" * bool(before.mark), BY_ITSELF if own else "as before"
+    kept = f" It is in {before.encoding}{marked}, {why}." if data != plain else ""
     return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}.{kept}"
 
 
