@@ -11,8 +11,7 @@ from botocore.parsers import ResponseParserError
 
 from acta.testing.memory.clock import FakeClock
 from acta_engine.aws.clients import Service, make_client
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta_engine.errors import AwsDenied, PoisonedSession, StoreThrottled, StoreUnavailable
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.stores.backends import Aws, aws_stores
@@ -62,7 +61,7 @@ def cancelled(*reasons: str) -> ClientError:
         (refusal("Whatever", status=503), StoreUnavailable),
         (ReadTimeoutError(endpoint_url="http://x"), StoreUnavailable),
         (ResponseParserError("invalid XML received"), StoreUnavailable),
-        (refusal("ValidationException"), AwsRefused),
+        (refusal("ValidationException"), PoisonedSession),
         (refusal("AccessDeniedException", status=400), AwsDenied),
         (refusal("AccessDenied", status=403), AwsDenied),
         (refusal("KMSAccessDeniedException", status=400), AwsDenied),
@@ -84,7 +83,7 @@ def test_a_put_s_error_says_who_is_to_react(error: Exception, seen: type[Excepti
         (cancelled("None", "TransactionConflict", "None"), NumberTaken),
         (cancelled("None", "ThrottlingError", "None"), StoreThrottled),
         (cancelled("ThrottlingError", "ConditionalCheckFailed", "None"), KeyTaken),
-        (cancelled("None", "ValidationError", "None"), AwsRefused),
+        (cancelled("None", "ValidationError", "None"), PoisonedSession),
         (refusal("TransactionInProgressException"), NumberTaken),
         (refusal("InternalServerError", status=500), StoreUnavailable),
     ],

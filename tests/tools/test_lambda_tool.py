@@ -153,6 +153,9 @@ EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
     ("error", "told"),
     [
         (refusal("TooManyRequestsException", 429), FunctionUnavailable),
+        (refusal("ENILimitReachedException", 502), FunctionUnavailable),
+        (refusal("ResourceNotReadyException", 502), FunctionUnavailable),
+        (refusal("SnapStartNotReadyException", 409), FunctionUnavailable),
         (refusal("AccessDeniedException", 403), AwsDenied),
         (EndpointConnectionError(endpoint_url="http://lambda"), FunctionUnavailable),
         (ConnectTimeoutError(endpoint_url="http://lambda"), FunctionUnavailable),

@@ -16,7 +16,10 @@ THROTTLED = frozenset({
     "LimitExceededException", "ProvisionedThroughputExceeded", "ProvisionedThroughputExceededException",
     "RequestLimitExceeded", "SlowDown", "ThrottledException", "Throttling", "ThrottlingError",
     "ThrottlingException", "TooManyRequests", "TooManyRequestsException", "ExecutionLimitExceeded",
+    "EC2ThrottledException", "ENILimitReachedException", "ResourceNotReadyException", "SnapStartNotReadyException",
+    "SubnetIPAddressLimitReachedException",
 })  # fmt: skip
+"""The last five are Lambda's, where a function cannot be started at present (Lambda API Reference, Invoke)."""
 UNAVAILABLE = frozenset({
     "InternalError", "InternalFailure", "InternalServerError", "RequestTimeout", "RequestTimeoutException",
     "ServiceUnavailable", "ServiceUnavailableException",
