@@ -281,7 +281,7 @@ def asks(schema: Any, message: str = "Which?") -> dict[str, Any]:
         asks({"type": "object", "properties": {"a": nested(300)}}),
         asks({"type": "object", "properties": {"a": {"type": "number", "maximum": float("inf")}}}),
         {"resultType": ["complete"], "content": []},
-        {"resultType": "complete", "content": [], "structuredContent": nested(300)},
+        {"resultType": "complete", "content": nested(300)},
         {"rpc_error": {"code": -32000, "message": "x", "data": nested(300)}},
     ],
 )

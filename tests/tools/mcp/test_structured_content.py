@@ -1,5 +1,6 @@
 """What a server says that a tool gives (`outputSchema`) is compared with what it gives."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +30,32 @@ def test_numbers_of_content_keep_their_digits() -> None:
     written = '{"structuredContent": {"total": 12345678901234567890.123456789, "id": 9007199254740993, "rate": 1.50}}'
     told = '{"total": 12345678901234567890.123456789, "id": 9007199254740993, "rate": 1.50}'
     assert text_of(json_object(written)) == told
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), 10**400, [[[0]]], {"a": '}\\"{ NaN'}])
+@pytest.mark.parametrize("effect", ["read", "once"])
+@pytest.mark.parametrize("as_events", [False, True])
+@pytest.mark.parametrize("schema", [None, COUNT])
+def test_content_that_could_not_be_stored_is_told_as_it_was_written_and_the_call_has_run(
+    value: Any, effect: str, as_events: bool, schema: Any
+) -> None:
+    deep: Any = 1
+    for _ in range(150):
+        deep = [deep]
+    content = {"count": float("nan"), "value": value, "deep": deep}
+    described = SEARCH if schema is None else {**SEARCH, "outputSchema": schema}
+    with McpSink([described], as_events=as_events) as server:
+        server.called = lambda params: text("found", structuredContent=content)
+        tool = confirmed(described, server.url("/mcp"), read=effect == "read")
+        assert Worker(server).call(tool).text == f"found\n{json.dumps(content)}"
+        assert server.methods.count("tools/call") == 1
+
+
+def test_an_answer_whose_other_parts_cannot_be_read_is_still_none() -> None:
+    with McpSink([SEARCH]) as server:
+        server.called = lambda params: text("found", structuredContent={"a": 1}, _meta={"n": float("nan")})
+        with pytest.raises(ToolFailed, match="NaN is not a JSON number"):
+            Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
 
 
 @pytest.mark.parametrize("more", [{}, {"structuredContent": {"count": "7"}}, {"structuredContent": 7}])

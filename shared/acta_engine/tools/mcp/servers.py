@@ -223,12 +223,9 @@ def read_tools_apart(text: str) -> Any:
     """
     with suppress(NotUnderstood):
         return json_value(text)
-    at = (0, len(text))
-    for name in ("result", "tools"):
-        found = [(begin, end) for key, begin, end in members(text, *at) if key == f'"{name}"']
-        if not found:
-            return json_value(text)
-        at = found[-1]
+    at = _place(text, "result", "tools")
+    if at is None:
+        return json_value(text)
     page, room = json_value(f"{text[: at[0]]}[]{text[at[1] :]}"), MAX_LISTING_BYTES
     if isinstance(page, dict) and isinstance(page.get("result"), dict):
         tools = page["result"]["tools"] = []
@@ -250,6 +247,36 @@ def _apart(text: str, room: int) -> Any:
     names = [text[begin:end] for key, begin, end in members(text, 0, len(text)) if key == '"name"']
     name = json_value(names[-1][: 6 * MAX_TOOL_NAME_CHARS]) if names else None
     return LeftOut(name if isinstance(name, str) else "", reason)
+
+
+class AsWritten(str):
+    """Structured content that could not be stored, such as `NaN`, as the server has written it."""
+
+
+def read_content_apart(text: str) -> Any:
+    """The JSON of a call's answer. If only its structured content cannot be read, that is `AsWritten`: the rest counts,
+    and the call has run. Raises NotUnderstood.
+    """
+    with suppress(NotUnderstood):
+        return json_value(text)
+    at = _place(text, "result", "structuredContent")
+    if at is None:
+        return json_value(text)
+    answer = json_value(f"{text[: at[0]]}null{text[at[1] :]}")
+    if isinstance(answer, dict) and isinstance(answer.get("result"), dict):
+        answer["result"]["structuredContent"] = AsWritten(text[at[0] : at[1]].strip())
+    return answer
+
+
+def _place(text: str, *names: str) -> tuple[int, int] | None:
+    """Where the value begins and ends that stands under these names, each inside of the one before."""
+    at = (0, len(text))
+    for name in names:
+        found = [(begin, end) for key, begin, end in members(text, *at) if key == f'"{name}"']
+        if not found:
+            return None
+        at = found[-1]
+    return at
 
 
 _MARKS = re.compile(r'["\[\]{},:]')
@@ -577,7 +604,8 @@ class McpServers:
         try:
             for _ in range(MAX_ROUNDS):
                 with _reading():
-                    call = RpcCall(CALL_TOOL, params, tool.tool, headers, may_repeat=tool.effect != "once")
+                    may_repeat, read = tool.effect != "once", read_content_apart
+                    call = RpcCall(CALL_TOOL, params, tool.tool, headers, may_repeat, read)
                     result = exchange.request(call)
                 if result.get("resultType") != "input_required" or result.get("inputRequests"):
                     break
@@ -729,21 +757,23 @@ def text_of(result: Mapping[str, Any]) -> str:
     if len(listed) > MAX_CONTENTS:
         parts.append(f"[{len(listed) - MAX_CONTENTS} further parts were left out]")
     if structured is not None and not _repeats(structured, listed):
-        parts.append(written_exactly(structured))
+        parts.append(structured if isinstance(structured, AsWritten) else written_exactly(structured))
     return "\n".join(part for part in parts if part)
 
 
 def unfit(schema: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
     """Whether structured content is not what the server says of it (`outputSchema`), or is missing. A `null` for what
-    may be absent is not held against it, nor what cannot be checked in a limited amount of work.
+    may be absent is not held against it, nor what cannot be read or not be checked in a limited amount of work.
     """
     from acta_engine.tools.schema import bent, errors_of  # few tools have such a schema
 
     if "structuredContent" not in result:
         return True
+    content = result["structuredContent"]
     try:
         promised = json.dumps(schema, sort_keys=True)
-        return bool(errors_of(promised, bent(promised, result["structuredContent"], texts=False)))
+        is_unread = isinstance(content, AsWritten)
+        return not is_unread and bool(errors_of(promised, bent(promised, content, texts=False)))
     except Exception:  # too much work, or numbers at which the validator itself fails
         return False
 
@@ -767,7 +797,7 @@ def _part(content: Any) -> str:
         case None | {"type": "text", "text": None}:
             return ""
         case _:
-            return json.dumps(content, ensure_ascii=False)
+            return written_exactly(content)
 
 
 def _blob(data: str, kind: Any) -> str:
