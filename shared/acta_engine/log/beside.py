@@ -289,7 +289,7 @@ class Attempt(StoredModel):
     started: datetime
     ended: datetime | None = None
     input_tokens: int
-    """Reserved, like the next two."""
+    """Reserved, like the next two. Of a refusal after which another model was asked: counted."""
     output_tokens: int
     cost_usd: float | None = None
     """None if no price is known."""

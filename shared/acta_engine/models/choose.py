@@ -314,8 +314,7 @@ class RotatingBackground:
     def _asked(self, ask: Callable[[BackgroundCalls, float], T], timeout: float) -> T:
         def of(model: Model, left: float) -> T:
             calls = in_background(model)
-            if calls is None:  # the new key cannot be read
-                raise ProviderKeyRefused(f"{model.provider}: no API key is configured")
+            assert calls is not None  # another key makes no other protocol
             return ask(calls, left)
 
         return self._model.asked(of, timeout)
