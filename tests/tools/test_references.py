@@ -101,7 +101,7 @@ def test_a_tree_is_checked_to_its_leaves_and_one_too_deep_is_refused() -> None:
 
 def test_a_number_that_cannot_be_divided_is_refused() -> None:
     spec = ToolSpec(name="pay", description="d", input_schema=whole(a={"type": "number", "multipleOf": 0.01}))
-    check_input(spec, {"a": 7.25})
-    for odd in (10**400, float("nan")):
-        with pytest.raises(ToolInputInvalid):
-            check_input(spec, {"a": odd})
+    for number in (7.25, 10**400):
+        check_input(spec, {"a": number})
+    with pytest.raises(ToolInputInvalid):
+        check_input(spec, {"a": float("nan")})

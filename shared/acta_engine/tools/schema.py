@@ -348,12 +348,9 @@ def _evaluated(validator: Any, instance: Any, schema: Any) -> set[Any]:
     spend(1 + len(schema) + len(instance))
     named = _evaluated_fields if isinstance(instance, dict) else _evaluated_items
     found = named(validator, instance, schema)
-    for keyword in ("$ref", "$dynamicRef"):
-        if keyword in schema:
-            spend(_cost(keyword, schema[keyword], instance))
-            target = validator._resolver.lookup(schema[keyword])
-            inside = validator.evolve(schema=target.contents, _resolver=target.resolver)
-            found |= _evaluated(inside, instance, target.contents)
+    if "$ref" in schema:
+        spend(_cost("$ref", schema["$ref"], instance))
+        found |= _evaluated(validator, instance, validator._resolver.lookup(schema["$ref"]).contents)
     for each in _that_hold(validator, instance, schema):
         found |= _evaluated(validator, instance, each)
     return found
@@ -424,60 +421,41 @@ def _error(message: str, **about: Any) -> "ValidationError":
     return ValidationError(message, **about)
 
 
-REFERENCES = ("$ref", "$dynamicRef")
-
-
 class BadReference(Exception):
     """The message is a sentence for the admin."""
 
 
 def check_references(schema: Mapping[str, Any]) -> None:
-    """Raises BadReference where a reference leads to nothing, to something that is no schema, or back to itself, and
-    where too many schemas apply to one value; BadPattern for a pattern that cannot be used.
+    """Raises BadReference where a reference leads to nothing or back to itself, and where too many schemas apply to one
+    value; BadPattern for a pattern that cannot be used.
 
     `schema`: a `modern` one, valid by the rules of JSON Schema.
     """
-    from jsonschema import Draft202012Validator, FormatChecker, SchemaError
     from referencing import Registry
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
-    root = DRAFT202012.create_resource(schema)
-    to_visit = [(schema, Registry().resolver_with_root(root))]
-    targets: list[tuple[Any, Any]] = []  # of references, not visited yet
+    resolver = Registry().resolver_with_root(DRAFT202012.create_resource(schema))
+    to_visit: list[Any] = [schema]
     following: dict[int, list[int]] = {}  # by schema, the schemas that come next for the same value
-    while to_visit or targets:
-        if not to_visit:
-            target, resolver = targets.pop()
-            if id(target) in following:
-                continue
-            try:  # a target may stand where no schema is expected, so nobody has checked it yet
-                Draft202012Validator.check_schema(target, format_checker=FormatChecker(()))
-            except SchemaError:
-                raise BadReference("A $ref leads to something that is no schema.") from None
-            except RecursionError:
-                raise BadReference("The schema is nested too deeply.") from None
-            to_visit.append((target, resolver))
-        here, resolver = to_visit.pop()
+    while to_visit:
+        here = to_visit.pop()
+        if id(here) in following:
+            continue
         following[id(here)] = [id(each) for each in _for_the_same_value(here)]
         _check_patterns(here)
-        for each in DRAFT202012.subresources_of(here):
-            to_visit.append((each, resolver.in_subresource(DRAFT202012.create_resource(each))))
-        for reference in _references(here):
+        to_visit += parts(here)
+        if isinstance(here, dict) and "$ref" in here:
             try:
-                found = resolver.lookup(reference)
+                target = resolver.lookup(here["$ref"]).contents
             except (Unresolvable, TypeError, ValueError):
                 raise BadReference("A $ref leads to nothing in the schema.") from None
-            following[id(here)].append(id(found.contents))
-            targets.append((found.contents, found.resolver))
+            following[id(here)].append(id(target))
+            to_visit.append(target)
     try:
         check_chains(following)
     except EndlessSchema as endless:
         raise BadReference(str(endless)) from None
-
-
-def _references(schema: Any) -> list[str]:
-    return [schema[name] for name in REFERENCES if name in schema] if isinstance(schema, dict) else []
 
 
 def _check_patterns(schema: Any) -> None:
@@ -709,7 +687,7 @@ def _edited(value: Any, edits: Edits) -> Any:
 
 
 _NAMES_FIELDS_ELSEWHERE = frozenset(
-    ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
+    ("$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
 )
 
 
