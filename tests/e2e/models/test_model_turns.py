@@ -13,7 +13,7 @@ from llmock.scenarios import Fail, Match, Reply
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, as_text, entered
 from tests.e2e.support.person import OVER, Json, Person, Seen
-from tests.e2e.support.thinking import end, plan
+from tests.e2e.support.thinking import calls, end, plan, step_done
 
 KEYS = {"anthropic": "sk-ant-never-to-be-seen", "openai": "sk-oai-never-to-be-seen"}
 FIRST, SECOND = "claude-opus-5", "gpt-4.1"
@@ -141,6 +141,19 @@ def test_a_prompt_over_the_window_fails_the_session_at_once_and_says_what_to_do(
     assert seen.session["error"]["code"] == "CONTEXT_TOO_LONG"
     assert "larger window" in seen.session["error"]["message"]
     assert len(model.requests) == 1
+
+
+def test_a_marker_in_bold_after_thoughts_in_tags_ends_the_run_and_nobody_sees_either(
+    ann: Person, model: Any
+) -> None:
+    block = '```json\n{"n": 9007199254740993}\n```'
+    answer = f"\ufeff<think>Nine and four zeros.</think>\n**GOAL_COMPLETE**\n\nHere:\n{block}"
+    model.add(plan(), calls(step_done()), Reply(text=answer))
+    schema = {"type": "object", "properties": {"n": {"multipleOf": 3}}, "required": ["n"]}
+    seen = ann.finished(ann.start("A question", output_schema=schema))
+    assert (seen.session["state"], seen.session["result"]["data"]) == ("completed", {"n": 9007199254740993})
+    told = [seen.session, ann.items(f"/v1/sessions/{seen.session['session_id']}/messages")]
+    assert [word for word in ("GOAL_COMPLETE", "Nine") if word in json.dumps(told)] == []
 
 
 def test_an_answer_that_was_cut_off_is_gone_on_with_and_shown_whole(ann: Person, model: Any) -> None:

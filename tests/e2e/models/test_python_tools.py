@@ -177,7 +177,7 @@ def test_a_tool_that_is_killed_in_the_middle_of_a_call_is_repeated_where_it_may_
 def test_an_answer_that_cannot_be_passed_on_is_told_and_the_call_is_made_once(
     shop: Person, deployed: Deployed, llmock: Any
 ) -> None:
-    hows = ("listing", "error", "exception", "exit", "large", "deep")
+    hows = ("listing", "error", "exception", "exit", "numbers", "large", "deep", "endless")
 
     told = run(shop, llmock, *(ToolCall("answer_oddly", {"how": how}) for how in hows))
 
@@ -190,7 +190,9 @@ def test_an_answer_that_cannot_be_passed_on_is_told_and_the_call_is_made_once(
         "ValueError",
         "SystemExit",
         "has run, but its answer cannot be passed on",
-        "of which no JSON can be made",
+        '["NaN", "-Infinity", -0.0, 18446744073709551617, "12345678901234567890.1234567890"]',
+        "returned a list, of which no JSON can be made",
+        "returned a int, of which no JSON can be made",
     ):
         assert [said in each for each in told].count(True) == 1, said
     newest = shop.get("/v1/sessions").json()["data"]["items"][0]["session_id"]

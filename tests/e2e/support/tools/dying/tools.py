@@ -4,6 +4,7 @@ Lambda cannot pass on."""
 import os
 import signal
 import sys
+from decimal import Decimal
 from typing import Any
 
 from acta import Call, ToolError, tool
@@ -65,6 +66,10 @@ def answer_oddly(how: str) -> Any:
             raise ValueError(NAME)
         case "exit":
             sys.exit(NAME)
+        case "numbers":
+            return [float("nan"), float("-inf"), -0.0, 2**64 + 1, Decimal("12345678901234567890.1234567890")]
+        case "endless":
+            return 10**5_000
         case "large":
             return "é" * 3_500_000
         case "deep":
