@@ -80,7 +80,10 @@ def test_no_spelling_of_a_closed_path_is_open(deployed: Deployed, path: str) -> 
     """As bytes: a client library would tidy them."""
     request = httpx.Request("GET", httpx.URL(deployed.url).copy_with(raw_path=path.encode()))
     answer = checked(httpx.Client(trust_env=False, timeout=60).send(request))
-    assert answer.status_code in (401, 404)
+    if answer.status_code == 308:  # leads to the address without the slash, which asks for a token
+        assert answer.headers["location"] == path.rstrip("/")
+    else:
+        assert answer.status_code in (401, 404)
     assert "items" not in answer.text
 
 
