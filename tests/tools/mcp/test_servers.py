@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta_engine.egress.exchange import MAX_BYTES
 from acta_engine.errors import ToolAsks, ToolFailed, ToolUnanswered
-from acta_engine.tools.mcp.exchange import McpFailed
+from acta_engine.tools.mcp.exchange import MAX_ANSWER_BYTES, McpFailed
 from acta_engine.tools.mcp.servers import (
     TOO_MANY,
     TWICE,
@@ -291,6 +292,20 @@ def test_an_answer_that_cannot_be_used_is_no_crash(answer: Any, as_events: bool)
         server.called = lambda params: answer
         with pytest.raises((ToolFailed, ToolUnanswered)):
             Worker(server).call(confirmed(PAY, server.url("/mcp")))
+        assert server.methods.count("tools/call") == 1
+
+
+@pytest.mark.parametrize("effect", ["once", "idempotent", "read"])
+@pytest.mark.parametrize("as_events", [False, True])
+@pytest.mark.parametrize("size", [MAX_BYTES, MAX_ANSWER_BYTES])
+def test_an_answer_that_is_too_large_has_come_so_the_call_has_run(
+    effect: Any, as_events: bool, size: int
+) -> None:
+    with McpSink(as_events=as_events) as server:
+        server.called = lambda params: text("x" * size)
+        tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
+        with pytest.raises(ToolFailed, match=r"answered with more than .* It has run; ask it for less\.$"):
+            Worker(server).call(tool)
         assert server.methods.count("tools/call") == 1
 
 

@@ -18,6 +18,7 @@ than the server's.
     ├── HttpRefused     a status that is no answer of MCP
     ├── RpcRefused      the server's own error
     └── NotUnderstood   an answer that is not MCP's
+        └── TooMuch     an answer that is larger than Acta takes
 """
 
 import base64
@@ -317,6 +318,10 @@ class NotAnswered(McpFailed):
 
 
 class NotUnderstood(McpFailed):
+    pass
+
+
+class TooMuch(NotUnderstood):
     pass
 
 
@@ -634,7 +639,7 @@ def exchanged(
     except NoAnswer as silent:
         raise NotAnswered(str(silent)) from None
     except AnswerTooLarge as large:
-        raise NotUnderstood(str(large)) from None
+        raise (TooMuch if large.status < 300 else NotUnderstood)(str(large)) from None
 
 
 def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
@@ -667,7 +672,7 @@ def text_in(answer: HttpAnswer) -> str:
 def json_value(text: str) -> Any:
     """The JSON in a text; None where there is none. Raises NotUnderstood for JSON that Acta could not store."""
     if len(text) > MAX_BYTES:
-        raise NotUnderstood(f"answered with more than {MAX_BYTES:,} characters of JSON")
+        raise TooMuch(f"answered with more than {MAX_BYTES:,} characters of JSON")
     try:
         return parse_answer(text)
     except json.JSONDecodeError:

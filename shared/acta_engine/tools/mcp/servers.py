@@ -44,6 +44,7 @@ from acta_engine.tools.mcp.exchange import (
     RpcErrorObject,
     RpcRefused,
     SessionsForgotten,
+    TooMuch,
     error_of,
     header_paths,
     json_value,
@@ -712,6 +713,8 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
     a person is asked, and the model is told of it for any other that does more than read.
     """
     hint = ""
+    if isinstance(failed, TooMuch):
+        return ToolFailed(f"{tool.name} {failed}. It has run; ask it for less.")
     if isinstance(failed, NotUnderstood) and tool.effect == "once":
         return ToolUnanswered("the answer of a tool of kind mcp cannot be read")
     if isinstance(failed, NotUnderstood) and tool.effect != "read":
