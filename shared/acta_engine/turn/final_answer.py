@@ -37,7 +37,9 @@ _MARKED = re.compile(
     rf"(?:#{{1,6}} )?(?P<before>[{re.escape(_EMPHASIS + _QUOTES)}]{{0,6}})GOAL\\?_COMPLETE(?!_*[^\W_])(?P<rest>.*)",
     re.IGNORECASE,
 )
-_STOP = re.compile(r"[*_~\"'`”’»)\]}>]{0,6}(?P<stop>\s{0,3}(?:[:.!]|[=–—-]>?(?=\s)))?(?:[*_~]{1,3}(?=\s))?")
+_STOP = re.compile(
+    r"[*_~\"'`”’»)\]}>]{0,6}(?P<stop>\s{0,3}(?:[:.!：。！，]|[=–—-]>?(?=\s)))?(?:[*_~]{1,3}(?=\s))?"
+)
 _NOT_YET = re.compile(r"not (?:yet|reached|met|done|complete)\b", re.IGNORECASE)
 _FEW_WORDS, _SENTENCE_CHARS = 3, 200
 
@@ -144,7 +146,7 @@ def _after_marker(line: str) -> str | None:
     words = rest[stop.end() :].lstrip(_BLANK)
     is_quoted = bool(before.strip(_EMPHASIS))
     is_sentence = words[:1].islower() and (is_quoted or (not stop["stop"] and " " in words))
-    if is_sentence or not words or words[0] in ",;?" or _NOT_YET.match(words):
+    if is_sentence or not words or words[0] in ",;?；？" or _NOT_YET.match(words):
         return None
     return words
 
@@ -170,7 +172,9 @@ def _after_first_line(text: str) -> str | None:
     assert found is not None
     closing = found["before"].strip()[::-1].translate(_MIRRORED)  # it may come after the whole answer
     is_closed = found["rest"].lstrip(":.! ").startswith(closing)
-    return words if is_closed else words.rstrip(_BLANK).removesuffix(closing)
+    if is_closed and closing == ">":  # a tag, whose closing one may come after the answer
+        closing, is_closed = f"</{GOAL_COMPLETE}>", False
+    return words if is_closed else words.rstrip(_BLANK).removesuffix(closing).rstrip(_BLANK)
 
 
 def _around_own_line(text: str) -> str | None:
