@@ -9,6 +9,7 @@ output together, or the most restrictive limit in effect); OpenAI, guide "Rate l
 """
 
 import gc
+import json
 import logging
 import re
 import sys
@@ -282,6 +283,16 @@ def _as_events(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield from chunks
         return
     whole = (head + b"".join(chunks)).replace(b"\r", b" ").replace(b"\n", b" ")
+    try:
+        found = json.loads(whole)
+    except (ValueError, RecursionError):  # the SDK says what is wrong with it
+        found = {}
+    if found.get("type") == "message":  # the Messages API's
+        yield b'event: message_start\ndata: {"type": "message_start", "message": ' + whole + b"}\n\n"
+        return
+    if found.get("object") == "response":  # the Responses API's
+        yield b'data: {"type": "response.completed", "response": ' + whole + b"}\n\n"
+        return
     is_error = whole[:64].replace(b" ", b"").startswith((b'{"error":{', b'{"type":"error"'))
     yield (b"event: error\n" if is_error else b"") + b"data: " + whole + b"\n\n"
 

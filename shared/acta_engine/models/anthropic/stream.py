@@ -52,11 +52,15 @@ class MessagesReplyBuilder(ReplyBuilder):
         match event.type:
             case "message_start":
                 self._count(event.message.usage)
+                for whole in (
+                    getattr(event.message, "content", None) or ()
+                ):  # of a server that does not stream
+                    self._finished.add(self._open(whole))
+                self._stop = getattr(event.message, "stop_reason", None)
+                self._ended = self._has_final_output_count = self._stop is not None
             case "content_block_start":
                 # Some servers send every block with index 0. A block that begins is another one.
-                position = self._position_of[event.index] = len(self._blocks)
-                block = self._blocks[position] = _opened(event.content_block)
-                self.size += len(json.dumps(block))
+                self._position_of[event.index] = self._open(event.content_block)
             case "content_block_delta":
                 self._extend(self._position_of[event.index], event.delta)
                 if self._on_text is not None and event.delta.type == "text_delta":
@@ -71,6 +75,13 @@ class MessagesReplyBuilder(ReplyBuilder):
                 self._has_final_output_count = getattr(event.usage, "output_tokens", None) is not None
             case "message_stop":
                 self._ended = True
+
+    def _open(self, sent: Any) -> int:
+        """Returns the block's position."""
+        position = len(self._blocks)
+        self._blocks[position] = _opened(sent)
+        self.size += len(json.dumps(self._blocks[position]))
+        return position
 
     def _extend(self, position: int, delta: Any) -> None:
         """The pieces are put together once, in `reply`: adding each to the text would copy all of it each time."""

@@ -421,8 +421,8 @@ class _Item:
         self.name = getattr(item, "name", None) or self.name
         if self.type == "message":
             self.pieces = {
-                "text": [p.text or "" for p in item.content if p.type == "output_text"],
-                "refusal": [p.refusal or "" for p in item.content if p.type == "refusal"],
+                "text": [p.text or "" for p in item.content or () if p.type == "output_text"],
+                "refusal": [p.refusal or "" for p in item.content or () if p.type == "refusal"],
             }
         if getattr(item, "status", None) not in ("incomplete", "in_progress"):
             self.completed = item
@@ -451,27 +451,29 @@ class ResponsesReplyBuilder(ReplyBuilder):
             case "response.output_item.added":
                 self._items[event.output_index] = _Item(event.item)
             case "response.output_text.delta":
-                self._items[event.output_index].pieces["text"].append(event.delta)
-                self.size += len(event.delta)
-                if self._on_text is not None:
+                self._items[event.output_index].pieces["text"].append(event.delta or "")
+                self.size += len(event.delta or "")
+                if self._on_text is not None and event.delta:
                     self._on_text(event.delta)
             case "response.refusal.delta":
-                self._items[event.output_index].pieces["refusal"].append(event.delta)
-                self.size += len(event.delta)
+                self._items[event.output_index].pieces["refusal"].append(event.delta or "")
+                self.size += len(event.delta or "")
             case "response.output_item.done":
                 self._items.setdefault(event.output_index, _Item(event.item)).complete(event.item)
                 if event.item.type != "message":  # whose text has been counted as it came
                     self.size += len(str(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
-                self._response = event.response
+                self.take(event.response)
             case "error":
                 raise _failure(self._provider, event, begun=bool(self._items))
 
     def take(self, response: Any) -> None:
-        """Takes a whole response that was not streamed."""
-        self._items = {number: _Item(item) for number, item in enumerate(response.output)}
-        for number, item in enumerate(response.output):
-            self._items[number].complete(item)
+        """Takes a whole response. Some servers say only here what they have not streamed."""
+        items = response.output or ()
+        if len(items) > sum(item.completed is not None for item in self._items.values()):
+            self._items = {number: _Item(item) for number, item in enumerate(items)}
+            for number, item in enumerate(items):
+                self._items[number].complete(item)
         self._response = response
 
     @property
@@ -566,7 +568,7 @@ def _kept_part(item: _Item) -> dict[str, Any] | None:
         ids = {"id": completed.id, "call_id": completed.call_id} if completed else {}
         return {"type": "function_call", **ids}
     if item.type == "reasoning" and completed is not None and getattr(completed, "encrypted_content", None):
-        summary = [{"type": "summary_text", "text": part.text} for part in completed.summary or ()]
+        summary = [{"type": "summary_text", "text": part.text or ""} for part in completed.summary or ()]
         encrypted = completed.encrypted_content
         return {"type": "reasoning", "id": completed.id, "summary": summary, "encrypted_content": encrypted}
     return None
@@ -575,7 +577,7 @@ def _kept_part(item: _Item) -> dict[str, Any] | None:
 def _thinking(items: list[_Item]) -> list[str]:
     """OpenAI shows summaries where they are asked for. Servers of open models show the reasoning itself."""
     return [
-        joined(part.text)
+        joined(part.text or "")
         for item in items
         if item.type == "reasoning" and item.completed is not None
         for part in [*(item.completed.summary or ()), *(getattr(item.completed, "content", None) or ())]

@@ -23,7 +23,15 @@ from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request
 from tests.models.wires.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest
-from tests.models.wires.stream_formats import answer, chat_chunks, messages_events, sse
+from tests.models.wires.stream_formats import (
+    answer,
+    chat_chunks,
+    function_call,
+    message,
+    messages_events,
+    response_events,
+    sse,
+)
 
 pytestmark = pytest.mark.contract
 
@@ -302,3 +310,65 @@ def test_an_input_that_is_sent_whole_is_taken_or_told(
     (call,) = MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT).calls
 
     assert call.input == read
+
+
+BIG = {"count": 10**25, "share": 0.1}
+WHOLE: dict[str, dict[str, Any]] = {
+    "anthropic": {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [
+            {"type": "text", "text": 'I write {"type":"error"}.\n'},
+            {"type": "tool_use", "id": "t", "name": "read_file", "input": BIG},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 90, "output_tokens": 7},
+    },
+    "openai-responses": response_events(
+        [message('I write {"type":"error"}.\n'), function_call(1, json.dumps(BIG))],
+        status="completed",
+    )[-1]["response"],
+}
+"""By wire: the answer of a server that does not stream."""
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("wire", list(WHOLE))
+def test_a_server_that_does_not_stream_is_taken_at_its_one_answer(
+    wire: str, indent: int | None, server: FakeProvider
+) -> None:
+    server.queue(json.dumps(WHOLE[wire], indent=indent).encode(), headers=JSON)
+
+    reply = MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop) == ('I write {"type":"error"}.\n', "tools")
+    assert [call.input for call in reply.calls] == [BIG]
+    assert (reply.usage.input, reply.usage.output) == (90, 7)
+
+
+@pytest.mark.parametrize("streamed", [0, 1, 2, 3])
+def test_what_a_response_says_only_at_its_end_is_taken(streamed: int, server: FakeProvider) -> None:
+    """The reply has been paid for. `streamed`: how many events of its two items came before."""
+    items = [message("Here."), function_call(1, json.dumps(BIG))]
+    *events, last = response_events(items, status="completed")
+    begun = [event for event in events if event["type"].startswith("response.output_item")][:streamed]
+    server.queue(*map(sse, [*begun, last]), headers=SSE)
+
+    reply = MODELS["openai-responses"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, [call.input for call in reply.calls]) == ("Here.", [BIG])
+
+
+def test_a_response_may_have_null_in_place_of_a_text(server: FakeProvider) -> None:
+    summary = [{"type": "summary_text", "text": None}]
+    reasoning = {"type": "reasoning", "id": "rs", "summary": summary, "encrypted_content": "e"}
+    empty = {**message(""), "content": None}
+    events = response_events([reasoning, empty, message("Here.")], status="completed")
+    places = [place for place, event in enumerate(events) if event["type"].endswith("item.added")]
+    delta = {"type": "response.output_text.delta", "output_index": 2, "content_index": 0, "item_id": "m"}
+    events.insert(places[-1] + 1, {**delta, "delta": None})
+    server.queue(*map(sse, events), headers=SSE)
+
+    assert MODELS["openai-responses"](server.url).complete(request(), timeout=TIMEOUT).text == "Here."
