@@ -196,6 +196,10 @@ class ResponsesInBackground:
         try:
             return builder.reply()
         except ActaError as error:
+            if (
+                response.status == "incomplete"
+            ):  # for a reason that is not known; asking again would cost the same
+                raise
             return error
 
 

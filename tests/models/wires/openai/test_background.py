@@ -106,6 +106,28 @@ def test_what_was_cut_off_at_its_limit_is_a_reply() -> None:
         assert (reply.text, reply.stop) == ("Half", "max_tokens")
 
 
+def test_an_answer_that_ended_for_an_unknown_reason_is_withheld_and_not_asked_for_again() -> None:
+    ends: dict[str, Any] = {"output": [message("Half")], "incomplete_details": {"reason": "weather"}}
+    with BackgroundResponses("queued", "incomplete", usage=USAGE, **ends) as server:
+        of, response = started(server)
+        with pytest.raises(StreamBroken):
+            of.result(response, timeout=TIMEOUT)
+
+
+NO_WORDS = [{"type": "summary_text", "text": None}]
+
+
+@pytest.mark.parametrize(
+    "item", [{**message(""), "content": None}, {"type": "reasoning", "id": "rs_1", "summary": NO_WORDS}]
+)
+def test_a_null_in_a_finished_response_does_not_withhold_it(item: dict[str, Any]) -> None:
+    with BackgroundResponses("queued", "completed", output=[item, message("Here.")], usage=USAGE) as server:
+        of, response = started(server)
+        reply = of.result(response, timeout=TIMEOUT)
+        assert isinstance(reply, ModelReply)
+        assert reply.text == "Here."
+
+
 @pytest.mark.parametrize(
     ("code", "error"),
     [
