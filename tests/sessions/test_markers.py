@@ -67,6 +67,7 @@ CLAIMS = {
     "<GOAL_COMPLETE>4</GOAL_COMPLETE>": "4",
     "<GOAL_COMPLETE>\n4\n</GOAL_COMPLETE>\n": "4",
     "GOAL_COMPLETE：四": "四",
+    "GOAL_COMPLETE：\n四": "四",
     "GOAL_COMPLETE。四个文件。": "四个文件。",
     "GOAL\\_COMPLETE\n4": "4",
     "✅ GOAL_COMPLETE\n4": "4",
@@ -257,11 +258,12 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
     head = house.head(house.start("Do it").session_id)
     written = ["", "GOAL", "GOAL_COMPLETE", "GOAL_COMPLETE\nAll", "GOALS are", "All read"]
     written += ["**GOAL_", "# GOAL_COMPLETE", "<think>I am", "<think>I am</think>\nHi", "All.\n\nGOAL_COM"]
+    written += ["GOAL_COMPLETE：", "<GOAL_COMPLETE>\nAll.\n</GOAL_COM"]
     partials = [
         PartialReply(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written
     ]
     shown = [partial_view(one, head)["text"] for one in partials]
-    assert shown == ["", "", "", "All", "GOALS are", "All read", "", "", "", "Hi", "All.\n"]
+    assert shown == ["", "", "", "All", "GOALS are", "All read", "", "", "", "Hi", "All.\n", "", "All."]
 
 
 def test_a_call_is_told_with_its_input_where_it_is_asked_for_and_a_large_one_without() -> None:

@@ -41,6 +41,7 @@ _STOP = re.compile(
     r"[*_~\"'`”’»)\]}>]{0,6}(?P<stop>\s{0,3}(?:[:.!：。！，]|[=–—-]>?(?=\s)))?(?:[*_~]{1,3}(?=\s))?"
 )
 _NOT_YET = re.compile(r"not (?:yet|reached|met|done|complete)\b", re.IGNORECASE)
+_STOPS = ".:!：。！，"
 _FEW_WORDS, _SENTENCE_CHARS = 3, 200
 
 _INSTRUCTION = """\
@@ -98,7 +99,7 @@ def running_for_people(text: str) -> str:
     which may still be thinking.
     """
     shown, _, last = text.rpartition("\n")
-    begun = last.strip(_BLANK + _EMPHASIS + _QUOTES + "#").replace("\\", "").upper()
+    begun = last.strip(_BLANK + _EMPHASIS + _QUOTES + "#/").replace("\\", "").upper()
     if GOAL_COMPLETE.startswith(begun) and (begun or not shown):
         text = shown
     found = said(text)
@@ -139,7 +140,7 @@ def _after_marker(line: str) -> str | None:
     if found is None:
         return None
     before, rest = found["before"], found["rest"]
-    if not rest.strip(_EMPHASIS + _CLOSING_QUOTES + ".:!"):
+    if not rest.strip(_EMPHASIS + _CLOSING_QUOTES + _STOPS):
         return ""
     stop = _STOP.match(rest)
     assert stop is not None  # it matches nothing, too
@@ -171,7 +172,7 @@ def _after_first_line(text: str) -> str | None:
     found = _MARKED.match(first)
     assert found is not None
     closing = found["before"].strip()[::-1].translate(_MIRRORED)  # it may come after the whole answer
-    is_closed = found["rest"].lstrip(":.! ").startswith(closing)
+    is_closed = found["rest"].lstrip(_STOPS + " ").startswith(closing)
     if is_closed and closing == ">":  # a tag, whose closing one may come after the answer
         closing, is_closed = f"</{GOAL_COMPLETE}>", False
     return words if is_closed else words.rstrip(_BLANK).removesuffix(closing).rstrip(_BLANK)
