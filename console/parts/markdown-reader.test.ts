@@ -49,6 +49,12 @@ test("words have emphasis, code and links", () => {
   ]);
 });
 
+test("an underscore within a word of any language is one", () => {
+  for (const name of ["отчёт_за_май.txt", "文件_名称_测试", "فایل_من_است", "नाम_की_सूची", "e\u0301_e\u0301_e\u0301", "é_2_é", "𝒳_a_𝒳"])
+    assert.deepEqual(inlineOf(name), [name]);
+  assert.deepEqual(inlineOf("да, _нет_."), ["да, ", { kind: "em", parts: ["нет"] }, "."]);
+});
+
 test("texts made to take long are read all the same", () => {
   for (const one of ["_a_", "a.", "~~a~", "> ", "- ", "**a*", "`a ", "[a](", "``", "<div>", "|a", "\n", "a@", "  - x\n", "*", "#"]) {
     const text = one.repeat(Math.floor(100_000 / one.length));

@@ -150,6 +150,17 @@ def test_a_form_and_a_content_encoding_are_not_stored_as_a_file(
     assert files.versions("acme", "a") == ()
 
 
+@pytest.mark.parametrize("part", ["bytes 3-5/6", "bytes 0-2/3", "bytes */6", "pages 1/2"])
+def test_a_part_of_a_file_does_not_take_the_place_of_the_whole(
+    admin: Gateway, files: MemoryFiles, part: str
+) -> None:
+    admin.request("PUT", "/v1/files/a", body=b"one")
+    answer = admin.request("PUT", "/v1/files/a", body=b"two", headers={"Content-Range": part})
+    assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
+    assert "without Content-Range" in answer.error["message"]
+    assert files.read("acme", "a") == b"one"
+
+
 def test_a_new_file_is_201_and_a_replaced_one_200(admin: Gateway) -> None:
     assert admin.request("PUT", "/v1/files/a.md", body=b"1").status == 201
     assert admin.request("PUT", "/v1/files/a.md", body=b"2").status == 200

@@ -163,7 +163,8 @@ def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, 
     are not UTF-8 (ADR 168). Such a body counts only if nothing can have been replaced in it.
 
     Raises PayloadTooLarge before anything is decoded, if that is already known then; UnsupportedMediaType for a form in
-    the place of a file and for a content encoding; ValidationFailed where the bytes may not be those that were sent.
+    the place of a file and for a content encoding; ValidationFailed where the bytes may not be those that were sent, or
+    are a part of something.
     """
     body = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))
@@ -173,6 +174,11 @@ def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, 
         raise UnsupportedMediaType(
             "The body is the file itself and not a form with it. With curl: `-T FILE`, or `--data-binary @FILE` with "
             "`-H 'Content-Type: application/octet-stream'`."
+        )
+    if "content-range" in headers:  # of an upload that goes on: the part would take the whole's place
+        raise ValidationFailed(
+            "The body is the whole and never a part, so nothing was stored. Send all of it, without Content-Range.",
+            {"Content-Range": ["Parts are not put together here."]},
         )
     if body and headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
         raise UnsupportedMediaType(
