@@ -69,7 +69,10 @@ def put(arguments: Namespace) -> int:
         except PathRefused as refused:
             raise CliError(f"{visible(name, keep_newlines=False)}: {refused}") from None
         content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
-        connect(arguments).files.write(paths[0], content, new=arguments.new, etag=arguments.if_etag)
+        etag = arguments.if_etag
+        if etag and etag != "*" and not etag.endswith('"'):  # a shell has taken its quotation marks away
+            etag = f'"{etag}"'
+        connect(arguments).files.write(paths[0], content, new=arguments.new, etag=etag)
         say_name(name, paths[0])
     return show(paths, [visible(path, keep_newlines=False) for path in paths], as_json=arguments.json)
 

@@ -70,8 +70,12 @@ export function condition(meant: Meant): Record<string, string> {
   return meant === null ? { "if-none-match": "*" } : { "if-match": meant };
 }
 
-/** Throws Refused, with status 412 where something else is there. */
+/** Throws Refused, with status 412 where something else is there, and Error for what cannot be read. */
 export async function write(path: string, file: Blob, meant?: Meant): Promise<void> {
+  // A folder that is dropped comes as a file that nobody can read. `fetch` would say that nobody answers.
+  await file.slice(0, 1).arrayBuffer().catch(() => {
+    throw new Error("It is a folder, or a file that cannot be read. Drop the files that are in it.");
+  });
   // Without a type of its own: the API takes bytes, whatever they are.
   const body = new Blob([file], { type: "application/octet-stream" });
   await ask("PUT", fileAddress(path), { body, headers: condition(meant) });

@@ -85,7 +85,7 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
 
         try:
             read = decoded(content)
-            text, said = visible(read.text), read.note
+            text, said = visible(read.text.replace("\r\n", "\n")), read.note
         except NotText as other:
             text = visible(content.decode("utf-8", "backslashreplace"))
             said = f"It is {other} ({len(content):,} bytes). `--output FILE` saves it."

@@ -447,9 +447,9 @@ FILES = (
         about="The body is the file, at most 4 MB; without one the file is empty. Send it as "
             "`application/octet-stream`: what the gateway reads as text (`text/…`, JSON, XML, JavaScript) is stored "
             "only if every byte has arrived, which `Content-Digest` always shows; otherwise the answer is 400. A form "
-            "is 415, a part with `Content-Range` 400. `If-None-Match: *` writes only a new file. `If-Match` with the `etag` "
-            "of the current version (of `versions=1`) replaces only what you have seen. Otherwise the answer is 412. "
-            "The answer has the path in its one spelling, which accents and spaces of other kinds do not change.",
+            "is 415, a part with `Content-Range` 400. `If-None-Match: *` writes only a new file. `If-Match` with the "
+            "`etag` of the current version (of `versions=1`) replaces only what you have seen. Otherwise the answer is "
+            "412. The answer has the path in its one spelling, which accents and spaces of other kinds do not change.",
         sends=BYTES,
         answers=(
             data("WrittenFile", says="The file existed; this is now its newest version."),

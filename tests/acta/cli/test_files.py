@@ -120,11 +120,12 @@ def test_a_file_goes_up_only_under_the_condition_that_was_named(
     )
     assert acta("files", "put", str(tmp_path), "--new") == 0
     assert deployment.requests[0].headers["If-None-Match"] == "*"
-    assert acta("files", "put", str(tmp_path / "a.md"), "--if-etag", '"e1"') != 0
-    assert deployment.requests[1].headers["If-Match"] == '"e1"'
-    assert "It is there." in capsys.readouterr().err
+    for given, sent in (('"e1"', '"e1"'), ("e1", '"e1"'), ("*", "*"), ('W/"e1"', 'W/"e1"'), ("", "")):
+        assert acta("files", "put", str(tmp_path / "a.md"), "--if-etag", given) != 0
+        assert deployment.requests[-1].headers["If-Match"] == sent
+        assert "It is there." in capsys.readouterr().err
     assert acta("files", "put", str(tmp_path), "--if-etag", '"e1"') == 2
-    assert len(deployment.requests) == 2
+    assert len(deployment.requests) == 6
 
 
 def test_deleted_files_are_listed_with_when_they_were_deleted(

@@ -1,5 +1,7 @@
 """The tenant's files: folders, text, versions, and putting, replacing, restoring and deleting them."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -88,6 +90,30 @@ def test_dropped_files_are_stored_and_names_that_exist_follow_the_rule(screen: S
         "in/Résumé 4 PM ❤\ufe0f.md": "b",
         "in/100%.md": "c",
     }
+
+
+def test_a_dropped_folder_is_said_to_be_none_of_the_files(
+    screen: Screen, ann: Person, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("a", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.md").write_text("b", encoding="utf-8")
+    page = screen.sign_in(ann, place="files")
+    expect(page.get_by_text("There is nothing here yet")).to_be_visible()
+    at = page.locator(".dropzone").bounding_box()
+    assert at is not None
+    dropped = {
+        "items": [],
+        "files": [str(tmp_path / name) for name in ("folder", "a.md")],
+        "dragOperationsMask": 1,
+    }
+    mouse = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": at["x"] + 9, "y": at["y"] + 9}
+        mouse.send("Input.dispatchDragEvent", {"type": kind, "data": dropped, **place})
+    became = page.get_by_role("list", name="What happened to them").get_by_role("listitem")
+    expect(became).to_contain_text(["folder was not stored: It is a folder", "✔ a.md is stored"])
+    assert ann.files() == {"a.md"}
 
 
 def test_a_file_that_is_dropped_beside_the_place_leaves_the_page_where_it_is(

@@ -73,6 +73,9 @@ def test_a_files_content_is_shown_on_a_terminal_in_its_encoding_which_is_named(
     screen = Output("utf-8", is_terminal=True)
     show_bytes("Größe\x1b[2J\n".encode("cp1252"), screen)
     assert screen.written.getvalue().decode() == "Größe\\x1b[2J\n"
+    lines = Output("utf-8", is_terminal=True)
+    show_bytes(b"a\r\nb\rc\r\n", lines)
+    assert lines.written.getvalue() == b"a\nb\\rc\n"
     show_bytes(b"\x89PNG\r\n\x1a\n\0", screen)
     assert capsys.readouterr().err == (
         "[read as windows-1252, which is a guess]\nIt is a PNG image (9 bytes). `--output FILE` saves it.\n"
