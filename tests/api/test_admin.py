@@ -125,7 +125,7 @@ def test_text_without_a_length_and_half_a_character_prove_no_bytes(body: str) ->
 def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: MemoryFiles) -> None:
     for name in ("sha-256", "sha-512"):
         both = {
-            "Content-Digest": "md5=:x:, " + digest(name, b"a,b")["Content-Digest"],
+            "Content-Digest": f"md5=:x:;q=1, {digest(name, b'a,b')['Content-Digest']} ;by=me;n",
             "Content-Type": "text/csv",
         }
         assert admin.request("PUT", f"/v1/files/{name}", body=b"a,b", headers=both).status == 201

@@ -223,9 +223,9 @@ def _is_proven(data: bytes, headers: Mapping[str, str]) -> bool:
     ValidationFailed where it is the digest of something else.
     """
     sent = f"{headers.get('content-digest', '')},{headers.get('repr-digest', '')}".split(",")
-    known = [
-        (name, value) for name, _, value in (each.strip().partition("=") for each in sent) if name in DIGESTS
-    ]
+    # Parameters may follow a member (RFC 9651).
+    members = (each.partition(";")[0].strip().partition("=") for each in sent)
+    known = [(name, value) for name, _, value in members if name in DIGESTS]
     for name, value in known:
         digest = base64.b64encode(hashlib.new(name.replace("-", ""), data).digest()).decode()
         if value != f":{digest}:":
