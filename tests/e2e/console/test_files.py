@@ -92,10 +92,10 @@ def test_dropped_files_are_stored_and_names_that_exist_follow_the_rule(screen: S
     }
 
 
-def test_a_dropped_folder_is_said_to_be_none_of_the_files(
+def test_a_dropped_folder_is_said_to_be_one_and_names_keep_their_spaces(
     screen: Screen, ann: Person, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.md").write_text("a", encoding="utf-8")
+    (tmp_path / "a  b.md").write_text("a", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "b.md").write_text("b", encoding="utf-8")
     page = screen.sign_in(ann, place="files")
@@ -104,7 +104,7 @@ def test_a_dropped_folder_is_said_to_be_none_of_the_files(
     assert at is not None
     dropped = {
         "items": [],
-        "files": [str(tmp_path / name) for name in ("folder", "a.md")],
+        "files": [str(tmp_path / name) for name in ("folder", "a  b.md")],
         "dragOperationsMask": 1,
     }
     mouse = page.context.new_cdp_session(page)
@@ -112,8 +112,13 @@ def test_a_dropped_folder_is_said_to_be_none_of_the_files(
         place = {"x": at["x"] + 9, "y": at["y"] + 9}
         mouse.send("Input.dispatchDragEvent", {"type": kind, "data": dropped, **place})
     became = page.get_by_role("list", name="What happened to them").get_by_role("listitem")
-    expect(became).to_contain_text(["folder was not stored: It is a folder", "✔ a.md is stored"])
-    assert ann.files() == {"a.md"}
+    expect(became).to_contain_text(["folder was not stored: It is a folder", "✔ a  b.md is stored"])
+    assert ann.files() == {"a  b.md"}
+    expect(page.get_by_role("table", name="Files")).to_be_visible()
+    assert "a  b.md" in page.get_by_role("table", name="Files").inner_text()
+    page.get_by_role("table", name="Files").get_by_role("link").click()
+    page.get_by_role("button", name="Delete").click()
+    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == "Delete a  b.md?"
 
 
 def test_a_file_that_is_dropped_beside_the_place_leaves_the_page_where_it_is(
