@@ -158,13 +158,8 @@ def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedT
 def _wire_tool(tool: OfferedTool, rules: ToolRules) -> OfferedTool | None:
     try:
         wired = _wired(json.dumps(tool.input_schema), rules)
-    except (
-        TypeError,
-        ValueError,
-        AttributeError,
-        RecursionError,
-    ):  # no check lets it in, but a restored table may
-        return None
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        return None  # no check lets it in, but a restored table may
     return tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
 
 
@@ -204,8 +199,7 @@ def _wired(text: str, rules: ToolRules) -> _Wired:
             _make_plain(schema)
 
     made = {"type": "object", "properties": {}, **modern(given, change)}
-    if made["type"] != "object":  # the input is one, whatever else the schema takes
-        made["type"] = "object"
+    made["type"] = "object"  # the input is one, whatever else the schema takes
     moved = {key: made.pop(key) for key in rules.not_at_the_top if key in made}
     rule = f"The input must satisfy this JSON Schema as well: {_compact(moved)}" if moved else ""
     return _Wired(made, rule, {alias: name for name, alias in names.items()})
@@ -227,10 +221,8 @@ def _aliases(given: Mapping[str, Any]) -> dict[str, str]:
     modern(given, collect)
     aliases: dict[str, str] = {}
     for name in sorted(each for each in names if not _PLAIN_NAME.fullmatch(each)):
-        digest, plain = (
-            hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest(),
-            _NOT_IN_NAMES.sub("_", name),
-        )
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        plain = _NOT_IN_NAMES.sub("_", name)
         tries = (f"{plain[: 63 - chars]}_{digest[:chars]}" for chars in range(6, 60))
         aliases[name] = next(each for each in tries if each not in names and each not in aliases.values())
     return aliases

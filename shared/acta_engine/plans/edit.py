@@ -11,6 +11,7 @@ an operation that does not fit the plan or the agent's tools.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, Strict
@@ -162,10 +163,7 @@ def edit_plan(
     message_id = repository.clock.new_id(MESSAGE)
 
     answered: Intervention | None = None
-
-    def wake() -> None:
-        wake_engine(repository, deps.workflow, session)
-
+    wake = partial(wake_engine, repository, deps.workflow, session)
     for change in attempts_in_time(repository, session, f"plan/{message_id}", on_expired=wake):
         before = _editable(change.head, edit)
         changed = edited(before, edit.operations, tools, change.now, deps.registry.check)

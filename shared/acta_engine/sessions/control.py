@@ -6,6 +6,7 @@ What becomes of work under way when a cancel comes: of a model's reply `apply` i
 """
 
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
@@ -100,10 +101,7 @@ def resume(
     requester.check_decides(session_id)
     agent = agent_of(definitions, session.head)
     decided: Intervention | None = None
-
-    def wake() -> None:
-        wake_engine(repository, workflow, session)
-
+    wake = partial(wake_engine, repository, workflow, session)
     key = f"resume/{repository.clock.new_id('evt')}"
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         decided = None
@@ -212,10 +210,7 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     agent = agent_of(deps.definitions, session.head)
     require_start_role(agent.start_roles, requester.roles)
     refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
-
-    def wake() -> None:
-        wake_engine(repository, deps.workflow, session)
-
+    wake = partial(wake_engine, repository, deps.workflow, session)
     key = f"limits/{repository.clock.new_id('evt')}"
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         _require_deciders(change.head, agent, requester, new)

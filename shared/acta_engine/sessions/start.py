@@ -1,6 +1,7 @@
 """Starts a session, and takes what people say to it (docs/design/api.md)."""
 
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from acta_engine.agents.agent import AgentDefinition, require_start_role
@@ -120,10 +121,7 @@ def post_message(
     require_start_role(agent.start_roles, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
     answered: Intervention | None = None
-
-    def wake() -> None:
-        wake_engine(repository, workflow, session)
-
+    wake = partial(wake_engine, repository, workflow, session)
     key = f"say/{message_id}"
     # A run that waited may have ended by what expires first.
     for change in attempts_in_time(repository, session, key, on_expired=wake):

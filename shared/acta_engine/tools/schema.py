@@ -443,9 +443,13 @@ def check_references(schema: Mapping[str, Any]) -> None:
         if id(here) in following:
             continue
         following[id(here)] = [id(each) for each in _for_the_same_value(here)]
-        _check_patterns(here)
         to_visit += parts(here)
-        if isinstance(here, dict) and "$ref" in here:
+        if not isinstance(here, dict):
+            continue
+        named = [here["pattern"]] if "pattern" in here else []
+        for pattern in (*named, *here.get("patternProperties", ())):
+            compiled(pattern)
+        if "$ref" in here:
             try:
                 target = resolver.lookup(here["$ref"]).contents
             except (Unresolvable, TypeError, ValueError):
@@ -456,14 +460,6 @@ def check_references(schema: Mapping[str, Any]) -> None:
         check_chains(following)
     except EndlessSchema as endless:
         raise BadReference(str(endless)) from None
-
-
-def _check_patterns(schema: Any) -> None:
-    """Raises BadPattern."""
-    if isinstance(schema, dict):
-        named = [schema["pattern"]] if "pattern" in schema else []
-        for pattern in (*named, *schema.get("patternProperties", ())):
-            compiled(pattern)
 
 
 def _for_the_same_value(schema: Any) -> Iterator[Any]:
@@ -484,7 +480,7 @@ MAX_PROBLEM_CHARS = 200
 def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
     """Raises ToolInputInvalid. The message says which fields are wrong and why, and which fields there are."""
     try:
-        errors = _errors(spec, arguments)
+        errors = errors_of(_schema_of(spec), dict(arguments))
     except RecursionError:
         raise ToolInputInvalid(f"the input of {spec.name} is nested too deeply. Make it flatter.") from None
     except BadPattern as bad:
@@ -508,10 +504,6 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
     raise ToolInputInvalid(
         f"the input does not fit {spec.name}: {problems}. {_fields(modern(spec.input_schema))}"
     )
-
-
-def _errors(spec: ToolSpec, arguments: Mapping[str, Any]) -> "list[ValidationError]":
-    return errors_of(_schema_of(spec), dict(arguments))
 
 
 def _schema_of(spec: ToolSpec) -> str:
@@ -774,7 +766,7 @@ def _sentence(error: "ValidationError", words: Words) -> str:
             return f"{field} has fields that {'it' if where else words.rule} does not take"
         case "type":
             return f"{field} must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
-        case "enum" | "const" | "pattern" | "not" if words.is_quoted:
+        case "enum" | "pattern" if words.is_quoted:
             return f"{field} breaks the rule {error.validator} of the schema"
         case "enum":
             return f"{field} must be one of {_listed(json.dumps(one) for one in wanted)}"

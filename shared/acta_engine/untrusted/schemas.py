@@ -138,15 +138,19 @@ def _lookup(keyword: str, here: _Found, root: str, places: Mapping[str, Any]) ->
             target = places.get(
                 f"{root}#{fragment}", target
             )  # the outermost of the schemas that it may lead to
-    else:
-        target = places.get(resource)
-        for part in fragment.split("/")[1:]:
-            name = unquote(part).replace("~1", "/").replace("~0", "~")
-            if isinstance(target, list):
-                target = target[int(name)] if name.isdecimal() and int(name) < len(target) else None
-            else:
-                target = target.get(name) if isinstance(target, dict) else None
-    return target if isinstance(target, dict | bool) else None
+        return target if isinstance(target, dict | bool) else None
+    return schema_at(places.get(resource), fragment)
+
+
+def schema_at(here: Any, pointer: str) -> dict[str, Any] | bool | None:
+    """The schema that a JSON pointer leads to. None: to none. What is before its first `/` does not count."""
+    for part in pointer.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        if isinstance(here, list):
+            here = here[int(name)] if name.isdecimal() and int(name) < len(here) else None
+        else:
+            here = here.get(name) if isinstance(here, dict) else None
+    return here if isinstance(here, dict | bool) else None
 
 
 def _modernise(here: dict[str, Any], draft: int | None) -> None:

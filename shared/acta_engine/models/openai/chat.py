@@ -23,7 +23,7 @@ from typing import Any
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
 from acta_engine.models.calls import CallProgress, ReplyBuilder
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
 from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
 from acta_engine.models.wire import (
@@ -183,11 +183,6 @@ def _add_turn(
             texts.append(result_as_text(entry))
         else:
             texts.append(entry.content.loaded)
-    _end_turn(messages, unanswered, texts)
-
-
-def _end_turn(messages: list[Message], unanswered: list[ToolCall], texts: list[str]) -> None:
-    """Adds a result for each call that has none, then the texts that people sent during the turn."""
     messages += [_tool_result(call.call_id, NO_RESULT) for call in unanswered]
     for text in texts:
         if text.strip():
@@ -333,11 +328,15 @@ class ChatReplyBuilder(ReplyBuilder):
         stop = stop_reason(CHAT_STOPS, self._finish, calls=bool(self._calls))
         text = joined("".join(self._text)) or refusal
         thinking = joined("".join(self._thinking))
+        written = [text, thinking, *(call.json for call in self._calls)]
         return ModelReply(
             text=text,
-            calls=self._requested_calls(cut=stop == "max_tokens"),
+            calls=tuple(
+                parse_call(call.name, call.json, cut=stop == "max_tokens" and call is self._calls[-1])
+                for call in self._calls
+            ),
             stop="refusal" if refusal else stop,
-            usage=self._token_usage(text, thinking),
+            usage=self._counted(self._usage, "prompt_tokens", "completion_tokens", written),
             thinking=thinking,
             raw=self._raw(thinking),
             category=category_of(self._finish) if stop == "refusal" else "",
@@ -348,17 +347,6 @@ class ChatReplyBuilder(ReplyBuilder):
         if not thinking or not self._calls:
             return None
         return {"api": API, "model": self._model, "name": self._thinking_field}
-
-    def _requested_calls(self, *, cut: bool) -> tuple[RequestedCall, ...]:
-        last = len(self._calls) - 1
-        return tuple(
-            parse_call(call.name, call.json, cut=cut and position == last)
-            for position, call in enumerate(self._calls)
-        )
-
-    def _token_usage(self, *written: str) -> TokenUsage:
-        said = [*written, *(call.json for call in self._calls)]
-        return self._counted(self._usage, "prompt_tokens", "completion_tokens", said)
 
 
 class _Call:
@@ -400,8 +388,11 @@ class _Call:
 
     def is_object(self) -> bool:
         """Whether the arguments are one object. If not, no further piece can make them one."""
-        if self.is_whole and not _is_object(self.json):
-            self.is_whole, self._depth = False, -math.inf
+        if self.is_whole:
+            try:
+                parse_object(self.json)
+            except InvalidJson:
+                self.is_whole, self._depth = False, -math.inf
         return self.is_whole
 
 
@@ -417,14 +408,6 @@ def _begins_another_call(part: Any, known: _Call) -> bool:
     if isinstance(more, dict) and not name:  # a call that begins has a name
         return False
     return bool(json_text(more).strip()) and known.is_object()
-
-
-def _is_object(text: str) -> bool:
-    try:
-        parse_object(text)
-    except InvalidJson:
-        return False
-    return True
 
 
 def _delta(choice: Any) -> Any:

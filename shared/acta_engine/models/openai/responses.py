@@ -28,7 +28,7 @@ whose id it knows without the reasoning that led to it.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -335,7 +335,7 @@ def _reply_items(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> lis
             piece, text = text[: part["chars"]], text[part["chars"] :]
             items += [_reply_message(piece, part)] if piece.strip() else []
         elif part["type"] == "function_call":
-            items += [_function_call(call, call_id, part.get("id")) for call, call_id in _first_of(calls)]
+            items += [_function_call(call, call_id, part.get("id")) for call, call_id in islice(calls, 1)]
         else:
             items.append(dict(part))
     while items and items[-1]["type"] == "reasoning":  # refused where nothing follows that it led to
@@ -343,11 +343,6 @@ def _reply_items(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> lis
     if text.strip():
         items.append({"role": "assistant", "content": text})
     return items + [_function_call(call, call_id) for call, call_id in calls]
-
-
-def _first_of(calls: Iterator[tuple[ToolCall, str]]) -> list[tuple[ToolCall, str]]:
-    first = next(calls, None)
-    return [] if first is None else [first]
 
 
 def _reply_message(text: str, part: Item) -> Item:

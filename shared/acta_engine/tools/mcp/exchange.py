@@ -216,10 +216,10 @@ class BadHeaders(Exception):
 def header_paths(schema: Mapping[str, Any]) -> Paths:
     """Raises BadHeaders."""
     found: dict[tuple[str, ...], str] = {}
-    places = _marked(schema)
-    if sum(1 for _ in places) != sum(1 for _ in _reachable(schema, ())):
+    reachable = list(_reachable(schema, ()))
+    if len(list(_marked(schema))) != len(reachable):
         raise BadHeaders(f"{MARK} stands where a header cannot be taken from")
-    for path, marked in _reachable(schema, ()):
+    for path, marked in reachable:
         name = marked[MARK]
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise BadHeaders(f"{MARK} is no name that a header may have")

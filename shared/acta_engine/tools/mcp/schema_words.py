@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
-from acta_engine.untrusted.schemas import modern
+from acta_engine.untrusted.schemas import modern, schema_at
 from acta_engine.untrusted.visible import visible
 
 MAX_NAME_CHARS = 64
@@ -73,7 +72,7 @@ def _offered(text: str) -> OfferedSchema | None:
         kept = walk.values(schema, "")
     except _NoName:
         return None
-    if not all(_leads_somewhere(kept, each) for each in walk.references):
+    if any(schema_at(kept, each) is None for each in walk.references):
         return None
     shown, size = list[str](), 0
     for line in walk.words:
@@ -169,16 +168,3 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += [*item, *item.values()]
         elif isinstance(item, list):
             waiting += item
-
-
-def _leads_somewhere(schema: Mapping[str, Any], reference: str) -> bool:
-    here: Any = schema
-    for part in reference.split("/")[1:]:
-        name = unquote(part).replace("~1", "/").replace("~0", "~")
-        if isinstance(here, list) and name.isdecimal() and int(name) < len(here):
-            here = here[int(name)]
-        elif isinstance(here, dict) and name in here:
-            here = here[name]
-        else:
-            return False
-    return isinstance(here, dict | bool)
