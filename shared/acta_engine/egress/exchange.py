@@ -39,15 +39,14 @@ Watch = Callable[[bytes], bool]
 
 class HttpAnswer(NamedTuple):
     """`location`: the header of that name. `body`: without its content encoding. `headers`: all of them, names in small
-    letters. `is_whole` False: the reader wanted no more, or an event stream broke off. `unread`: what is wrong with a
-    body whose content encoding could not be undone, as the end of a sentence; then `body` is empty.
+    letters. `unread`: what is wrong with a body whose content encoding could not be undone, as the end of a sentence;
+    then `body` is empty.
     """
 
     status: int
     location: str | None
     body: bytes
     headers: Mapping[str, str] = MappingProxyType({})
-    is_whole: bool = True
     unread: str = ""
 
     @property
@@ -263,14 +262,12 @@ def _watched(response: http.client.HTTPResponse, answer: HttpAnswer, watch: Watc
         try:
             chunk = response.read1(CHUNK_BYTES)
         except http.client.IncompleteRead:
-            return answer._replace(is_whole=False)
-        if not chunk:
             return answer
         size += len(chunk)
         if size > most:
             raise AnswerTooLarge(answer.status, most)
-        if watch(chunk):
-            return answer._replace(is_whole=False)
+        if not chunk or watch(chunk):
+            return answer
 
 
 def _end(connected: socket.socket, timed_out: threading.Event) -> None:

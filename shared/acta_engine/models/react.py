@@ -110,7 +110,8 @@ class ReActModel:
             case ReActAction():
                 return _with_call(reply, step)
             case ReActAnswer():
-                return reply._replace(text=_completing(step.text), thinking=step.thought, stop="end")
+                text = step.text if claims_completion(step.text) else f"{GOAL_COMPLETE}\n{step.text}"
+                return reply._replace(text=text, thinking=step.thought, stop="end")
 
 
 def _parse(reply: ModelReply, tool_choice: str) -> ReActAction | ReActAnswer:
@@ -146,13 +147,10 @@ def _with_call(reply: ModelReply, step: ReActAction) -> ModelReply:
     return reply._replace(text=step.thought, thinking=thinking, calls=(call,), stop="tools")
 
 
-def _completing(answer: str) -> str:
-    return answer if claims_completion(answer) else f"{GOAL_COMPLETE}\n{answer}"
-
-
 def to_inner(request: ModelRequest) -> ModelRequest:
     """The request without tools. The rules stand after the system prompt, and the order to answer comes last."""
-    rules = _protocol(request.tools, GOAL_COMPLETE)
+    # The agent's prompt speaks of the marker, the first word of a reply that completes the run.
+    rules = "\n".join([_RULES.replace("{marker}", GOAL_COMPLETE), *map(_tool_line, request.tools)])
     last = _order(request.tool_choice)
     suffix = attributed("runtime", request.suffix, _first_id(request.entries))
     return request._replace(
@@ -171,13 +169,6 @@ def _first_id(entries: Sequence[Entry]) -> str:
     """The id of the message that the conversation begins with."""
     first = entries[0] if entries else None
     return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
-
-
-def _protocol(tools: Sequence[OfferedTool], marker: str) -> str:
-    """The rules and the tools. `marker`: the first word of a reply that completes the run, which the agent's prompt
-    speaks of.
-    """
-    return "\n".join([_RULES.replace("{marker}", marker), *map(_tool_line, tools)])
 
 
 def _order(tool_choice: str) -> str:
