@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta import tool
 from acta.testing import completes, run, uses
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.mcp.servers import unfit
@@ -298,3 +299,27 @@ def test_a_person_approves_and_the_tool_gets_what_was_bent() -> None:
     assert asked.tool_call.input == {"path": "a.txt", "content": "new", "replace": True}
     session.approve()
     assert session.files["a.txt"] == "new"
+
+
+@tool(effect="read")
+def priced(article: str, count: int = 3, sizes: tuple[float, float] = (1.0, 2.0)) -> str:
+    """Prices an article."""
+    return json.dumps([article, count, sizes])
+
+
+def test_a_python_function_keeps_its_own_default_for_null_and_gets_lists_that_came_as_text() -> None:
+    sent: list[dict[str, Any]] = [
+        {"count": None, "sizes": None},
+        {"count": "4", "sizes": "[0.1, 2]"},
+        {"count": "four"},
+    ]
+    session = run(
+        "Price it",
+        [*(uses("priced", article="a", **more) for more in sent), completes("done")],
+        tools=[priced],
+    )
+    assert [use.ok for use in session.tool_calls if use.name == "priced"] == [True, True, False]
+    told = [str(use.told) for use in session.tool_calls if use.name == "priced"]
+    assert '["a", 3, [1.0, 2.0]]' in told[0]
+    assert '["a", 4, [0.1, 2.0]]' in told[1]
+    assert "count must be of type integer" in told[2]
