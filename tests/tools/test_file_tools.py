@@ -203,9 +203,81 @@ def test_what_the_encoding_that_a_text_names_of_itself_lacks_is_refused() -> Non
     desk = Desk()
     said = desk.fails("create_file", path="a.xml", content='<?xml encoding="ISO-8859-1"?>\n<a>Žluť</a>')
     assert said == (
-        "the content says of itself that it is in windows-1252, which has no ť. Let it say UTF-8 instead."
+        "the content says of itself that it is in ISO-8859-1, which has no ť. Let it say UTF-8 instead."
     )
     assert desk.run("list_files") == "No files in /."
+
+
+@pytest.mark.parametrize(
+    ("content", "lacking"),
+    [
+        ('<?xml version="1.0" encoding="ISO-8859-1"?><a>5 €</a>', "€"),
+        ("# -*- coding: ascii -*-\nname = 'é'\n", "é"),
+        ("# coding: shift_jis\nx = '①'\n", "①"),
+        ('<?xml version="1.0" encoding="GB2312"?><a>朱镕基</a>', "镕"),
+    ],
+)
+def test_what_the_encoding_of_that_name_lacks_for_programs_is_refused(content: str, lacking: str) -> None:
+    desk = Desk()
+    assert f"which has no {lacking}. Let it say UTF-8" in desk.fails("create_file", path="a", content=content)
+    page = "<html><meta charset=iso-8859-1><p>5 €"  # browsers read windows-1252 there
+    desk.run("create_file", path="a.html", content=page)
+    assert desk.files.read("acme", "a.html") == page.encode("cp1252")
+
+
+def test_what_no_longer_names_its_encoding_is_in_utf_8() -> None:
+    desk = Desk()
+    desk.files.write(
+        "acme", "a.xml", '<?xml version="1.0" encoding="ISO-8859-2"?><a>žluť</a>'.encode("iso8859_2")
+    )
+    seeing(desk, "a.xml").run("create_file", path="a.xml", content="<a>kůň</a>", replace=True)
+    assert desk.files.read("acme", "a.xml") == "<a>kůň</a>".encode()
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_written_once(codec: str) -> None:
+    desk = Desk()
+    desk.files.write("acme", "a.csv", "a;b\n".encode(codec))
+    seeing(desk, "a.csv").run("create_file", path="a.csv", content="\ufeffa;ü\n", replace=True)
+    assert desk.files.read("acme", "a.csv") == "a;ü\n".encode(codec)
+
+
+@pytest.mark.parametrize("codec", ["iso8859_5", "cp855", "mac_cyrillic", "iso8859_2", "utf_16_be"])
+def test_a_file_that_was_read_in_a_named_encoding_is_replaced_in_it(codec: str) -> None:
+    desk, content = Desk(), "žluťoučký kůň\n" if codec == "iso8859_2" else "Цена;Имя\nмир;да\n"
+    desk.files.write("acme", "x.csv", content.encode(codec))
+    assert desk.run("read_file", path="x.csv", encoding=codec) == content
+    seeing(desk, "x.csv")
+    for rerun in (False, True):
+        desk.context = desk.context._replace(rerun=rerun)
+        said = desk.run("create_file", path="x.csv", content=content * 2, replace=True, encoding=codec)
+        assert desk.files.read("acme", "x.csv") == (content * 2).encode(codec)
+        assert said.endswith(", as asked.")
+    failure = desk.fails("create_file", path="x.csv", content="x", replace=True, encoding="klingon")
+    assert "'klingon' is no encoding" in failure
+    assert desk.files.read("acme", "x.csv") == (content * 2).encode(codec)
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "codec"),
+    [
+        ("名前;価格\n日本語のテキスト\n", "ｱ", "cp932"),
+        ("名称;价格\n中文文本文件\n", "€", "gb18030"),
+        ("Имя;Цена\nмолоко\n", "Я", "koi8_r"),
+    ],
+)
+def test_a_repeated_call_says_the_same_where_another_guess_would_be_made_of_what_it_wrote(
+    before: str, content: str, codec: str
+) -> None:
+    desk = Desk()
+    desk.files.write("acme", "x.csv", before.encode(codec))
+    seeing(desk, "x.csv")
+    said = desk.run("create_file", path="x.csv", content=content, replace=True)
+    desk.context = desk.context._replace(rerun=True)
+    assert desk.run("create_file", path="x.csv", content=content, replace=True) == said
+    assert desk.files.read("acme", "x.csv") == content.encode(codec)
+    seeing(desk, "x.csv").run("create_file", path="x.csv", content=before, replace=True, encoding=codec)
+    assert desk.files.read("acme", "x.csv") == before.encode(codec)
 
 
 def test_what_the_encoding_of_a_replaced_file_lacks_is_refused_and_nothing_is_lost() -> None:
@@ -214,7 +286,7 @@ def test_what_the_encoding_of_a_replaced_file_lacks_is_refused_and_nothing_is_lo
     seeing(desk, "x.csv")
     assert desk.fails("create_file", path="x.csv", content="Größe → 東京", replace=True) == (
         "x.csv is in windows-1252, which has no →. Leave such characters out, or write the text under another path, "
-        "where it is stored in UTF-8."
+        "where it is stored in UTF-8. If it is in another one, name that as encoding."
     )
     assert desk.files.read("acme", "x.csv") == data
     desk.files.write("acme", "x.csv", b"\x89PNG\r\n\x1a\n\xff")

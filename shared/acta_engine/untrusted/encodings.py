@@ -11,6 +11,7 @@ Names of encodings and their labels are those of the WHATWG encoding standard, w
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import NamedTuple
@@ -46,7 +47,7 @@ class DecodedText(NamedTuple):
 
     def encode(self, text: str) -> bytes:
         """Another text as bytes of the same kind, with the same mark. Raises UnicodeEncodeError."""
-        return self.mark + text.encode(codec_of(self.encoding))
+        return self.mark + text.removeprefix("\ufeff" * bool(self.mark)).encode(codec_of(self.encoding))
 
 
 LOST = "\ufffd"
@@ -59,6 +60,7 @@ MARKS = (
 )
 BY_MARK = "as its byte order mark says; the mark is not shown"
 BY_ITSELF = "as it says of itself"
+AS_ASKED = "as asked"
 GUESSED = "which is a guess"
 
 ISO_EXTRA = {
@@ -186,13 +188,22 @@ def decoded_as(data: bytes, label: str) -> DecodedText:
     # who says UTF-16 may not know the order of its bytes, which a mark tells
     marks = ((mark, of) for mark, of in MARKS if data.startswith(mark) and of[:6] == name[:6])
     mark, name = next(marks, (b"", name))
-    return DecodedText(_with_halves(data[len(mark) :], name), name, "as asked", mark)
+    return DecodedText(_with_halves(data[len(mark) :], name), name, AS_ASKED, mark)
 
 
-def own_encoding(text: str) -> str:
-    """The encoding that a text names of itself, where its bytes can be in that; empty: it names none, or UTF-16."""
-    name = named(_own_label(text[:LOOKED_AT].encode("utf-8", "replace")))
-    return "" if name.startswith(("UTF-16", "UTF-32")) else name
+def own_label(text: str) -> str:
+    """What a text calls its encoding, where its bytes can be in that; empty: it names none that is known, or UTF-16."""
+    label = _own_label(text[:LOOKED_AT].encode("utf-8", "replace"))
+    return "" if named(label)[:6] in ("", "UTF-16", "UTF-32") else label
+
+
+def check_own_label(text: str, label: str) -> None:
+    """Raises UnicodeEncodeError for a character that the encoding of that label lacks by its own standard. Readers of
+    XML and of sources take the label literally; only browsers read `iso-8859-1` as windows-1252, which has more.
+    """
+    if text.lstrip().startswith(("#", "<?xml")):
+        with suppress(LookupError):
+            text.encode(label)
 
 
 def label_in(content_type: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 
 from acta_engine.errors import ToolFailed
@@ -9,12 +10,16 @@ from acta_engine.files.store import FileChanged, FileExists, FileInfo, FileMissi
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, FileArgument, fields, text
 from acta_engine.untrusted.encodings import (
+    AS_ASKED,
     BY_ITSELF,
+    ENCODINGS,
     DecodedText,
     NotText,
+    check_own_label,
     decoded,
     decoded_as,
-    own_encoding,
+    named,
+    own_label,
 )
 from acta_engine.untrusted.path import (
     PRIVATE,
@@ -66,19 +71,23 @@ def create_file(call: BuiltinCall) -> str:
     except UnicodeEncodeError:
         raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
     seen, is_new = call.seen_etag if replaces else "", True  # a person has approved that
-    before = _replaced(call, path) if seen != "" else DecodedText("")
-    own = own_encoding(content)
-    if own not in ("", before.encoding):  # programs that open the file believe what it says of itself
-        before = DecodedText("", own, BY_ITSELF)
+    before = _replaced(call, path, content) if seen != "" or "encoding" in call.arguments else DecodedText("")
+    label = own_label(content)
+    own = named(label)
+    # programs that open the file believe what it says of itself; what says nothing any more is in UTF-8 to them
+    if own != before.encoding and (own or before.how == BY_ITSELF):
+        before = DecodedText("", own or "UTF-8", BY_ITSELF)
     try:
         data = before.encode(content)
+        check_own_label(content, label)
     except UnicodeEncodeError as lacking:
         char = visible(content[lacking.start])
         raise ToolFailed(
-            f"the content says of itself that it is in {own}, which has no {char}. Let it say UTF-8 instead."
+            f"the content says of itself that it is in {label}, which has no {char}. Let it say UTF-8 instead."
             if own
             else f"{clipped_name(path)} is in {before.encoding}, which has no {char}. Leave such characters out, or "
-            "write the text under another path, where it is stored in UTF-8."
+            "write the text under another path, where it is stored in UTF-8. If it is in another one, name that as "
+            "encoding."
         ) from None
     if len(data) > call.reach.max_file_bytes:
         raise ToolFailed(
@@ -102,19 +111,36 @@ def create_file(call: BuiltinCall) -> str:
             f"there is a file {clipped_name(path)} already. Choose another path, or call create_file with replace "
             "true: then a person is asked before the file is replaced."
         ) from None
-    marked, why = " with a byte order mark" * bool(before.mark), BY_ITSELF if own else "as before"
+    marked = " with a byte order mark" * bool(before.mark)
+    why = BY_ITSELF if own else AS_ASKED if before.how == AS_ASKED else "as before"
     kept = f" It is in {before.encoding}{marked}, {why}." if data != plain else ""
     return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}.{kept}"
 
 
-def _replaced(call: BuiltinCall, path: str) -> DecodedText:
+def _replaced(call: BuiltinCall, path: str, content: str) -> DecodedText:
     """What is at the path. What takes its place is stored in the same encoding, so what was read and written again has
-    the same bytes, also where the encoding was guessed.
+    the same bytes, also where the encoding was guessed. A guess that was wrong is put right as in `read_file`.
     """
     try:
-        return decoded(call.files.read(call.context.tenant, path))
-    except (FileMissing, NotText):
+        data = call.files.read(call.context.tenant, path)
+    except FileMissing:
+        data = b""
+    try:
+        if "encoding" in call.arguments:
+            return decoded_as(data, call.arguments["encoding"])
+        before = decoded(data)
+    except NotText as other:
+        if "encoding" in call.arguments:
+            raise ToolFailed(f"the content was {other}.") from None
         return DecodedText("")
+    if (
+        call.context.rerun
+    ):  # an earlier attempt may have written the content, of which the guess may be another
+        for name in (before.encoding, *ENCODINGS):
+            with suppress(UnicodeEncodeError):
+                if before._replace(encoding=name).encode(content) == data:
+                    return before._replace(encoding=name)
+    return before
 
 
 def delete_file(call: BuiltinCall) -> str:
@@ -177,6 +203,7 @@ TOOLS = (
             path=PATH,
             content=text("The whole text of the file"),
             replace={"type": "boolean", "description": "Replace the file that is there; default false"},
+            encoding=text("Only where read_file needed one for the file: the same one", maxLength=60),
         ),
         effect="idempotent",
         risk="write",
