@@ -86,7 +86,8 @@ def _headers(error: CallerError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
     if isinstance(error, LimitReached):
-        headers |= refused_headers(error)
+        left = {error.quota.name: (0, error.retry_after)}
+        headers |= {"Retry-After": str(error.retry_after), **limit_headers([error.quota], left)}
     if error.code in RETRY_AFTER_SECONDS:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS[error.code])
     return headers
@@ -106,12 +107,6 @@ def limit_headers(quotas: Iterable[Quota], left: Mapping[str, tuple[int, int]] =
     if left:
         headers[LIMIT] = ", ".join(f'"{name}";r={rest};t={seconds}' for name, (rest, seconds) in left.items())
     return headers
-
-
-def refused_headers(error: LimitReached) -> dict[str, str]:
-    """The headers of a 429."""
-    left = {error.quota.name: (0, error.retry_after)}
-    return {"Retry-After": str(error.retry_after), **limit_headers([error.quota], left)}
 
 
 def _policy(quota: Quota) -> str:

@@ -44,8 +44,15 @@ class Request(NamedTuple):
 
     @property
     def file_path(self) -> str:
-        """The file's path on a `{path+}` route. Raises ValidationFailed naming `path`."""
-        return file_path(self.path.removeprefix(self.route.prefix))
+        """The file's path on a `{path+}` route, decoded exactly once and checked. Raises PathRefused.
+
+        HTTP APIs hand `rawPath` over decoded, all but `%25`; other fronts hand it over as sent. One decoding gives the
+        same text for both. `check_path` refuses what is encoded after it.
+        """
+        path = unquote(self.path.removeprefix(self.route.prefix))
+        if "\ufffd" in path:  # in place of bytes that are no text
+            raise PathRefused("the path is not UTF-8")
+        return check_path(path)
 
     def with_body(self, event: Mapping[str, Any], bounds: Bounds) -> "Request":
         """Raises PayloadTooLarge, UnsupportedMediaType, ValidationFailed."""
@@ -63,7 +70,9 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     """
     headers = {name.lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     check_origin(headers, settings)
-    path = _path(event)
+    path, stage = str(event["rawPath"]), event["requestContext"].get("stage", "$default")
+    if stage != "$default":  # the gateway puts a named stage before the path
+        path = path.removeprefix(f"/{stage}")
     route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
     caller = None
     if route.role is not None:
@@ -85,36 +94,9 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     )
 
 
-def file_path(raw: str) -> str:
-    """Decoded exactly once and checked.
-
-    HTTP APIs hand `rawPath` over decoded, all but `%25`; other fronts hand it over as sent. One decoding gives the same
-    text for both. A percent sign that is left after it is refused with every other percent sign.
-    """
-    try:
-        path = check_path(unquote(raw, errors="strict"))
-        if "\ufffd" in path:
-            raise PathRefused("the path is not UTF-8")
-    except UnicodeDecodeError:
-        raise _refused("the path is not UTF-8") from None
-    except PathRefused as error:
-        raise _refused(str(error)) from None
-    return path
-
-
 def request_id(event: Mapping[str, Any]) -> str:
     """The gateway's, by which its access log names the request; empty where something else calls."""
     return str((event.get("requestContext") or {}).get("requestId") or "")
-
-
-def _path(event: Mapping[str, Any]) -> str:
-    """As the gateway names it, without a named stage's prefix."""
-    path, stage = str(event["rawPath"]), event["requestContext"].get("stage", "$default")
-    return path if stage == "$default" else path.removeprefix(f"/{stage}")
-
-
-def _refused(reason: str) -> ValidationFailed:
-    return ValidationFailed(f"This is not a usable file path: {reason}.", {"path": [f"{reason}."]})
 
 
 SECRET_HEADER = "x-acta-origin"

@@ -185,11 +185,11 @@ def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, 
             "Send the body without Content-Encoding: nothing is unpacked here. A compressed file is sent as it is, "
             "with Content-Type application/octet-stream."
         )
-    unproven = _malformed(UNPROVEN_FILE if is_file else NO_UTF8)
+    unproven = UNPROVEN_FILE if is_file else NO_UTF8
     try:
         data = base64.b64decode(body, validate=True) if is_base64 else body.encode()
     except UnicodeEncodeError:  # half a surrogate pair: no UTF-8 spells it, so it stands for something else
-        raise unproven from None
+        raise _malformed(unproven) from None
     except (binascii.Error, ValueError):
         raise _malformed("The body did not arrive whole. Send it again.") from None
     _check_bytes(len(data), most)
@@ -201,7 +201,7 @@ def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, 
         raise _malformed(f"The body has {arrived} bytes and Content-Length is {length}. Send it again.")
     # A character that was put in place of three bytes is as long as they were, so the length alone proves nothing.
     if not is_base64 and (length != arrived or "\ufffd" in body):
-        raise unproven
+        raise _malformed(unproven)
     return data
 
 

@@ -162,7 +162,7 @@ def _roles(caller: Caller) -> tuple[str, ...]:
 
 
 def _asked(request: Request, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Raises ValidationFailed for a path of a file that is not usable."""
+    """Raises PathRefused for a path of a file that is not usable."""
     if request.route.takes_bytes:
         path = request.file_path
         yield "path", PRIVATE_FILE if is_private(path) else path

@@ -1,5 +1,6 @@
 """The file store on S3: files at `files/{tenant}/{path}`, private ones at `files/{tenant}/{private_folder}/{path}`."""
 
+from collections.abc import Mapping
 from copy import copy
 from datetime import UTC
 from typing import Any, Self
@@ -54,7 +55,14 @@ class S3FileStore:
         after = None if cursor is None else self._after(root, from_cursor(scope, cursor, MAX_KEY_BYTES))
         found: list[FileInfo] = []
         while True:
-            answer = self._listed(root, stored_prefix, limit - len(found), after)
+            start = {} if after is None else {"StartAfter": root + after}
+            answer = self._s3.call(
+                "list_objects_v2",
+                Bucket=self._bucket,
+                Prefix=root + stored_prefix,
+                MaxKeys=limit - len(found),
+                **start,
+            )
             contents = answer.get("Contents", ())
             keys = [each["Key"].removeprefix(root) for each in contents]
             paths = [listed_path(key, prefix, self._user) for key in keys]
@@ -110,18 +118,14 @@ class S3FileStore:
             raise ValueError("not a cursor of this listing")
         return after
 
-    def _listed(self, root: str, prefix: str, limit: int, after: str | None) -> Any:
-        start = {} if after is None else {"StartAfter": root + after}
-        return self._s3.call(
-            "list_objects_v2", Bucket=self._bucket, Prefix=root + prefix, MaxKeys=limit, **start
-        )
-
     def read(self, tenant: str, path: str) -> bytes:
         key = self._key(tenant, path)
         try:
             return read_object(self._s3, self._bucket, key).body
         except AwsRefused as refused:
-            raise _missing(refused) from None
+            if refused.code == MISSING:
+                raise FileMissing("no such file") from None
+            raise
 
     def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
         # The first put fails where the file exists. So one request is enough for a new file, and the answer is certain:
@@ -140,13 +144,8 @@ class S3FileStore:
             raise FileExists("a file is there")
 
     def etag(self, tenant: str, path: str) -> str:
-        try:
-            tag: str = read_head(self._s3, self._bucket, self._key(tenant, path))["ETag"]
-        except AwsRefused as refused:
-            if refused.code != MISSING:
-                raise
-            return ""
-        return tag
+        found = self._head(self._key(tenant, path))
+        return "" if found is None else str(found["ETag"])
 
     def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
         target, mine = {"Bucket": self._bucket, "Key": self._key(tenant, path)}, write_id or uuid4().hex
@@ -175,13 +174,10 @@ class S3FileStore:
 
     def _earlier(self, target: dict[str, str], mine: str) -> bool | None:
         """What this write did when it was made before: whether the file was new. None: the file is another write's."""
-        try:
-            metadata = read_head(self._s3, target["Bucket"], target["Key"])["Metadata"]
-        except AwsRefused as refused:
-            if refused.code != MISSING:
-                raise
-            return None  # deleted since
-        return metadata.get(_IS_NEW) == "yes" if metadata.get(_WRITE) == mine else None
+        found = self._head(target["Key"])
+        if found is None or found["Metadata"].get(_WRITE) != mine:
+            return None  # deleted since, or replaced
+        return bool(found["Metadata"].get(_IS_NEW) == "yes")
 
     def versions(self, tenant: str, path: str) -> tuple[FileVersion, ...]:
         key = self._key(tenant, path)
@@ -217,11 +213,10 @@ class S3FileStore:
     def delete(self, tenant: str, path: str, etag: str | None = None) -> None:
         # S3 reports no error where there is nothing to delete, so this looks first.
         key = self._key(tenant, path)
-        try:
-            found = read_head(self._s3, self._bucket, key)["ETag"]
-        except AwsRefused as refused:
-            raise _missing(refused) from None
-        if etag not in (None, found):
+        found = self._head(key)
+        if found is None:
+            raise FileMissing("no such file")
+        if etag not in (None, found["ETag"]):
             raise FileChanged("the file is another one")
         condition = {} if etag is None else {"IfMatch": etag}
         try:
@@ -232,6 +227,15 @@ class S3FileStore:
             # Where nothing is left, this very deletion may be repeated by the SDK because its answer was lost.
             if self.etag(tenant, path):
                 raise FileChanged("the file is another one") from None
+
+    def _head(self, key: str) -> Mapping[str, Any] | None:
+        """What S3 says of the file; None: there is none."""
+        try:
+            return read_head(self._s3, self._bucket, key)
+        except AwsRefused as refused:
+            if refused.code == MISSING:
+                return None
+            raise
 
     def _key(self, tenant: str, path: str) -> str:
         """The file's key. Raises PathRefused, also where the path fits only without the prefix."""
@@ -244,8 +248,3 @@ class S3FileStore:
 
 def _root(tenant: str) -> str:
     return tenant_prefix(FILES, tenant)
-
-
-def _missing(refused: AwsRefused) -> Exception:
-    """FileMissing where AWS says that there is no such key, else the error itself."""
-    return FileMissing("no such file") if refused.code == MISSING else refused

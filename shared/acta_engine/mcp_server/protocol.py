@@ -184,9 +184,8 @@ def _decoded(value: str) -> str | None:
     encoded = value[len(prefix) : -len(suffix)].encode()
     try:
         decoded = base64.b64decode(encoded, validate=True)
-        return (
-            decoded.decode() if base64.b64encode(decoded) == encoded else None
-        )  # else it is padded too much
+        is_padded_right = base64.b64encode(decoded) == encoded
+        return decoded.decode() if is_padded_right else None
     except (binascii.Error, ValueError):
         return None
 

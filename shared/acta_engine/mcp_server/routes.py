@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from acta_engine.agents.agent import AgentDefinition
 from acta_engine.api import error_answers as errors
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import JSON, Response
@@ -95,10 +94,8 @@ def _answer(api: Api, message: RpcMessage) -> Response:
             return refusal.response
         except ActaError:
             raise
-        except (
-            Exception
-        ):  # it may have spent nothing so far, and whoever found it could repeat it without a limit
-            _spend(api)
+        except Exception:
+            _spend(api)  # nothing may be spent so far, and whoever found it could repeat it without a limit
             raise
 
     response = api.told(act)
@@ -124,13 +121,13 @@ def _spend(api: Api) -> None:
 
 def _discover(api: Api, message: RpcMessage) -> Json:
     _spend(api)
-    capabilities: Json = {"tools": {}, "extensions": {TASKS: {}}}
-    told: Json = {
+    return {
         "supportedVersions": list(VERSIONS),
-        "capabilities": capabilities,
+        "capabilities": {"tools": {}, "extensions": {TASKS: {}}},
         "instructions": INSTRUCTIONS,
+        "ttlMs": DISCOVER_TTL_MS,
+        "cacheScope": "public",
     }
-    return {**told, "ttlMs": DISCOVER_TTL_MS, "cacheScope": "public"}
 
 
 def _initialize(api: Api, message: RpcMessage) -> Json:
@@ -162,7 +159,11 @@ def _list_tools(api: Api, message: RpcMessage) -> Json:
     except ValueError:
         raise RpcError(INVALID_PARAMS, "params.cursor is none of this list's.") from None
     tools = [] if cursor else [tool_of(api, name).view() for name in OFFERED if _offers(api, name)]
-    tools += [agent_tool(agent) for agent in found.agents if _may_start(api, agent)]
+    tools += [
+        agent_tool(agent)
+        for agent in found.agents
+        if not agent.start_roles or has_one_of(agent.start_roles, api.caller.roles)
+    ]
     told: Json = {"tools": tools}
     if found.cursor is not None:
         told["nextCursor"] = found.cursor
@@ -173,10 +174,6 @@ def _list_tools(api: Api, message: RpcMessage) -> Json:
 
 def _offers(api: Api, name: str) -> bool:
     return name in OFFERED and (name != DECIDE or api.app.settings.mcp_decisions != "off")
-
-
-def _may_start(api: Api, agent: AgentDefinition) -> bool:
-    return not agent.start_roles or has_one_of(agent.start_roles, api.caller.roles)
 
 
 def _call_tool(api: Api, message: RpcMessage) -> Json:

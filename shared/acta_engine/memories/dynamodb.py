@@ -87,10 +87,6 @@ def head_key(tenant: str, agent_id: str) -> Item:
     return item_key(agent_pk(tenant, agent_id), "H")
 
 
-def head_item(tenant: str, agent_id: str, count: int, revision: str) -> Item:
-    return {**head_key(tenant, agent_id), "n": {"N": str(count)}, "r": {"S": revision}}
-
-
 AGENTS_KEPT = 16
 QUERIES = 5
 FILTERED_LIMIT = 200
@@ -254,7 +250,8 @@ class DynamoMemories(ClockedTable):
         for _ in range(ATTEMPTS):
             head = self._head(tenant, agent_id)
             count, actions = change(head)
-            item = head_item(tenant, agent_id, count, self._clock.new_id("rev"))
+            revision = {"n": {"N": str(count)}, "r": {"S": self._clock.new_id("rev")}}
+            item = {**head_key(tenant, agent_id), **revision}
             moved = put(self._table, item, "r = :r", r={"S": head.revision})
             try:
                 transact(

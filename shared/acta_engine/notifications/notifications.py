@@ -54,19 +54,13 @@ class Notifications:
         staying = []
         for record in event.get("Records", ()):
             postponed = self.later.parse(record)
-            if postponed is None:
-                for to in self._untold(record, None):
-                    self.later.put(record, to, at_once=to in ("tenant", "session"))
-            elif postponed.to is not None:
-                if self._untold(postponed.change, postponed.to):
-                    staying.append({"itemIdentifier": postponed.message_id})
-            else:
-                untold = self._untold(postponed.change, None)
-                if None in untold:
-                    staying.append({"itemIdentifier": postponed.message_id})
-                else:
-                    for to in untold:
-                        self.later.put(postponed.change, to, at_once=to in ("tenant", "session"))
+            change, to = (record, None) if postponed is None else (postponed.change, postponed.to)
+            untold = self._untold(change, to)
+            if postponed is not None and to in untold:
+                staying.append({"itemIdentifier": postponed.message_id})
+                continue
+            for each in untold:
+                self.later.put(change, each, at_once=each in ("tenant", "session"))
         return {"batchItemFailures": staying}
 
     def _untold(self, change: Mapping[str, Any], to: ReceiverName | None) -> tuple[ReceiverName | None, ...]:

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from acta_engine.aws.clients import Service
-from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession
 from acta_engine.store import table_layout as items
-from acta_engine.store.dynamodb import batch_get
+from acta_engine.store.dynamodb import ClockedTable, batch_get
 from acta_engine.traces.spans import CommitName, HandedOver, TracedCommit
 from acta_engine.usage.dynamodb import commit_key
 from acta_engine.usage.store import UsagePartition
@@ -60,13 +59,8 @@ def _bodies(commits: Iterable[CommitName]) -> Iterator[str]:
         yield json.dumps({"commits": listed}, separators=(",", ":"))
 
 
-class DynamoTracedCommits:
-    """A CommitReader. `client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
+class DynamoTracedCommits(ClockedTable):
+    """A CommitReader."""
 
     def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
         keys = {name: commit_key(*name) for name in names}

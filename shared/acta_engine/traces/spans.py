@@ -318,17 +318,12 @@ def _of_result(commit: Commit, call_id: str) -> dict[str, Value]:
     """What the call came back with, without the input that a person wrote for it."""
     for each in commit.entries:
         if isinstance(each, ToolEntry) and each.call_id == call_id and each.content.text is not None:
-            return {"gen_ai.tool.call.result": _without_note(each.content.text)}
+            # A tool may write the note's first words too. The note is the text's end, and one JSON object on one line,
+            # in which the first words cannot stand, because they begin with new lines.
+            result, mark, note = each.content.text.rpartition(AMENDED)
+            is_note = mark == AMENDED and note.startswith("{") and note.endswith("})") and "\n" not in note
+            return {"gen_ai.tool.call.result": result if is_note else each.content.text}
     return {}
-
-
-def _without_note(text: str) -> str:
-    """A tool may write the note's first words too. The note is the text's end, and one JSON object on one line, in
-    which the first words cannot stand, because they begin with new lines.
-    """
-    result, mark, note = text.rpartition(AMENDED)
-    is_note = mark == AMENDED and note.startswith("{") and note.endswith("})") and "\n" not in note
-    return result if is_note else text
 
 
 def _of_run(head: Head) -> dict[str, Value]:

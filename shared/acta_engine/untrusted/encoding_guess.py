@@ -76,7 +76,7 @@ def _by_rarity(*tiers: tuple[Container[str], float]) -> Weigh:
     return weigh
 
 
-def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8) -> Weigh:
+def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8, scale: float = 1.0) -> Weigh:
     """For alphabets: each word by `weigh_word`, and `symbol` for what usually stands between words."""
 
     def weigh(text: str) -> float:
@@ -91,7 +91,7 @@ def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8) -> Wei
                 usual = char in SYMBOLS and (not before or len(part) > 1 or char == "’")
                 total += symbol if usual else LOST_WEIGHT if char == LOST else -0.6
             before = part if are_letters else ""
-        return _average(total, characters)
+        return scale * _average(total, characters)
 
     return weigh
 
@@ -126,10 +126,6 @@ def _latin(letters: Container[str]) -> Callable[[str], float]:
 def _mostly_utf8(text: str) -> float:
     characters = sum(char > "\x7f" for char in text)
     return _average(characters - 3 * text.count(LOST), characters)
-
-
-def _scaled(weigh: Weigh, by: float) -> Weigh:
-    return lambda text: by * weigh(text)
 
 
 def _block(codec: str, leads: Iterable[int], trails: Iterable[int] = range(0xA1, 0xFF)) -> frozenset[str]:
@@ -188,11 +184,11 @@ _OF_ALL = (
 CANDIDATES: dict[str, Weigh] = {
     "UTF-8": _mostly_utf8,
     "windows-1252": _by_words(_latin(WESTERN)),
-    "windows-1250": _scaled(_by_words(_latin(EASTERN)), 0.97),
+    "windows-1250": _by_words(_latin(EASTERN), scale=0.97),
     "windows-1251": _by_words(_cyrillic, symbol=0.5),
     "KOI8-R": _by_words(_cyrillic, symbol=0.5),
     "KOI8-U": _by_words(_cyrillic, symbol=0.5),
-    "IBM866": _scaled(_by_words(_cyrillic, symbol=0.5), 0.95),
+    "IBM866": _by_words(_cyrillic, symbol=0.5, scale=0.95),
     "Shift_JIS": _by_rarity(*_OF_JAPANESE, (HALF_WIDTH, 0.45)),
     "EUC-JP": _by_rarity(*_OF_JAPANESE),
     "GB18030": _by_rarity((CHINESE, 1.0), (GB_1, 0.6), (WIDE_SYMBOLS, 0.6), (GB_2, 0.1)),

@@ -39,7 +39,8 @@ def similar(name: str, known: Iterable[str], most: int, at_least: float = 0.5) -
     neighbouring characters, and 1, for all of them in common (Dice's coefficient).
     """
     wanted = _pairs(name)
-    alike = {each: _likeness(wanted, _pairs(each)) for each in known}
+    pairs = {each: _pairs(each) for each in known}
+    alike = {each: 2 * len(wanted & of) / (len(wanted) + len(of)) for each, of in pairs.items()}
     near = sorted((each for each in alike if alike[each] >= at_least), key=lambda each: (-alike[each], each))
     return near[:most]
 
@@ -48,7 +49,3 @@ def _pairs(name: str) -> frozenset[str]:
     """The pairs of neighbouring characters. The first and the last character also make a pair with a mark."""
     ended = f"\0{name[-COMPARED_CHARS:].casefold()}\0"
     return frozenset(map("".join, pairwise(ended)))
-
-
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other))

@@ -19,15 +19,14 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
-from acta_engine.clock import Clock
 from acta_engine.errors import PoisonedSession, SchemaUnknown
 from acta_engine.log.commit import Commit
 from acta_engine.log.head import Head
 from acta_engine.store.dynamodb import (
     FREE,
     Action,
+    ClockedTable,
     ConditionFailed,
     batch_get,
     delete,
@@ -206,14 +205,7 @@ def committed_in(event: Mapping[str, Any]) -> Iterator[StreamCommit]:
             yield found
 
 
-class DynamoUsage:
-    """`client`: a botocore DynamoDB client, where it is not this process's own."""
-
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
-        self._table = table
-        self._clock = clock
-        self._dynamodb = Service("dynamodb", client)
-
+class DynamoUsage(ClockedTable):
     def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         names = {_text(key := counted_key(each)): (each, key) for each in partitions}
         found = self._get([key for _, key in names.values()])
