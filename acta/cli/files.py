@@ -152,15 +152,13 @@ def content_of(path: Path) -> bytes:
 
 def versions(arguments: Namespace) -> int:
     found = list(connect(arguments).files.versions(arguments.path))
-    return show(found, map(version_line, found), as_json=arguments.json)
 
+    def line(item: Mapping[str, Any]) -> str:
+        size = "deleted" if item["deletion"] else item["bytes"]
+        version_id = visible(str(item["version_id"]), keep_newlines=False)
+        return f"{second(item['modified_at'])}  {size:>10}  {version_id}{'  now' if item['current'] else ''}"
 
-def version_line(item: Mapping[str, Any]) -> str:
-    """The time of the version, its size or that it is a deletion, its id, and whether it is the present one."""
-    at = second(item["modified_at"])
-    size = "deleted" if item["deletion"] else item["bytes"]
-    now = "  now" if item["current"] else ""
-    return f"{at}  {size:>10}  {visible(str(item['version_id']), keep_newlines=False)}{now}"
+    return show(found, map(line, found), as_json=arguments.json)
 
 
 def restore(arguments: Namespace) -> int:

@@ -110,7 +110,9 @@ def call(
     made = _made(function)
     if not isinstance(arguments or {}, Mapping):
         raise TypeError(
-            f"a tool's arguments are a mapping such as {_example(made)}, not of the type {type(arguments).__name__}"
+            "a tool's arguments are a mapping such as "
+            f"{json.dumps(dict.fromkeys(made.parameters.schema['properties'], '…'), ensure_ascii=False)}, "
+            f"not of the type {type(arguments).__name__}"
         )
     made = checking_its_result(made)
     store = MemoryFiles(FakeClock())
@@ -233,10 +235,6 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
         except PydanticUserError:
             continue
     return None
-
-
-def _example(made: Tool) -> str:
-    return json.dumps(dict.fromkeys(made.parameters.schema["properties"], "…"), ensure_ascii=False)
 
 
 def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None, effect_id: str) -> Files:

@@ -105,7 +105,10 @@ def costs(
 def of_model(model: str, turns: int) -> float:
     """USD for the model of a session. Input that does not come from the cache is written to it. Raises UnknownPrice."""
     price = _price_of(model)
-    whole = _square(turns)
+    # Input tokens are on the curve `a * turns + b * turns**2` that passes through both counted sessions.
+    (n, m), (x, y) = TOKEN_TURNS, TOKENS["input"]
+    b = (y / m - x / n) / (m - n)
+    whole = (x / n - b * n) * turns + b * turns**2
     fresh = min(whole, total(TOKEN_TURNS, TOKENS["not from the cache"], turns))
     written = total(TOKEN_TURNS, TOKENS["output"], turns)
     rates = price.rates
@@ -119,13 +122,6 @@ def total(counted: Sequence[int], totals: Sequence[float], turns: int) -> float:
     at = next((index for index, (known, _) in enumerate(pairs) if turns <= known), len(pairs) - 1)
     (left, low), (right, high) = pairs[max(0, at - 1)], pairs[max(1, at)]
     return max(0.0, low + (high - low) * (turns - left) / (right - left))
-
-
-def _square(turns: int) -> float:
-    """Input tokens of a session: the curve `a * turns + b * turns**2` that passes through both counted sessions."""
-    (n, m), (x, y) = TOKEN_TURNS, TOKENS["input"]
-    b = (y / m - x / n) / (m - n)
-    return (x / n - b * n) * turns + b * turns**2
 
 
 def done_in(turns: int, turns_per_step: int, seconds: float) -> Done:

@@ -495,10 +495,6 @@ class Environment:
         return tuple(name for name in get_args(FunctionName) if name not in left_out)
 
 
-def _host_architecture() -> Architecture:
-    return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64"
-
-
 def _own_pool(name: str, **different: object) -> Environment:
     """An environment in AWS with Acta's user pool. The claims are those of the pool's ID tokens."""
     values: dict[str, object] = {
@@ -515,7 +511,7 @@ LOCAL = Environment(
     auth=IssuerParameters(),
     posture="open",
     python=(sys.version_info.major, sys.version_info.minor),
-    architecture=_host_architecture(),
+    architecture="arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x86_64",
     sizes=LOCAL_SIZES,
     is_local=True,
     retain=False,

@@ -40,10 +40,6 @@ class Point(NamedTuple):
     """Other options: whoever gives one of them has decided this point, too."""
 
 
-def _addresses(text: str) -> tuple[str, ...]:
-    return () if text == "none" else tuple(each.strip() for each in text.split(","))
-
-
 POINTS = (
     Point(
         "default_visibility",
@@ -72,7 +68,7 @@ POINTS = (
         setting=None,
         line='watch=Watch(emails=("oncall@example.com",))',
         answer="email addresses with commas between them, or none",
-        read=_addresses,
+        read=lambda text: () if text == "none" else tuple(each.strip() for each in text.split(",")),
         instead=("watch.webhooks", "watch.slack"),
     ),
     Point(

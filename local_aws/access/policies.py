@@ -73,7 +73,9 @@ def evaluate_leading_keys(settings: Settings) -> None:
         service_context: Mapping[str, Any] | None = None,
     ) -> Any:
         context = dict(service_context or {})
-        keys = context.pop(_KEYS_BY_TABLE, {}).get(_table_of(resource_arn))
+        # `…:table/name` or `…:table/name/index/other`
+        table = resource_arn.partition(":table/")[2].partition("/")[0]
+        keys = context.pop(_KEYS_BY_TABLE, {}).get(table)
         if keys is not None:
             context[LEADING_KEYS] = keys
         return enforce(access_key_id, iam_action, service, region, resource_arn, context)
@@ -87,11 +89,6 @@ def _keys_in(body: bytes) -> dict[str, list[str]]:
         return leading_keys(json.loads(body or b"{}"))
     except (ValueError, TypeError, KeyError, AttributeError):  # the service will refuse it
         return {}
-
-
-def _table_of(arn: str) -> str:
-    """`…:table/name` and `…:table/name/index/other` -> `name`."""
-    return arn.partition(":table/")[2].partition("/")[0]
 
 
 def hide_what_may_not_be_listed(settings: Settings) -> None:

@@ -121,8 +121,6 @@ def _answered(body: bytes) -> dict[str, object]:
     try:
         value = json.loads(body) if body else None
         json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return {"body": body.decode(), "raw_payload": True}
     except (ValueError, RecursionError):
         return {"body": body.decode(errors="replace"), "raw_payload": True}
     return {"body": value}

@@ -55,7 +55,8 @@ def refuse_conflicts(settings: Settings) -> None:
                 items_under_way.difference_update(claimed)
                 tokens_under_way.discard(token)
         if action in _WRITES and items_under_way and _item(tables, json.loads(body)) in items_under_way:
-            return _conflict(tables)
+            why = "Transaction is ongoing for the item"
+            return tables.error_response_json("TransactionConflictException", why, 400)
         return await handle(method, path, headers, body, query_params)
 
     tables.handle_request = handle_and_refuse
@@ -70,12 +71,6 @@ def _item(tables: Any, write: dict[str, Any]) -> _Item | None:
     attributes = write.get("Key") or write.get("Item") or {}
     key = [attributes.get(part) for part in (table["pk_name"], table["sk_name"]) if part]
     return name, json.dumps(key, sort_keys=True)
-
-
-def _conflict(tables: Any) -> Any:
-    return tables.error_response_json(
-        "TransactionConflictException", "Transaction is ongoing for the item", 400
-    )
 
 
 def _in_progress(tables: Any) -> Any:

@@ -36,13 +36,11 @@ def simplest(name: str, definition: Json) -> Json:
 
 def simplest_server(_: str, definition: Json) -> Json:
     """Leaves out those stakes of the confirmed tools that follow from the rest."""
-    tools = {name: _simplest_confirmed(each) for name, each in definition.get("tools", {}).items()}
+    tools = {}
+    for name, tool in definition.get("tools", {}).items():
+        asks = tool.get("approver_role") is not None or not tool.get("confirmed_read")
+        tools[name] = {key: value for key, value in tool.items() if key != "high_stakes" or value != asks}
     return {**definition, **({"tools": tools} if tools else {})}
-
-
-def _simplest_confirmed(tool: Json) -> Json:
-    asks = tool.get("approver_role") is not None or not tool.get("confirmed_read")
-    return {field: value for field, value in tool.items() if field != "high_stakes" or value != asks}
 
 
 def of_server(answer: Mapping[str, Any]) -> Json:
@@ -125,9 +123,6 @@ class DefinitionKind(NamedTuple):
     written: Mapping[str, Any] = NOTHING
     prefix: str | None = None
 
-    def without_beside(self, definition: Json) -> Json:
-        return {name: value for name, value in definition.items() if name not in self.beside}
-
 
 TOOLS = DefinitionKind(
     "tools",
@@ -195,7 +190,7 @@ class Digest(NamedTuple):
 
     @classmethod
     def of(cls, kind: DefinitionKind, definition: Json) -> "Digest":
-        compared = kind.without_beside(definition)
+        compared = {name: value for name, value in definition.items() if name not in kind.beside}
         return cls(_hash(kind.shown(compared)), _hash(compared))
 
     @classmethod
@@ -217,7 +212,8 @@ def _plain(value: Any, schema: Json, whole: Json) -> Any:
     schema = part_of(schema, whole)
     if isinstance(value, list) and "items" in schema:
         return [_plain(each, schema["items"], whole) for each in value]
-    if isinstance(value, int) and not isinstance(value, bool) and "number" in _types(schema):
+    # `type` is a word or a list of words
+    if isinstance(value, int) and not isinstance(value, bool) and "number" in schema.get("type", ()):
         return float(value)
     if not isinstance(value, dict):
         return value
@@ -243,8 +239,3 @@ def _is_absence(value: Any, schema: Json) -> bool:
     if "default" in schema:
         return bool(value == schema["default"])
     return value is None or value in ([], {})
-
-
-def _types(schema: Json) -> list[str]:
-    named = schema.get("type", ())
-    return [named] if isinstance(named, str) else list(named)

@@ -64,7 +64,8 @@ class Command(click.Command):
         **more: Any,
     ) -> None:
         def callback(**given: Any) -> Namespace:
-            given = {name: none_if_empty(value) for name, value in given.items()}
+            # A repeatable option that was not given is None, as other options are then.
+            given = {name: None if value == () else value for name, value in given.items()}
             given = prepare(given) if prepare else given
             return Namespace(command=self.function, **more, **given)
 
@@ -132,11 +133,6 @@ def api_command(
 ) -> Command:
     """A command that calls the API of a deployment. `json`: whether it takes `--json`."""
     return Command(usage, function, help, *parameters, *([JSON] if json else []), *CONNECTION, **more)
-
-
-def none_if_empty(value: Any) -> Any:
-    """Turns the empty value of a repeatable option that was not given into None, which other options have then."""
-    return None if value == () else value
 
 
 def parse(command: click.Command, argv: Sequence[str] | None) -> Namespace | int:

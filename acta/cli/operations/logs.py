@@ -191,7 +191,11 @@ OPERATIONS = {
 def happened(fields: Fields) -> str:
     """What happened, in one line."""
     words = WORDS.get(str(fields.get("message")))
-    text = words(fields) if words is not None else _other(fields)
+    if words is not None:
+        text = words(fields)
+    else:
+        rest = " ".join(f"{name}={value}" for name, value in fields.items() if name not in USUAL)
+        text = f"{fields.get('message')} {rest}".strip()
     if fields.get("level") in ("ERROR", "WARNING", "CRITICAL"):
         text = f"{fields['level']} {text}"
     return one_line(text, WIDTH)
@@ -226,10 +230,6 @@ def _answered(fields: Fields) -> str:
     return f"{fields.get('route')} answered {fields.get('status')}{code}"
 
 
-def _refused(fields: Fields) -> str:
-    return f"{fields.get('route')} refused: {fields.get('code')}"
-
-
 def _failed(fields: Fields) -> str:
     where = f" at {fields['where']}" if fields.get("where") else ""
     return f"{fields.get('op') or fields.get('route') or 'work'} failed: {fields.get('error')}{where}"
@@ -251,19 +251,6 @@ def _finished(fields: Fields) -> str:
     if fields.get("waits"):
         parts.append(f"{_count(fields['waits'], 'question')}, open for {fields.get('waited_seconds', 0)} s")
     return ", ".join(parts)
-
-
-def _execution(fields: Fields) -> str:
-    return f"its execution ended; what recovery did: {fields.get('outcome')}"
-
-
-def _repaired(fields: Fields) -> str:
-    return f"repaired by an operator: {fields.get('outcome')}"
-
-
-def _other(fields: Fields) -> str:
-    rest = " ".join(f"{name}={value}" for name, value in fields.items() if name not in USUAL)
-    return f"{fields.get('message')} {rest}".strip()
 
 
 def _count(number: Any, what: str) -> str:
@@ -300,10 +287,10 @@ WORDS: Mapping[str, Callable[[Fields], str]] = {
     "step made": _made,
     "turn made": _turn,
     "answered": _answered,
-    "refused": _refused,
+    "refused": lambda fields: f"{fields.get('route')} refused: {fields.get('code')}",
     "failed": _failed,
     "run finished": _finished,
-    "execution ended": _execution,
-    "repaired": _repaired,
+    "execution ended": lambda fields: f"its execution ended; what recovery did: {fields.get('outcome')}",
+    "repaired": lambda fields: f"repaired by an operator: {fields.get('outcome')}",
     **dict.fromkeys(MESSAGES, first_line),
 }

@@ -189,7 +189,7 @@ class MemoryIndex:
         scope, limit = kind + tenant, max(limit, 1)
         with self._table.lock:
             own = [(key[1], row) for key, row in stored.items() if key[0] == tenant]
-        rows = sorted(own, key=_name, reverse=True)
+        rows = sorted(own, key=lambda row: row[0], reverse=True)
         if cursor is not None:
             position = from_cursor(scope, cursor)
             rows = [row for row in rows if row[0] < position]
@@ -227,7 +227,3 @@ def _live_page(
 
 def _intervention(stored: StoredIntervention) -> Intervention:
     return to_intervention(stored.version, stored.body)
-
-
-def _name(row: tuple[str, object]) -> str:
-    return row[0]

@@ -84,7 +84,9 @@ class CloudFormation:
 
     def deployed(self, environment: Environment) -> tuple[DeployedStack, ...]:
         """The environment's stacks that exist. Raises StacksUnknown."""
-        found = (self.stack(name, self._region_of(environment, name)) for name in names_of(environment))
+        edge = edge_stack(environment.name)
+        regions = {name: EDGE_REGION if name == edge else self._region for name in names_of(environment)}
+        found = (self.stack(name, region) for name, region in regions.items())
         return tuple(each for each in found if each is not None)
 
     def stack(self, name: str, region: str) -> DeployedStack | None:
@@ -135,9 +137,6 @@ class CloudFormation:
             if not answer.get("NextToken"):
                 return found
             more = {"NextToken": answer["NextToken"]}
-
-    def _region_of(self, environment: Environment, stack: str) -> str:
-        return EDGE_REGION if stack == edge_stack(environment.name) else self._region
 
     def _call(self, region: str, operation: str, **parameters: Any) -> Any:
         """None: there is no such stack."""
@@ -328,7 +327,11 @@ def fate_of(stacks: Iterable[DeployedStack], cloudformation: CloudFormation) -> 
     for stack in stacks:
         if stack.protected:
             protected.append(Thing("stack", stack.name))
-        for thing, resource in _things(cloudformation.template(stack), cloudformation.physical_ids(stack)):
+        ids = cloudformation.physical_ids(stack)
+        for logical_id, resource in cloudformation.template(stack)["Resources"].items():
+            if logical_id not in ids:
+                continue
+            thing = Thing(HOLDS_DATA.get(resource["Type"], ""), ids[logical_id])  # empty: it holds no data
             if resource.get("DeletionPolicy") in KEEPS:
                 kept += [thing] if thing.what else []
                 continue
@@ -340,13 +343,6 @@ def fate_of(stacks: Iterable[DeployedStack], cloudformation: CloudFormation) -> 
             if name and resource.get("Properties", {}).get(name) == value:
                 protected.append(thing)
     return Fate(tuple(kept), tuple(gone), others, tuple(protected))
-
-
-def _things(template: Template, ids: Mapping[str, str]) -> Iterator[tuple[Thing, Mapping[str, Any]]]:
-    """`what` is empty for what holds no data."""
-    for logical_id, resource in template["Resources"].items():
-        if logical_id in ids:
-            yield Thing(HOLDS_DATA.get(resource["Type"], ""), ids[logical_id]), resource
 
 
 def empty_bucket(bucket: str, region: str, client: Any = None) -> int:

@@ -59,7 +59,8 @@ class Users:
             if its_tenant != tenant:
                 raise OtherTenant(its_tenant)
         for role in roles:
-            self._put_into_group(email, role)
+            self._call_unless("GroupExistsException", "create_group", GroupName=role)
+            self._call("admin_add_user_to_group", Username=email, GroupName=role)
         return made is not None
 
     def list(self) -> Iterator[User]:
@@ -113,10 +114,6 @@ class Users:
         if found is None:
             raise NoSuchUser(email)
         return attributes_of(found["UserAttributes"])
-
-    def _put_into_group(self, email: str, role: str) -> None:
-        self._call_unless("GroupExistsException", "create_group", GroupName=role)
-        self._call("admin_add_user_to_group", Username=email, GroupName=role)
 
     def _pages(self, operation: str, items: str, cursor: str, **parameters: Any) -> Iterator[Any]:
         for page in pages(self._cognito, operation, cursor, **self._pool, Limit=PAGE, **parameters):

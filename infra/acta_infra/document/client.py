@@ -189,7 +189,8 @@ def _type(kind: Any) -> str:
             dict.fromkeys(_type(each) for each in sorted(inner, key=lambda one: one is NoneType))
         )
     if origin is Literal:
-        return f"Literal[{', '.join(map(_quoted, inner))}]"
+        values = (f'"{value}"' if isinstance(value, str) else repr(value) for value in inner)
+        return f"Literal[{', '.join(values)}]"
     if origin is dict:
         return f"Mapping[{_type(inner[0])}, {_type(inner[1])}]"
     if origin is list:
@@ -199,10 +200,6 @@ def _type(kind: Any) -> str:
     return {str: "str", int: "int", float: "float", bool: "bool", NoneType: "None", Any: "Any"}.get(
         kind, "str"
     )
-
-
-def _quoted(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _path(row: Operation) -> str:

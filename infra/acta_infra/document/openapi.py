@@ -231,17 +231,12 @@ def _not_null(schema: Json) -> Json:
     return schema
 
 
-def _is_rated(row: Operation) -> bool:
-    """Whether a limit of the caller's tenant may refuse the request."""
-    return row.role is not None and row.rated != "never"
-
-
 def _answer(row: Operation, answer: AnswerSpec) -> Json:
     made: Json = {"description": answer.says}
     headers: dict[str, Json] = {
         **{name: {**RESPONSE_HEADERS[name], "required": True} for name in answer.headers},
         **{name: {"$ref": f"#/components/headers/{name}"} for name in answer.sometimes},
-        **(RATE_HEADERS if _is_rated(row) else {}),
+        **(RATE_HEADERS if row.role is not None and row.rated != "never" else {}),
     }
     if headers:
         made["headers"] = headers

@@ -7,7 +7,7 @@ from acta_engine.api.arguments import Parameter
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import BY_TAG
 from acta_engine.errors import SessionError
-from acta_engine.recovery.outage import explanations
+from acta_engine.recovery.outage import EXPLAINED
 from acta_engine.settings import REQUIRED, Settings
 from acta_infra.document.openapi import (
     answered,
@@ -87,7 +87,7 @@ def errors_page() -> str:
     rows_of_runs = [
         f"| `{code}` | {words_of(failed[code])} | {failed[code].remedy} |" for code in sorted(failed)
     ]
-    rows_of_waits = [f"| `{code}` | {says} |" for code, says in sorted(explanations().items())]
+    rows_of_waits = [f"| `{code}` | {says} |" for code, says in sorted(EXPLAINED.items())]
     return f"""\
 # Errors
 

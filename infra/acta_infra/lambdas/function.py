@@ -147,7 +147,11 @@ class ActaFunction(Construct):
         granted = {field: value for field, value in values.items() if gets(name, field)}
         values = {**granted, **self._of_grants(name, values)}
         check_optional(Settings(**values).offered_tools)
-        return {Settings.fields[field].variable: _text(value) for field, value in values.items()}
+        texts = {
+            field: value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+            for field, value in values.items()
+        }
+        return {Settings.fields[field].variable: text for field, text in texts.items()}
 
     def _of_grants(self, name: FunctionName, overrides: Mapping[str, object]) -> dict[str, object]:
         """The settings that a function needs to use what its grants allow."""
@@ -231,10 +235,6 @@ def _limits(limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits]) -
         for name, each in limits.items()
     }
     return named if any(named.values()) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 SECRETS_VARIABLE = "ACTA_TOOL_SECRETS"

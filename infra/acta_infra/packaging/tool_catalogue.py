@@ -148,7 +148,8 @@ def _tool(folder: ToolFolder, spec: Mapping[str, Any], environment: str) -> Pyth
 def _bundle(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
     digest = hashlib.sha256(_libraries_key(folder, target, root).encode())
     own = [(path, Path(path.relative_to(folder.path))) for path in folder.files()]
-    sdk = [(path, path.relative_to(root)) for path in _sdk(root)]
+    modules = [root / "acta" / "__init__.py", *sorted((root / SDK).glob("*.py"))]
+    sdk = [(path, path.relative_to(root)) for path in modules]
     for path, place in (*own, *sdk):
         add_to(digest, place, path.read_bytes())
 
@@ -165,10 +166,6 @@ def _bundle(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
 
     done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
     return cached(done, f"tools.{folder.name}.*", fill, used_seconds=USED_SECONDS)
-
-
-def _sdk(root: Path) -> list[Path]:
-    return [root / "acta" / "__init__.py", *sorted((root / SDK).glob("*.py"))]
 
 
 def _libraries_key(folder: ToolFolder, target: InstallTarget, root: Path) -> str:
@@ -198,9 +195,12 @@ def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
 def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
     """Raises BadFolder."""
     variables = {"PATH": os.defpath, "LANG": "C.UTF-8", **(folder.variables or {})}
+    runtime = (
+        ROOT / ".venv-runtime" / "bin" / "python"
+    )  # it has the libraries of AWS's runtime, such as boto3
     try:
         ran = subprocess.run(
-            [_runtime(), "-I", "-B", "-c", ASK, str(bundle)],
+            [str(runtime if runtime.exists() else sys.executable), "-I", "-B", "-c", ASK, str(bundle)],
             env=variables,
             cwd=bundle,
             capture_output=True,
@@ -224,9 +224,3 @@ def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
         raise BadFolder(f"{folder.path}: {said['error']}")
     specs: Sequence[Mapping[str, Any]] = said["tools"]
     return specs
-
-
-def _runtime() -> str:
-    """The Python interpreter that has the libraries of AWS's runtime, such as boto3."""
-    runtime = ROOT / ".venv-runtime" / "bin" / "python"
-    return str(runtime if runtime.exists() else sys.executable)

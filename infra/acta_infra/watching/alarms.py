@@ -189,7 +189,9 @@ class Alarms(Construct):
         self._of_requests()
         self._of_each("OwnTool", own_tools)
         self._of_runs(state_machine)
-        self._of_the_api(http_api, refusals)
+        server_errors = self._metric("Api5xx", "5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
+        for kind, metric in {"Api5xx": server_errors, **refusals}.items():
+            self._alarm(kind, metric)
         usage = functions["usage"].function_name
         # The age, in milliseconds, of the oldest commit that is not yet counted in its tenant's usage.
         behind = {"FunctionName": usage, "Resource": f"{usage}:{ALIAS}"}
@@ -240,11 +242,6 @@ class Alarms(Construct):
         most = self._environment.watch.usd_per_hour
         if most is not None:
             self._alarm("CostPerHour", self._metric("CostPerHour", "CostUsd"), threshold=most)
-
-    def _of_the_api(self, http_api: apigw.IHttpApi, refusals: Mapping[str, cloudwatch.IMetric]) -> None:
-        server_errors = self._metric("Api5xx", "5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
-        for kind, metric in {"Api5xx": server_errors, **refusals}.items():
-            self._alarm(kind, metric)
 
     def _alarm(
         self,

@@ -52,7 +52,9 @@ class GradualRollOut(Construct):
             self, "Application", application_name=f"acta-{environment.name}"
         )
         role = self._role(aliases)
-        server_errors = self._server_errors(http_api)
+        metric = _sum("5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
+        says = description("RollOutApiFails", self._runbook)
+        server_errors = self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, says)
         for name, alias in aliases.items():
             codedeploy.LambdaDeploymentGroup(
                 self,
@@ -104,11 +106,6 @@ class GradualRollOut(Construct):
         )
         says = description("NewVersionWorse", self._runbook, name)
         return self._alarm(f"{name.capitalize()}Worse", compared, 1, says)
-
-    def _server_errors(self, http_api: apigw.IHttpApi) -> cloudwatch.IAlarm:
-        metric = _sum("5xx", "AWS/ApiGateway", ApiId=http_api.api_id)
-        says = description("RollOutApiFails", self._runbook)
-        return self._alarm("ApiFails", metric, MAX_SERVER_ERRORS, says)
 
     def _alarm(self, name: str, metric: cloudwatch.IMetric, threshold: int, says: str) -> cloudwatch.Alarm:
         return cloudwatch.Alarm(

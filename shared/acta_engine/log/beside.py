@@ -101,8 +101,8 @@ def _offloaded(one: E, head: Head, blobs: BlobStore) -> E:
         calls = tuple(_offloaded_call(call, head, blobs) for call in one.calls)
         if calls != one.calls:
             changed["calls"] = calls
-        private = _private(one)
-        if private is not None and private.is_large:
+        private = Content.of(json.dumps({"thinking": one.thinking, "raw": one.raw}, ensure_ascii=False))
+        if private.is_large:
             changed |= {"thinking": "", "raw": None, "private": _put(private, head, blobs)}
     return cast(E, one.model_copy(update=changed)) if changed else one
 
@@ -163,12 +163,6 @@ def pointers(entries: Iterable[Entry]) -> list[str]:
             contents += [entry.private] if entry.private is not None else []
         names += [content.blob for content in contents if content.blob is not None and content.text is None]
     return names
-
-
-def _private(entry: AssistantEntry) -> Content | None:
-    if not entry.thinking and entry.raw is None:
-        return None
-    return Content.of(json.dumps({"thinking": entry.thinking, "raw": entry.raw}, ensure_ascii=False))
 
 
 def load_entry(entry: E, texts: Mapping[str, str]) -> E:

@@ -104,9 +104,8 @@ class Session:
         self.holds_conversation = False
         self._segment_commits = segment_commits
         self._segment_ends: list[_SegmentEnd] = []
-        self._segment_begin = (
-            0 if first.number == 1 else None
-        )  # the index in `entries`; None: nobody knows what came before
+        # the index in `entries`; None: nobody knows what came before
+        self._segment_begin = 0 if first.number == 1 else None
         self._segment_is_whole = True
         self.entries: list[Entry] = []
         self.ended_turns = EndedTurns()

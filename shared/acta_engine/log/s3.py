@@ -13,7 +13,7 @@ from acta_engine.bound_tenant import carried
 from acta_engine.errors import PoisonedSession
 from acta_engine.log.beside import BlobMissing
 from acta_engine.store.keys import SESSIONS, key_part, tenant_prefix
-from acta_engine.store.objects import MISSING, StoredObject, erase_prefix, read_object
+from acta_engine.store.objects import MISSING, erase_prefix, read_object
 
 REMEMBERED = 1_024
 """How many stored keys a process remembers, so that it does not store the same text again."""
@@ -79,16 +79,12 @@ class S3Blobs:
         self._put = {key for key in self._put if not key.startswith(prefix)}
 
     def _get(self, key: str) -> str:
-        found = self._found(key)
         try:
+            found = read_object(self._s3, self._bucket, key)
             raw = zlib.decompress(found.body, _GZIP) if found.encoding == "gzip" else found.body
             return raw.decode("utf-8", "surrogatepass")
         except (zlib.error, UnicodeDecodeError):
             raise PoisonedSession("a stored text cannot be read") from None
-
-    def _found(self, key: str) -> StoredObject:
-        try:
-            return read_object(self._s3, self._bucket, key)
         except AwsRefused as refused:
             if refused.code != MISSING:
                 raise

@@ -87,7 +87,12 @@ def ask_over_mcp(api: Api) -> Response:
 def _answer(api: Api, message: RpcMessage) -> Response:
     def act() -> Response:
         try:
-            return answered(message, _result(api, message), api.app.settings.release)
+            method = METHODS[message.version].get(message.method)
+            if method is None:
+                _spend(api)
+                status = 404 if message.is_stateless else 200
+                raise RpcError(METHOD_NOT_FOUND, "There is no such method.", status=status)
+            return answered(message, method(api, message), api.app.settings.release)
         except RpcError as error:
             return refused(message.id, error)
         except RefusedByActa as refusal:
@@ -101,16 +106,6 @@ def _answer(api: Api, message: RpcMessage) -> Response:
     response = api.told(act)
     error = None if response.code is None else as_error(response)
     return response if error is None else refused(message.id, error)
-
-
-def _result(api: Api, message: RpcMessage) -> Json:
-    """Raises RpcError, and what a route of `/v1` would answer with an error."""
-    method = METHODS[message.version].get(message.method)
-    if method is None:
-        _spend(api)
-        status = 404 if message.is_stateless else 200
-        raise RpcError(METHOD_NOT_FOUND, "There is no such method.", status=status)
-    return method(api, message)
 
 
 def _spend(api: Api) -> None:

@@ -215,7 +215,7 @@ and time-outs as `Lambda.Unknown` (Developer Guide, "Handle transient Lambda ser
 _LAMBDA_SERVICE = "Lambda."
 """How the engine's names for an error of the Lambda service begin."""
 
-_EXPLAINED = {
+EXPLAINED: Mapping[str, str] = {
     "PROVIDER_OVERLOADED": "The model's provider is overloaded. Fallback models would answer in the same turn.",
     "PROVIDER_UNAVAILABLE": "The model's provider cannot be reached or fails.",
     "PROVIDER_TIMEOUT": "The model's provider gives no answer in time.",
@@ -232,6 +232,7 @@ _EXPLAINED = {
     QUEUED: "The model's provider takes no more calls now. It goes on by itself in its turn.",
     "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
 }
+"""Every code of a cause -> its sentence."""
 
 
 def cause_of(error: str) -> Cause | None:
@@ -262,11 +263,6 @@ def cause_of_error(error: ActaError) -> Cause:
     return _BY_CLASS.get(type(error), _CRASH)
 
 
-def explanations() -> Mapping[str, str]:
-    """Every code of a cause -> its sentence."""
-    return _EXPLAINED
-
-
 def explained(code: str) -> str:
     """A sentence for the user. A code of another release has none of its own."""
-    return _EXPLAINED.get(code, "Something that the session needs does not answer.")
+    return EXPLAINED.get(code, "Something that the session needs does not answer.")

@@ -146,7 +146,14 @@ class _Making:
         spoken = self._chat("chat", answered, parent, provider or provider_of(answered.name or ""))
         yield self._saying(spoken, lambda: _of_reply(self._commit))
         if planned:
-            yield self._plan(answered, failed)
+            agent = self._commit.head.agent_id
+            about: dict[str, Value] = {
+                "gen_ai.operation.name": "plan",
+                "gen_ai.agent.id": agent,
+                "gen_ai.agent.name": agent,
+            }
+            began = min((answered.started_at, *(each.started_at for each in failed)))
+            yield self._span("plan", f"plan {agent}", began, answered.completed_at, about, self._run.root_id)
 
     def _chat(self, part: str, row: StepRecord, parent: bytes, provider: str) -> Span:
         model = row.name or ""
@@ -165,16 +172,6 @@ class _Making:
             if row.cost_usd is not None:
                 attributes["acta.cost_usd"] = row.cost_usd
         return self._of_row(part, f"chat {model}".rstrip(), row, attributes, parent, kind="client")
-
-    def _plan(self, row: StepRecord, failed: tuple[StepRecord, ...]) -> Span:
-        agent = self._commit.head.agent_id
-        attributes: dict[str, Value] = {
-            "gen_ai.operation.name": "plan",
-            "gen_ai.agent.id": agent,
-            "gen_ai.agent.name": agent,
-        }
-        began = min((row.started_at, *(each.started_at for each in failed)))
-        return self._span("plan", f"plan {agent}", began, row.completed_at, attributes, self._run.root_id)
 
     def tool_calls(self) -> Iterator[Span]:
         """One span for each row of the step log. A call without a row, because a person decided how it ended or

@@ -101,7 +101,9 @@ def read_session(part: str, lines: Iterable[Line]) -> SessionInBackup:
                 case "intervention":
                     one = read_document(Intervention, line)
                     interventions[one.intervention_id] = one
-        parts = {session_part(each) for each in (session_id, *_sessions_of(commits, interventions.values()))}
+        sessions = [each.head.session_id for each in commits]
+        sessions += [each.session_id for each in interventions.values()]
+        parts = {session_part(each) for each in (session_id, *sessions)}
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, PoisonedSession, SchemaUnknown):
         raise BackupUnusable(f"{part} has what this release cannot read") from None
     if parts != {part}:  # it would be written to another session, which may be there
@@ -110,12 +112,6 @@ def read_session(part: str, lines: Iterable[Line]) -> SessionInBackup:
         raise BackupUnusable(f"{part} does not have all commits of its session")
     decided = {name: one for name, one in interventions.items() if one.state != "pending"}
     return SessionInBackup(session_id, tuple(commits), texts, decided, webhook)
-
-
-def _sessions_of(commits: Iterable[Commit], interventions: Iterable[Intervention]) -> Iterator[str]:
-    """The sessions that these say they are of."""
-    yield from (each.head.session_id for each in commits)
-    yield from (each.session_id for each in interventions)
 
 
 def read_document(model: type[Document], line: Mapping[str, Any]) -> Document:
