@@ -42,7 +42,11 @@ class Parameters(NamedTuple):
         try:
             checked = self.model.model_validate_json(given)
         except ValidationError as error:
-            raise ToolError(_wrong(error)) from None
+            said = [
+                f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}"
+                for each in error.errors(include_url=False, include_input=False)
+            ]
+            raise ToolError(f"these arguments do not fit: {'; '.join(said[:5])}") from None
         _refuse_rounding(json.loads(given), checked)
         left_out = self.own_defaults - checked.model_fields_set
         return {
@@ -243,11 +247,3 @@ def _unusable(name: str, error: Exception) -> BadTool:
         f"{name}: pydantic cannot describe the parameters ({said}). Use types that JSON has: str, int, float, bool, "
         "list, dict, an Enum, a Literal, dates, or a pydantic model."
     )
-
-
-def _wrong(error: ValidationError) -> str:
-    said = [
-        f"{'.'.join(str(part) for part in each['loc']) or 'the arguments'}: {each['msg']}"
-        for each in error.errors(include_url=False, include_input=False)
-    ]
-    return f"these arguments do not fit: {'; '.join(said[:5])}"

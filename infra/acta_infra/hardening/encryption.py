@@ -112,17 +112,15 @@ class _Encrypted:
             case lambda_.CfnFunction() if node.function_name == self._makes_secrets:
                 node.add_property_override(f"Environment.Variables.{PREFIX}TOOL_SECRETS_KEY", key)
             case iam.CfnRole() if _uses_what_is_encrypted(node):
-                add_inline_policy(node, "key", self._use(Stack.of(node)))
-
-    def _use(self, stack: Stack) -> iam.PolicyStatement:
-        """Allows using the key through the services that store data, never directly."""
-        via = [f"{service}.{stack.region}.amazonaws.com" for service in SERVICES]
-        return iam.PolicyStatement(
-            sid="Key",
-            actions=list(USE),
-            resources=[self._key_arn],
-            conditions={"StringEquals": {"kms:ViaService": via}},
-        )
+                # It may use the key through the services that store data, never directly.
+                via = [f"{service}.{Stack.of(node).region}.amazonaws.com" for service in SERVICES]
+                statement = iam.PolicyStatement(
+                    sid="Key",
+                    actions=list(USE),
+                    resources=[self._key_arn],
+                    conditions={"StringEquals": {"kms:ViaService": via}},
+                )
+                add_inline_policy(node, "key", statement)
 
 
 def _by_key(key_arn: str) -> s3.CfnBucket.BucketEncryptionProperty:

@@ -36,10 +36,7 @@ from acta_engine.turn.engine import (
 )
 from acta_engine.turn.model_call import SUMMARY, KeptReply, kept
 
-POISONED = (
-    "STEP_FAILED",
-    "A part of the session is damaged, or cannot be stored ({error}). An operator has to look.",
-)
+POISONED = "A part of the session is damaged, or cannot be stored ({error}). An operator has to look."
 
 
 class ErrorDeps(NamedTuple):
@@ -83,8 +80,7 @@ def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
             break
         charge_attempts(change, lost, deps.token_window)
         if cause is None:
-            code, message = POISONED
-            change.commit(failed(change, code, message.format(error=error)))
+            change.commit(failed(change, "STEP_FAILED", POISONED.format(error=error)))
         else:
             change.commit(wait_out(change, cause, deps.rules, asking))
     return _decided(repository, session, at)
@@ -128,8 +124,7 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
         if is_overtaken(change.head, at) or change.head.is_over:
             break
         keep_what_is_uncharged(change)
-        code, message = POISONED
-        change.commit(failed(change, code, message.format(error=PoisonedSession.__name__)))
+        change.commit(failed(change, "STEP_FAILED", POISONED.format(error=PoisonedSession.__name__)))
     return _decided(repository, session, at)
 
 

@@ -86,7 +86,8 @@ def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8, scale:
             foreign = [char for char in part if char > "\x7f"]
             characters += len(foreign)
             if are_letters and foreign:
-                total += len(foreign) * (weigh_word(part) if _has_usual_capitals(part) else -0.5)
+                is_usual = part.isupper() or part[1:].islower() or part.islower() or len(part) == 1
+                total += len(foreign) * (weigh_word(part) if is_usual else -0.5)
             for char in () if are_letters else foreign:
                 usual = char in SYMBOLS and (not before or len(part) > 1 or char == "’")
                 total += symbol if usual else LOST_WEIGHT if char == LOST else -0.6
@@ -94,10 +95,6 @@ def _by_words(weigh_word: Callable[[str], float], *, symbol: float = 0.8, scale:
         return scale * _average(total, characters)
 
     return weigh
-
-
-def _has_usual_capitals(word: str) -> bool:
-    return word.isupper() or word[1:].islower() or word.islower() or len(word) == 1
 
 
 def _cyrillic(word: str) -> float:
