@@ -4,6 +4,7 @@ With `--check`, as `make check` calls it, none of them is written, and the types
 against the API's own document. The exit code is 1 if a file is not up to date, or a type does not fit.
 """
 
+import ast
 import inspect
 import json
 import subprocess
@@ -52,9 +53,14 @@ def for_tools() -> str:
         *(visible.is_hidden, visible.escape, visible.hidden_in, path.spelled),
         *(path.check_path, path.check_shown_path, path.check_new_path, path.check_folder),
     )
-    written = {name: getattr(module, name) for module, names in values.items() for name in names}
-    written["BLANK_LETTERS"] = "".join(sorted(visible.BLANK_LETTERS))
-    constants = "\n".join(f"{name} = {value!a}" for name, value in written.items())
+    assigned: dict[str, str] = {}
+    for source in map(inspect.getsource, values):
+        for line in ast.parse(source).body:
+            if isinstance(line, ast.Assign):
+                said = ast.get_source_segment(source, line) or ""
+                assigned[ast.unparse(line.targets[0])] = " ".join(said.split())
+    assigned["IN_DATA"] = f"IN_DATA = {visible.IN_DATA!a}"  # whole: it is put together from others
+    constants = "\n".join(assigned[name] for names in values.values() for name in names)
     imported = "import re\nimport unicodedata\n\nfrom acta.tools.call import FileRefused as PathRefused\n"
     made = f'"""{MADE.format("path.py")}"""\n\n# ruff: noqa: E501\n# fmt: off\n{imported}'
     return "\n\n".join([f"{made}\n{constants}\n", *map(inspect.getsource, rules)])
