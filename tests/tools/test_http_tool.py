@@ -407,8 +407,10 @@ def test_two_megabytes_are_taken_and_one_byte_more_is_not(sink: Sink) -> None:
     sink.replies["/fits"] = Reply(body=b"x" * MAX_BYTES)
     sink.replies["/over"] = Reply(body=b"x" * (MAX_BYTES + 1))
     assert len(run(sink.url("/fits"), sink).text) == MAX_BYTES
-    with pytest.raises(ToolFailed, match="It has run"):
+    with pytest.raises(ToolFailed, match=r"It has run; another call would do it again\.$"):
         run(sink.url("/over"), sink)
+    with pytest.raises(ToolFailed, match=r"It has run; ask it for less\.$"):
+        run(sink.url("/over"), sink, effect="read")
 
 
 @pytest.mark.parametrize("effect", ["once", "idempotent"])

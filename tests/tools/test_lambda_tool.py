@@ -136,8 +136,10 @@ def test_an_exception_is_a_failure_without_its_stack() -> None:
 
 
 def test_too_large_an_answer_is_not_taken() -> None:
-    with pytest.raises(ToolFailed, match="It has run"):
+    with pytest.raises(ToolFailed, match=r"It has run; another call would do it again\.$"):
         run(Lambdas(b"x" * (MAX_BYTES + 1)))
+    with pytest.raises(ToolFailed, match=r"It has run; ask it for less\.$"):
+        run(Lambdas(b"x" * (MAX_BYTES + 1)), "read")
 
 
 def refusal(code: str, status: int) -> ClientError:

@@ -118,6 +118,13 @@ class ToolSpec(FrozenModel):
     """Of a longer result the model gets the beginning, and all of it is stored."""
 
     @property
+    def large_answer_hint(self) -> str:
+        """What a model is told whose call has run, but whose answer is too large to be passed on."""
+        return "It has run; " + (
+            "ask it for less." if self.effect == "read" else "another call would do it again."
+        )
+
+    @property
     def is_risky(self) -> bool:
         """Whether the tool does more than read."""
         return self.risk != "read"

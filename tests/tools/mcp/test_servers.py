@@ -304,8 +304,10 @@ def test_an_answer_that_is_too_large_has_come_so_the_call_has_run(
     with McpSink(as_events=as_events) as server:
         server.called = lambda params: text("x" * size)
         tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
-        with pytest.raises(ToolFailed, match=r"answered with more than .* It has run; ask it for less\.$"):
+        with pytest.raises(ToolFailed, match=r"answered with more than .* It has run; ") as said:
             Worker(server).call(tool)
+        assert ("ask it for less" in str(said.value)) == (effect == "read")
+        assert ("another call would do it again" in str(said.value)) == (effect != "read")
         assert server.methods.count("tools/call") == 1
 
 

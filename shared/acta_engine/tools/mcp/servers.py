@@ -547,7 +547,7 @@ class McpServers:
             said = OutsideText("answer", tool.name, text[:MAX_RESULT_CHARS] or NOTHING)
             raise ToolFailed(UNFIT.format(name=tool.name), said)
         if len(text) > MAX_RESULT_CHARS:
-            raise ToolFailed(f"{tool.name} answered with too much. It has run; ask it for less.")
+            raise ToolFailed(f"{tool.name} answered with too much. {tool.large_answer_hint}")
         return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)
 
     def _ask(self, tool: McpTool, result: Mapping[str, Any]) -> None:
@@ -714,7 +714,7 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
     """
     hint = ""
     if isinstance(failed, TooMuch):
-        return ToolFailed(f"{tool.name} {failed}. It has run; ask it for less.")
+        return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
     if isinstance(failed, NotUnderstood) and tool.effect == "once":
         return ToolUnanswered("the answer of a tool of kind mcp cannot be read")
     if isinstance(failed, NotUnderstood) and tool.effect != "read":

@@ -157,7 +157,7 @@ def invoke(
     except StoreUnavailable as unavailable:
         raise _no_answer(tool, unavailable) from None
     if len(body) > MAX_BYTES:
-        raise ToolFailed(f"{tool.name} answered with more than {MAX_BYTES} bytes. It has run; ask for less.")
+        raise ToolFailed(f"{tool.name} answered with more than {MAX_BYTES} bytes. {tool.large_answer_hint}")
     if "FunctionError" in answer:
         _failed(tool, body, tells_messages)
     return body

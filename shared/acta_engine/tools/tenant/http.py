@@ -130,7 +130,7 @@ def _exchange(
             raise ToolFailed(f"{tool.name} {silent}. Try again later, or go on without it.") from None
         raise ToolUnanswered(f"a tool of kind {tool.kind} {silent}") from None
     except AnswerTooLarge as large:
-        raise ToolFailed(f"{tool.name} {large}. It has run; ask it for less.") from None
+        raise ToolFailed(f"{tool.name} {large}. {tool.large_answer_hint}") from None
 
 
 def _raise_if(in_doubt: bool) -> None:
@@ -160,9 +160,7 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials
         beginning = OutsideText("answer", tool.name, head, size=len(text.encode()))
         raise ToolFailed(f"{how}.", beginning, status=answer.status)
     if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
-        raise ToolFailed(
-            f"{tool.name} answered with too much about its secrets. It has run; ask it for less."
-        )
+        raise ToolFailed(f"{tool.name} answered with too much about its secrets. {tool.large_answer_hint}")
     if not text.strip():
         note = f"[status {answer.status}. {other}]" if other else f"[status {answer.status}, no content]"
     return OutsideText("answer", tool.name, text, note=note, status=answer.status)
