@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins
+from acta_engine.tools.mcp.servers import schema_problem
 from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.schema import check_input, errors_of
+from acta_engine.tools.schema import check_input, closed, errors_of, left_to_the_tool
 from acta_engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 
 SPECS = builtins()
@@ -198,3 +199,50 @@ def test_where_nothing_is_fixed_an_open_schema_takes_any_name() -> None:
     anything = {"type": "object", "additionalProperties": True}
     tool = tool_of(anything, HttpConfig(url="https://pay.example.com/orders", method="GET"))
     BuiltinRegistry().check(tool, {"größe": 1, "filter[limit]": 5})
+
+
+def fields(**named: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": named}
+
+
+BEHIND = {"type": "string", "pattern": "(?<=x)y"}
+"""No pattern that can be matched here."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "fitting", "wrong"),
+    [
+        (fields(a={"type": "string", "not": BEHIND}), {"a": "z"}, {"a": 1}),
+        (fields(a={"oneOf": [BEHIND, {"type": "string", "pattern": "^[0-9]+$"}]}), {"a": "12"}, {"a": 1}),
+        (fields(a={"type": "array", "contains": BEHIND, "maxContains": 1}), {"a": ["p", "q"]}, {"a": [1]}),
+        (
+            {
+                **fields(a={"type": "string"}),
+                "if": {"properties": {"a": BEHIND}},
+                "then": {"required": ["b"]},
+            },
+            {"a": "z"},
+            {"a": 1},
+        ),
+        (
+            {**fields(a={}), "allOf": [{"if": fields(a=BEHIND), "then": fields(b={}), "else": {}}]},
+            {"a": "z", "b": 1},
+            [],
+        ),
+        (
+            {
+                **fields(a={"$ref": "#/oneOf/0/not"}),
+                "oneOf": [{"not": {"not": BEHIND, "type": "integer"}}, {}],
+            },
+            {"a": 5},
+            {"a": "5"},
+        ),
+        (fields(a=BEHIND), {"a": "z"}, {"a": "z", "b": 1}),
+    ],
+)
+def test_a_pattern_that_is_left_to_the_tool_makes_no_input_wrong(
+    schema: Any, fitting: Any, wrong: Any
+) -> None:
+    assert schema_problem(schema) is None
+    left = closed(left_to_the_tool(json.dumps(schema)))
+    assert (errors_of(left, fitting), bool(errors_of(left, wrong))) == ([], True)

@@ -146,7 +146,7 @@ def _ping(api: Api, message: RpcMessage) -> Json:
 def _list_tools(api: Api, message: RpcMessage) -> Json:
     """On the first page Acta's own tools, then the agents that the caller may start, page by page."""
     _spend(api)
-    cursor = message.params.get("cursor")
+    cursor = message.params.get("cursor") or None  # some clients send an empty one first
     if cursor is not None and not isinstance(cursor, str):
         raise RpcError(INVALID_PARAMS, "params.cursor is a text.")
     try:

@@ -177,6 +177,10 @@ def _own_names(value: Any, names: Mapping[str, str]) -> Any:
         return value
     if isinstance(value, list):
         return [_own_names(each, names) for each in value]
+    if isinstance(value, str):  # an object may come as its JSON text
+        for alias, name in names.items():
+            value = value.replace(_compact(alias), _compact(name))
+        return value
     if not isinstance(value, dict):
         return value
     own = {name: names.get(name, name) for name in value}
@@ -191,16 +195,19 @@ def _wired(text: str, rules: ToolRules) -> _Wired:
     """`text`: a tool's schema, as JSON."""
     given = json.loads(text)
     names = _aliases(given) if rules.plain_names else {}
+    moved: dict[str, Any] | None = None
 
     def change(schema: dict[str, Any]) -> None:
+        nonlocal moved
         if names:
             _rename(schema, names)
         if rules.plain_schemas:
             _make_plain(schema)
+        if moved is None:  # the whole is the first
+            moved = {key: schema.pop(key) for key in rules.not_at_the_top if key in schema}
 
-    made = {"type": "object", "properties": {}, **modern(given, change)}
+    made = {"type": "object", "properties": {}, **modern(modern(given), change)}
     made["type"] = "object"  # the input is one, whatever else the schema takes
-    moved = {key: made.pop(key) for key in rules.not_at_the_top if key in made}
     rule = f"The input must satisfy this JSON Schema as well: {_compact(moved)}" if moved else ""
     return _Wired(made, rule, {alias: name for name, alias in names.items()})
 

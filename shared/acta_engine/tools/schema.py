@@ -697,25 +697,34 @@ def closed(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def left_to_the_tool(text: str) -> str:
-    """The schema without patterns that cannot be matched here. Only for a tool whose own side checks its input as well,
-    as MCP servers and pydantic do.
+    """The schema without patterns that cannot be matched here, and then without what could refuse an input because one
+    is missing. Only for a tool whose own side checks its input as well, as MCP servers and pydantic do.
     """
-    schema = modern(json.loads(text))
-    waiting: list[Any] = [schema]
-    while waiting:
-        here = waiting.pop()
-        waiting += parts(here)
-        if isinstance(here, dict):
-            if "pattern" in here and not _can_be_matched(here["pattern"]):
-                del here["pattern"]
-            named = here.get("patternProperties", {})
-            kept = {name: each for name, each in named.items() if _can_be_matched(name)}
-            if len(kept) < len(named):  # nobody knows here which names these are
-                here["patternProperties"] = kept
-                here.pop("additionalProperties", None)
-                here.pop("unevaluatedProperties", None)
-                here["additionalProperties"] = True
+    is_whole = True
+
+    def leave(here: dict[str, Any]) -> None:
+        nonlocal is_whole
+        if "pattern" in here and not _can_be_matched(here["pattern"]):
+            del here["pattern"]
+            is_whole = False
+        named = here.get("patternProperties", {})
+        kept = {name: each for name, each in named.items() if _can_be_matched(name)}
+        if len(kept) < len(named):  # nobody knows here which names these are
+            here |= {"patternProperties": kept, "additionalProperties": True}
+            is_whole = False
+
+    schema = modern(json.loads(text), leave)
+    if not is_whole and (rest := modern(schema, _without_conditions)) != schema:
+        schema = {"additionalProperties": True, **rest}
     return json.dumps(schema, sort_keys=True)
+
+
+def _without_conditions(here: dict[str, Any]) -> None:
+    """Takes out what can refuse a value because a schema inside holds."""
+    for key in ("not", "if", "then", "else", "maxContains", "unevaluatedItems", "unevaluatedProperties"):
+        here.pop(key, None)
+    if "oneOf" in here:
+        here["allOf"] = [*here.get("allOf", ()), {"anyOf": here.pop("oneOf")}]
 
 
 def _can_be_matched(pattern: Any) -> bool:

@@ -55,7 +55,8 @@ def modern(
     before, whatever the schema declares: `items` as a list, `exclusiveMinimum: true`, `dependencies`, and OpenAPI's
     `nullable`. What is wrong stays as it is, for the check to find. Raises RecursionError.
 
-    `change`: is given each schema of the copy and may change it; references still lead to where they led.
+    `change`: is given each schema of the copy, first the whole, and may change it. References still lead to where they
+    led: a schema that was taken out and is referred to stands in `$defs`.
     """
     root = copy.deepcopy(dict(schema))
     places: dict[str, Any] = {}  # what URIs lead to
@@ -86,6 +87,7 @@ def modern(
         if change is not None:
             change(here.schema)
     where = _pointers(root)
+    elsewhere += {id(target): target for _, target in leads_to if id(target) not in where}.values()
     if elsewhere and isinstance(root.setdefault("$defs", {}), dict):  # there everybody looks for schemas
         for target in elsewhere:
             name = where.get(id(target), "").rpartition("/")[2] or "it"
@@ -158,7 +160,8 @@ def _modernise(here: dict[str, Any], draft: int | None) -> None:
     if draft is not None and "$ref" in here:  # nothing beside a reference counted there
         for key in here.keys() - _BESIDE_A_REFERENCE:
             del here[key]
-    for key in _NAMES_OF_PLACES:
+    absent = [key for key, value in here.items() if value is None and key not in ("const", "default")]
+    for key in (*_NAMES_OF_PLACES, *absent):  # some servers write null for what they leave out
         here.pop(key, None)
     if draft is not None and isinstance(here.get("id"), str):
         del here["id"]

@@ -269,6 +269,38 @@ def test_pages_are_followed_to_the_last(server: McpSink) -> None:
     assert [tool.name for tool in Worker(server).list_tools(server.url("/mcp")).tools] == ["search", "pay"]
 
 
+def test_null_in_what_a_server_says_is_what_was_left_out(server: McpSink) -> None:
+    schema = {
+        "type": "object", "properties": {"q": {"type": "string", "enum": None}}, "required": None, "$defs": None,
+    }  # fmt: skip
+    server.tools = [{**SEARCH, "inputSchema": schema}]
+    server.called = lambda params: text("found", resultType=None, isError=None, structuredContent=None)
+    worker = Worker(server)
+    (listed,) = worker.list_tools(server.url("/mcp")).tools
+    assert listed.unusable is None
+    assert worker.call(confirmed(server.tools[0], server.url("/mcp"), read=True), {"q": "x"}).text == "found"
+
+
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [
+        (None, {"error": {"code": -32000, "message": "no"}}),
+        (12, {"error": {"code": -32000, "message": "no"}}),
+        ("server-error", {"error": "no"}),
+        (12, {"error": None, "result": text("what another call is told")}),
+    ],
+)
+def test_what_names_another_request_is_not_taken_for_the_answer_that_follows(id: Any, said: Any) -> None:
+    class Odd(McpSink):
+        def reply_to(self, heard: Heard) -> Reply:
+            reply = super().reply_to(heard)
+            first = json.dumps({"jsonrpc": "2.0", "id": id, **said})
+            return reply._replace(body=f"data: {first}\n\n".encode() + reply.body)
+
+    with Odd(as_events=True) as server:
+        assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == "found"
+
+
 def asks(schema: Any, message: str = "Which?") -> dict[str, Any]:
     request = {"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}}
     return {"resultType": "input_required", "inputRequests": {"a": request}}

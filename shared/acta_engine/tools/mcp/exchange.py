@@ -503,10 +503,11 @@ class McpExchange:
         self, id: int, headers: Mapping[str, str], body: bytes, call: RpcCall
     ) -> tuple[HttpAnswer, Message | None]:
         """The answer, and the message in it that answers the request `id`; None: there is none in it."""
-        reader, found, unread = EventReader(), list[Message](), list[NotUnderstood]()
+        reader, unread = EventReader(), list[NotUnderstood]()
+        found, of_nobody = list[Message](), list[Message]()
 
         def take(text: str) -> None:
-            """A message with another request's id is nobody's answer here, unless it is an error, which says why."""
+            """A message with another request's id is nobody's answer here. Where none comes, such an error says why."""
             value = (call.read or json_value)(text)
             for message in value if isinstance(value, list) else [value]:
                 if not isinstance(message, dict):
@@ -515,8 +516,12 @@ class McpExchange:
                     if self._version and "id" in message:
                         with suppress(McpFailed):  # the server says itself whether it misses that
                             self._send("POST", self._session_headers(), reply_to(message), status_only=True)
-                elif "error" in message or ("result" in message and message.get("id") in (None, id, str(id))):
+                elif message.get("id") in (id, str(id)) or (
+                    message.get("id") is None and "result" in message
+                ):
                     found.append(message)
+                elif message.get("error") is not None:
+                    of_nobody.append(message)
 
         def watch(chunk: bytes) -> bool:
             for event in reader.feed(chunk):
@@ -533,17 +538,18 @@ class McpExchange:
             except NotUnderstood:
                 if answer.status < 300:
                     raise  # otherwise the status says more
-            return answer, found[0] if found else None
+            return answer, next(iter(found + of_nobody), None)
         for _ in range(MAX_RESUMES):
-            if found or not self._version or not reader.last_id:
+            if found or of_nobody or not self._version or not reader.last_id:
                 break
             self._wait(reader.retry_ms)
             last = {**self._session_headers(), "Last-Event-ID": reader.last_id}
             if self._send("GET", last, None, watch).content_type != EVENT_STREAM:
                 break
-        if not found and not watch(b"\n\n") and answer.status < 300:  # some end without an empty line
+        # some end without an empty line
+        if not found and not watch(b"\n\n") and not of_nobody and answer.status < 300:
             raise unread[0] if unread else NotAnswered("broke off its answer")
-        return answer, found[0] if found else None
+        return answer, next(iter(found + of_nobody), None)
 
     def _wait(self, retry_ms: int | None) -> None:
         """Waits for as long as a stream said before it is asked for again. Raises NotAnswered if there is no time."""

@@ -537,7 +537,7 @@ class McpServers:
     ) -> OutsideText:
         """`listed` None: nobody knows what structured content it promises. Raises ToolFailed."""
         text = used.hidden(text_of(result))
-        if result.get("resultType", "complete") != "complete":
+        if (result.get("resultType") or "complete") != "complete":
             raise ToolFailed(
                 f"{tool.name} answered with something that Acta cannot go on with. It may have run."
             )

@@ -130,6 +130,8 @@ def check_schema(schema: Mapping[str, Any], *, is_checked_again: bool = False) -
         refuse_oversize(text, depth=MAX_SCHEMA_DEPTH)
     except InvalidJson as invalid:
         raise _wrong(f"The schema is {invalid}.") from None
+    if not is_checked_again and None in schema.values():
+        raise _wrong("This is no JSON Schema: a keyword is null. Leave it out.")
     schema = modern(schema)
     kinds = schema.get("type", "object" if is_checked_again else None)
     if kinds != "object" and (not isinstance(kinds, list) or "object" not in kinds):

@@ -77,6 +77,26 @@ def test_what_may_not_stand_at_the_top_of_a_schema_moves_into_the_description(wo
         assert description.startswith("The input must")
 
 
+BOX = {"type": "object", "properties": {"size": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        ({"anyOf": [{"properties": {"box": BOX}}]}, "#/anyOf/0/properties/box"),
+        ({"patternProperties": {"^x": BOX}}, "#/patternProperties/%5Ex"),
+    ],
+)
+def test_a_reference_into_what_moves_into_the_description_still_leads_to_it(
+    place: dict[str, Any], path: str
+) -> None:
+    for _, schema in offered(tool({"type": "object", "properties": {"a": {"$ref": path}}, **place})):
+        here: Any = schema
+        for part in schema["properties"]["a"]["$ref"].split("/")[1:]:
+            here = here[part]
+        assert here == BOX
+
+
 @pytest.mark.parametrize("name", ["", "a\u200bb", " a", "a\nb", "x" * 201])
 def test_a_property_that_people_cannot_see_as_it_is_is_refused_where_the_tool_is_defined(name: str) -> None:
     with pytest.raises(Unusable) as refused:
@@ -132,6 +152,9 @@ def test_names_that_claude_refuses_are_others_on_its_wire_alone_and_come_back_as
         "$filter": "x", "_filter": "y", third: [{"a b": 1, "x" * 70: {"a b": [2]}}], "größe": 3
     }  # fmt: skip
     assert other.input == {first: 1}
+    as_text = reply._replace(calls=(RequestedCall("find", {third: json.dumps(sent[third]), "größe": first}),))
+    (called,) = with_own_names(as_text, (odd,), CLAUDE_TOOLS).calls
+    assert called.input == {third: json.dumps(own.input[third]), "größe": first}
 
 
 def test_a_name_that_is_taken_is_given_to_no_other_property() -> None:
