@@ -546,6 +546,21 @@ def test_other_refusals_of_a_call_are_told_and_the_call_is_not_repeated(refusal:
         assert server.methods.count("tools/call") == 1
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_what_a_gateway_says_without_its_servers_answer_leaves_open_whether_the_call_has_run(
+    status: int,
+) -> None:
+    with Forgetful("tools/call", Reply(status, b"<h1>upstream</h1>")) as server:
+        with pytest.raises(ToolUnanswered):
+            Worker(server).call(confirmed(PAY, server.url("/mcp")))
+        assert server.methods.count("tools/call") == 1
+    with (
+        Forgetful("tools/call", Reply(status, b"<h1>upstream</h1>")) as server,
+        pytest.raises(ToolFailed, match=f"answered with status {status}"),
+    ):
+        Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
+
+
 @pytest.mark.parametrize("refusal", [UNREAD[2], UNREAD[4]])
 def test_a_server_that_forgets_each_session_is_told_as_such(refusal: Reply) -> None:
     with Forgetful("tools/call", refusal, times=99) as server:

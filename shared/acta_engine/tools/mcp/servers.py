@@ -709,15 +709,18 @@ def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
 
 
 def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolUnanswered:
-    """Of a call that was sent. An answer that cannot be read may tell of an effect: about a tool whose effect is `once`
-    a person is asked, and the model is told of it for any other that does more than read.
+    """Of a call that was sent. If the server's answer cannot be read, or never came to whoever answers here, the call
+    may have had its effect: about a tool whose effect is `once` a person is asked, and the model is told of it for any
+    other that does more than read.
     """
     hint = ""
     if isinstance(failed, TooMuch):
         return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
-    if isinstance(failed, NotUnderstood) and tool.effect == "once":
+    is_lost = isinstance(failed, HttpRefused) and failed.status in LOST_BEHIND
+    is_unknown = is_lost or isinstance(failed, NotUnderstood)
+    if is_unknown and tool.effect == "once":
         return ToolUnanswered("the answer of a tool of kind mcp cannot be read")
-    if isinstance(failed, NotUnderstood) and tool.effect != "read":
+    if is_unknown and tool.effect != "read":
         return ToolFailed(f"{tool.name} {failed}. It may have had its effect: look before you do it again.")
     if isinstance(failed, HttpRefused) and failed.status in (401, 403):
         hint = " An admin has to look at the credentials of its server."
@@ -746,6 +749,8 @@ MAX_CONTENTS = 500
 NOTHING = "[the tool answered with nothing]"
 NO_ERROR = (None, False, 0, "", "false", "False")
 """How servers write that a call did not fail. Whatever else they say in `isError` is a failure."""
+LOST_BEHIND = (502, 504)
+"""What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6)."""
 _ABOUT_RESULT = ("resultType", "isError", "_meta")
 
 
