@@ -152,6 +152,16 @@ def test_a_refusal_is_reported_with_the_beginning_of_the_answer_quoted_as_data(
     assert len(text) < 1_200
 
 
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_gateway_without_an_answer_leaves_open_whether_a_call_has_run(sink: Sink, status: int) -> None:
+    sink.replies["/"] = Reply(status, b"bad gateway")
+    with pytest.raises(ToolUnanswered):
+        run(sink.url(), sink)
+    for effect in ("read", "idempotent"):
+        with pytest.raises(ToolFailed):
+            run(sink.url(), sink, effect=effect)
+
+
 def test_a_redirect_is_followed_where_it_may_go_and_headers_stay_at_home(sink: Sink, other: Sink) -> None:
     sink.replies["/a"] = Reply(307, headers={"Location": "/b"})
     sink.replies["/b"] = Reply(307, headers={"Location": other.url("/c#there")})

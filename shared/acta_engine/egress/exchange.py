@@ -31,6 +31,8 @@ NOT_READ = frozenset(("br", "zstd", "compress", "x-compress", "dcb", "dcz"))
 `utf-8` there.
 """
 
+LOST_BEHIND = (502, 504)
+"""What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6)."""
 EVENT_STREAM = "text/event-stream"
 
 Watch = Callable[[bytes], bool]

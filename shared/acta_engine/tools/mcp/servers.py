@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from acta_engine.egress.address import AddressGuard
-from acta_engine.egress.exchange import HttpAnswer
+from acta_engine.egress.exchange import LOST_BEHIND, HttpAnswer
 from acta_engine.errors import ToolAsks, ToolFailed, ToolNotRun, ToolUnanswered, ToolWaits
 from acta_engine.tools.mcp.exchange import (
     CALL_TOOL,
@@ -749,8 +749,6 @@ MAX_CONTENTS = 500
 NOTHING = "[the tool answered with nothing]"
 NO_ERROR = (None, False, 0, "", "false", "False")
 """How servers write that a call did not fail. Whatever else they say in `isError` is a failure."""
-LOST_BEHIND = (502, 504)
-"""What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6)."""
 _ABOUT_RESULT = ("resultType", "isError", "_meta")
 
 
