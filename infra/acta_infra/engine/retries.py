@@ -66,7 +66,11 @@ _AWS_ERRORS = _names(
     errors.SchemaUnknown,
 )
 _MODEL_ERRORS = _names(
-    errors.ProviderOverloaded, errors.ProviderTimeout, errors.ProviderUnavailable, errors.StreamBroken
+    errors.ProviderOverloaded,
+    errors.ProviderTimeout,
+    errors.ProviderUnavailable,
+    errors.StreamBroken,
+    errors.AnswerWithheld,
 )
 
 NEVER = Retrier(_names(errors.Fenced, errors.Refused, errors.PoisonedSession), attempts=0)

@@ -107,7 +107,6 @@ def test_a_path_nobody_answers_is_not_found_and_a_wrong_method_names_the_right_o
         "/v1",
         "/v2/sessions",
         "/v1/session",
-        "/v1/sessions/",
         "/v1/sessions/x/y/z",
         "/favicon.ico",
     ):

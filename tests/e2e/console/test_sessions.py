@@ -191,13 +191,13 @@ def test_a_file_that_is_refused_starts_nothing_and_the_others_are_not_sent_twice
     page = screen.sign_in(ann, place="sessions/new")
     page.get_by_label("What is to be done?").fill("List my files")
     page.get_by_label("Drop files for it here").set_input_files(
-        [{"name": name, "mimeType": "text/plain", "buffer": b"x"} for name in ("good.md", "100%.md")]
+        [{"name": name, "mimeType": "text/plain", "buffer": b"x"} for name in ("good.md", "a%20b.md")]
     )
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("alert")).to_contain_text("100%.md")
+    expect(page.get_by_role("alert")).to_contain_text("a%20b.md")
     expect(page.get_by_text("good.md is stored")).to_be_visible()
     assert ann.items("/v1/sessions") == []
-    page.get_by_role("button", name="Take 100%.md away").click()
+    page.get_by_role("button", name="Take a%20b.md away").click()
     page.get_by_role("button", name="Start").click()
     page.wait_for_url(re.compile(r"/console/sessions/(?!new)"))
     assert ann.files() == {"good.md"}
