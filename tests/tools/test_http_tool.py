@@ -152,7 +152,7 @@ def test_a_refusal_is_reported_with_the_beginning_of_the_answer_quoted_as_data(
     assert len(text) < 1_200
 
 
-@pytest.mark.parametrize("status", [502, 504])
+@pytest.mark.parametrize("status", [502, 504, 520, 524])
 def test_a_gateway_without_an_answer_leaves_open_whether_a_call_has_run(sink: Sink, status: int) -> None:
     sink.replies["/"] = Reply(status, b"bad gateway")
     with pytest.raises(ToolUnanswered):

@@ -17,6 +17,7 @@ from acta_engine.untrusted.encodings import (
     decoded_as,
     label_in,
     named,
+    own_label,
 )
 
 LABELS = """
@@ -266,6 +267,27 @@ def test_the_first_foreign_byte_may_stand_far_behind(far: int) -> None:
 def test_what_is_no_text_says_what_it_is(data: bytes, kind: str, label: str) -> None:
     with pytest.raises(NotText, match=kind):
         decoded(data, label)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# Encoding: ASCII or UTF-8?",
+        "# File encoding: latin1 or UTF-8",
+        "# Decoding: Latin",
+        "# file.encoding=ISO-8859-1",
+    ],
+)
+def test_a_heading_that_speaks_of_encodings_names_none(line: str) -> None:
+    text = f"{line}\n\nMüller & Söhne, 12 €\n"
+    assert own_label(text) == ""
+    assert decoded(text.encode()).text == text
+
+
+def test_what_was_read_in_euc_jp_is_written_with_the_same_bytes() -> None:
+    data = ("所在地は丂町です。漢字かな交じりの文。\n" * 3).encode("euc_jp")
+    read = decoded(data, "euc-jp")
+    assert read.encode(read.text) == data
 
 
 def test_someone_who_knows_better_may_name_the_encoding() -> None:

@@ -31,8 +31,10 @@ NOT_READ = frozenset(("br", "zstd", "compress", "x-compress", "dcb", "dcz"))
 `utf-8` there.
 """
 
-LOST_BEHIND = (502, 504)
-"""What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6)."""
+LOST_BEHIND = (502, 504, 520, 522, 524, 598)
+"""What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6; the
+others are Cloudflare's and those of some proxies).
+"""
 EVENT_STREAM = "text/event-stream"
 
 Watch = Callable[[bytes], bool]

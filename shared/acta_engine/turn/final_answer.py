@@ -40,7 +40,9 @@ _MARKED = re.compile(
 _STOP = re.compile(
     r"[*_~\"'`”’»)\]}>]{0,6}(?P<stop>\s{0,3}(?:[:.!：。！，]|[=–—-]>?(?=\s)))?(?:[*_~]{1,3}(?=\s))?"
 )
-_NOT_YET = re.compile(r"not (?:yet|reached|met|done|complete)\b", re.IGNORECASE)
+_NOT_YET = re.compile(
+    r"not (?:yet|reached|met|done|complete|all)\b|(?:false|pending)(?=[\s.,;]*(?:\n|$))", re.IGNORECASE
+)
 _STOPS = ".:!：。！，"
 _FEW_WORDS, _SENTENCE_CHARS = 3, 200
 

@@ -47,7 +47,13 @@ class DecodedText(NamedTuple):
 
     def encode(self, text: str) -> bytes:
         """Another text as bytes of the same kind, with the same mark. Raises UnicodeEncodeError."""
-        return self.mark + text.removeprefix("\ufeff" * bool(self.mark)).encode(codec_of(self.encoding))
+        text = text.removeprefix("\ufeff" * bool(self.mark))
+        if (
+            self.encoding == "EUC-JP"
+        ):  # the codec that reads all of it writes rare kanji in bytes that few can read
+            with suppress(UnicodeEncodeError):
+                return self.mark + text.encode("euc_jp")
+        return self.mark + text.encode(codec_of(self.encoding))
 
 
 LOST = "\ufffd"
@@ -109,7 +115,12 @@ _IN_MARKUP = re.compile(
     rb"""<(?:\?xml|meta)\s[^>]{0,300}?(?:encoding|charset)\s{0,9}=\s{0,9}["']?([\w.:-]{1,40})""",
     re.IGNORECASE,
 )
-_IN_SOURCE = re.compile(rb"""(?:\A@charset "|^\#[^\n]{0,80}?coding[:=][ ]?)([\w.:-]{1,40})""", re.MULTILINE)
+_IN_SOURCE = re.compile(
+    rb"""(?:\A@charset "|^\#[^\n]{0,20}?(?:-\*-|vim?:)[^\n]{0,60}?coding[:=][ ]?|"""
+    rb"""^\#[ \t]*(?:file)?(?:en)?coding[:=][ ]?(?=[\w.:-]{1,40}[ \t\r]*$))([\w.:-]{1,40})""",
+    re.MULTILINE,
+)
+"""As editors and Python write it. A heading or a comment that has more words says nothing of its own file."""
 _CHARSET = re.compile(r""";\s{0,9}charset\s{0,9}=\s{0,9}["']?([^\s"';,]{1,60})""", re.IGNORECASE)
 LOOKED_AT = 1_024
 """So many bytes at the beginning may have a name of their encoding."""

@@ -242,21 +242,13 @@ class ChatReplyBuilder(ReplyBuilder):
         self._position_of: dict[int, int] = {}
         self._legacy_call: _Call | None = None
         self._choice: int | None = None
+        self._is_streamed = False
         self._finish: str | None = None
         self._usage: Any = None
         self._has_last_usage = False
 
     def has_content(self, chunk: Any) -> bool:
-        deltas = [_delta(choice) for choice in chunk.choices or ()]
-        return any(
-            delta.content
-            or delta.tool_calls
-            or getattr(delta, "function_call", None)
-            or getattr(delta, "refusal", None)
-            or _thinking_in(delta)[1]
-            for delta in deltas
-            if delta is not None
-        )
+        return any(_says_something(self._added_by(choice)) for choice in chunk.choices or ())
 
     def add(self, chunk: Any) -> None:
         self._usage = chunk.usage or self._usage
@@ -266,10 +258,20 @@ class ChatReplyBuilder(ReplyBuilder):
             self._choice = index if self._choice is None else self._choice
             if index != self._choice:
                 continue
-            delta = _delta(choice)
+            delta = self._added_by(choice)
             if delta is not None:
+                self._is_streamed |= delta is choice.delta and _says_something(delta)
                 self._add_delta(delta)
             self._finish = choice.finish_reason or self._finish
+
+    def _added_by(self, choice: Any) -> Any:
+        """What the choice adds: `delta`, or the whole `message` of a server that does not stream. Some servers that do
+        stream send in `message` once more what has come before. None: nothing.
+        """
+        message = getattr(choice, "message", None)
+        if not isinstance(message, dict) or self._is_streamed or _says_something(choice.delta):
+            return choice.delta
+        return choice.construct(delta=message).delta
 
     def _add_delta(self, delta: Any) -> None:
         (field, thinking), text = _thinking_in(delta), _text_of(delta.content)
@@ -410,10 +412,9 @@ def _begins_another_call(part: Any, known: _Call) -> bool:
     return bool(json_text(more).strip()) and known.is_object()
 
 
-def _delta(choice: Any) -> Any:
-    """What the choice adds: `delta`, or the whole `message` of a server that does not stream. None: nothing."""
-    message = getattr(choice, "message", None)
-    return choice.construct(delta=message).delta if isinstance(message, dict) else choice.delta
+def _says_something(delta: Any) -> bool:
+    names = ("content", "tool_calls", "function_call", "refusal")
+    return any(getattr(delta, name, None) for name in names) or bool(_thinking_in(delta)[1])
 
 
 def _text_of(content: object) -> str:

@@ -413,13 +413,13 @@ class _Item:
     def __init__(self, opened: Any) -> None:
         self.type = str(opened.type)
         self.name = getattr(opened, "name", None) or ""
-        self.pieces: dict[str, list[str]] = {"text": [], "refusal": []}
+        self.pieces: dict[str, list[str]] = {"text": [], "refusal": [], "arguments": []}
         self.completed: Any = None
 
     def complete(self, item: Any) -> None:
         self.name = getattr(item, "name", None) or self.name
         if self.type == "message":
-            self.pieces = {
+            self.pieces |= {
                 "text": [p.text or "" for p in item.content or () if p.type == "output_text"],
                 "refusal": [p.refusal or "" for p in item.content or () if p.type == "refusal"],
             }
@@ -457,6 +457,8 @@ class ResponsesReplyBuilder(ReplyBuilder):
             case "response.refusal.delta":
                 self._items[event.output_index].pieces["refusal"].append(event.delta or "")
                 self.size += len(event.delta or "")
+            case "response.function_call_arguments.delta":
+                self._items[event.output_index].pieces["arguments"].append(event.delta or "")
             case "response.output_item.done":
                 self._items.setdefault(event.output_index, _Item(event.item)).complete(event.item)
                 if event.item.type != "message":  # whose text has been counted as it came
@@ -542,7 +544,9 @@ class ResponsesReplyBuilder(ReplyBuilder):
 def _requested_call(item: _Item, *, cut: bool) -> RequestedCall:
     if item.completed is None:
         return RequestedCall(joined(item.name), None, CUT_OFF)
-    return parse_call(item.name, item.completed.arguments, cut=cut)
+    # Some servers send the arguments in pieces alone, and none with the item that is done.
+    arguments = item.completed.arguments or "".join(item.pieces["arguments"])
+    return parse_call(item.name, arguments, cut=cut)
 
 
 def _is_storable(item: _Item) -> bool:

@@ -48,11 +48,8 @@ def read_file(call: BuiltinCall) -> OutsideText:
     except FileMissing:
         raise missing(call.files, tenant, path) from None
     try:
-        read = (
-            decoded(data)
-            if "encoding" not in call.arguments
-            else decoded_as(data, call.arguments["encoding"])
-        )
+        asked = call.arguments.get("encoding")
+        read = decoded_as(data, asked) if asked else decoded(data)
     except NotText as other:
         raise ToolFailed(
             f"{clipped_name(path)} is {other} ({_count(len(data), 'byte')}), and only text can be read."
@@ -71,7 +68,9 @@ def create_file(call: BuiltinCall) -> str:
     except UnicodeEncodeError:
         raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
     seen, is_new = call.seen_etag if replaces else "", True  # a person has approved that
-    before = _replaced(call, path, content) if seen != "" or "encoding" in call.arguments else DecodedText("")
+    before = (
+        _replaced(call, path, content) if seen != "" or call.arguments.get("encoding") else DecodedText("")
+    )
     label = own_label(content)
     own = named(label)
     # programs that open the file believe what it says of itself; what says nothing any more is in UTF-8 to them
@@ -126,11 +125,11 @@ def _replaced(call: BuiltinCall, path: str, content: str) -> DecodedText:
     except FileMissing:
         data = b""
     try:
-        if "encoding" in call.arguments:
-            return decoded_as(data, call.arguments["encoding"])
+        if asked := call.arguments.get("encoding"):
+            return decoded_as(data, asked)
         before = decoded(data)
     except NotText as other:
-        if "encoding" in call.arguments:
+        if call.arguments.get("encoding"):
             raise ToolFailed(f"the content was {other}.") from None
         return DecodedText("")
     if (

@@ -28,6 +28,7 @@ from acta_engine.tools.mcp.exchange import (
     INVALID_PARAMS,
     LIST_TOOLS,
     METHOD_NOT_FOUND,
+    SESSION_NOT_FOUND,
     TASKS,
     Authorize,
     BadHeaders,
@@ -716,7 +717,10 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
     hint = ""
     if isinstance(failed, TooMuch):
         return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
-    is_lost = isinstance(failed, HttpRefused) and failed.status in LOST_BEHIND
+    is_lost = (isinstance(failed, HttpRefused) and failed.status in LOST_BEHIND) or (
+        isinstance(failed, RpcRefused)
+        and failed.error.code == SESSION_NOT_FOUND  # or a time-out behind the server
+    )
     is_unknown = is_lost or isinstance(failed, NotUnderstood)
     if is_unknown and tool.effect == "once":
         return ToolUnanswered("the answer of a tool of kind mcp cannot be read")

@@ -142,6 +142,8 @@ def test_an_unknown_stop_word_breaks_the_answer(wire: str, word: str, server: Fa
         ("MAX_TOKENS", "max_tokens"),
         ("model_length", "max_tokens"),
         ("SAFETY", "refusal"),
+        ("sensitive", "refusal"),
+        ("MALFORMED_FUNCTION_CALL", "end"),
     ],
 )
 def test_stop_words_of_compatible_servers_are_known(word: str, meant: str) -> None:

@@ -47,6 +47,27 @@ def _not_asked_for() -> int:
     raise AssertionError("the request's bytes were worked out, and nobody needs them")
 
 
+@pytest.mark.parametrize("is_beside", [True, False])
+def test_what_a_stream_says_once_more_as_a_whole_message_is_no_second_call(is_beside: bool) -> None:
+    function = {"name": "pay", "arguments": '{"amount": 5}'}
+    message = {
+        "role": "assistant",
+        "content": "Paid.",
+        "tool_calls": [{"type": "function", "function": function}],
+    }
+    first = {"content": "Paid.", "tool_calls": [{"index": 0, "function": function}]}
+    builder = ChatReplyBuilder("m", lambda: 400)
+    beside = {"message": message} if is_beside else {}
+    builder.add(_chunk({"choices": [{"index": 0, "delta": first, "finish_reason": None, **beside}]}))
+    last = {"index": 0, "delta": {}, "finish_reason": "tool_calls", "message": message}
+    builder.add(_chunk({"choices": [last]}))
+
+    reply = builder.reply()
+
+    assert reply.text == "Paid."
+    assert [(call.name, call.input) for call in reply.calls] == [("pay", {"amount": 5})]
+
+
 def test_openai_counts_cached_tokens_apart() -> None:
     usage = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93}
 

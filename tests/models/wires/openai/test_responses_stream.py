@@ -113,6 +113,17 @@ def test_a_call_that_was_never_completed_is_not_run_even_if_its_json_is_complete
     assert "cut off" in (reply.calls[1].malformed or "")
 
 
+def test_arguments_that_came_in_pieces_alone_are_the_calls(server: FakeProvider) -> None:
+    done = function_call(1, "")
+    events = response_events([done], status="completed")
+    piece = {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": "fc_1"}
+    at = next(n for n, each in enumerate(events) if each["type"] == "response.output_item.done")
+    pieces = [{**piece, "delta": '{"path": '}, {**piece, "delta": '"a"}'}]
+    server.queue(*map(sse, [*events[:at], *pieces, *events[at:]]), headers=SSE)
+
+    assert [call.input for call in ask(server).calls] == [{"path": "a"}]
+
+
 def test_a_call_whose_item_is_incomplete_is_not_run(server: FakeProvider) -> None:
     queue(server, function_call(1, '{"path": "a"}', status="incomplete"), **CUT)
 
