@@ -318,6 +318,7 @@ def test_a_token_is_sent_back_by_whoever_may_on_its_machine(cloud: Cloud) -> Non
     assert not works(stranger.send_task_heartbeat, taskToken=token)
     friend = having(cloud, allow("states:SendTask*", machine)).client("stepfunctions")
     assert works(friend.send_task_success, **done)
+    assert cloud.finished(execution)["status"] == "SUCCEEDED"
     assert refusal(stranger.send_task_success, **done) == "TaskTimedOut"
 
 
