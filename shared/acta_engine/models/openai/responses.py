@@ -434,6 +434,11 @@ class _Item:
     def refusal(self) -> str:
         return "".join(self.pieces["refusal"])
 
+    @property
+    def arguments(self) -> Any:
+        """Of a completed call. Some servers send them in pieces alone, and none with the item that is done."""
+        return self.completed.arguments or "".join(self.pieces["arguments"])
+
 
 class ResponsesReplyBuilder(ReplyBuilder):
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -515,7 +520,7 @@ class ResponsesReplyBuilder(ReplyBuilder):
 
     def _token_usage(self, items: list[_Item]) -> TokenUsage:
         arguments = [
-            json_text(item.completed.arguments)
+            json_text(item.arguments)
             for item in items
             if item.type == "function_call" and item.completed is not None
         ]
@@ -544,9 +549,7 @@ class ResponsesReplyBuilder(ReplyBuilder):
 def _requested_call(item: _Item, *, cut: bool) -> RequestedCall:
     if item.completed is None:
         return RequestedCall(joined(item.name), None, CUT_OFF)
-    # Some servers send the arguments in pieces alone, and none with the item that is done.
-    arguments = item.completed.arguments or "".join(item.pieces["arguments"])
-    return parse_call(item.name, arguments, cut=cut)
+    return parse_call(item.name, item.arguments, cut=cut)
 
 
 def _is_storable(item: _Item) -> bool:

@@ -48,13 +48,18 @@ def read_file(call: BuiltinCall) -> OutsideText:
     except FileMissing:
         raise missing(call.files, tenant, path) from None
     try:
-        asked = call.arguments.get("encoding")
-        read = decoded_as(data, asked) if asked else decoded(data)
+        read = _decoded(call, data)
     except NotText as other:
         raise ToolFailed(
             f"{clipped_name(path)} is {other} ({_count(len(data), 'byte')}), and only text can be read."
         ) from None
     return OutsideText("file", path, read.text, note=read.note)
+
+
+def _decoded(call: BuiltinCall, data: bytes) -> DecodedText:
+    """In the encoding that the call names, if it names one. Raises NotText."""
+    asked = call.arguments.get("encoding")
+    return decoded_as(data, asked) if asked else decoded(data)
 
 
 def create_file(call: BuiltinCall) -> str:
@@ -125,16 +130,13 @@ def _replaced(call: BuiltinCall, path: str, content: str) -> DecodedText:
     except FileMissing:
         data = b""
     try:
-        if asked := call.arguments.get("encoding"):
-            return decoded_as(data, asked)
-        before = decoded(data)
+        before = _decoded(call, data)
     except NotText as other:
         if call.arguments.get("encoding"):
             raise ToolFailed(f"the content was {other}.") from None
         return DecodedText("")
-    if (
-        call.context.rerun
-    ):  # an earlier attempt may have written the content, of which the guess may be another
+    if call.context.rerun and before.how != AS_ASKED:
+        # An earlier attempt may have written the content, of which the guess may be another.
         for name in (before.encoding, *ENCODINGS):
             with suppress(UnicodeEncodeError):
                 if before._replace(encoding=name).encode(content) == data:
