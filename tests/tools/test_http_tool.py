@@ -138,7 +138,7 @@ def test_nothing_to_say_is_said(sink: Sink) -> None:
     assert run(sink.url(), sink).note == "[status 204, no content]"
 
 
-@pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
+@pytest.mark.parametrize("status", [400, 404, 429, 500])
 def test_a_refusal_is_reported_with_the_beginning_of_the_answer_quoted_as_data(
     sink: Sink, status: int
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_refusal_is_reported_with_the_beginning_of_the_answer_quoted_as_data(
     assert len(text) < 1_200
 
 
-@pytest.mark.parametrize("status", [502, 504, 520, 524])
+@pytest.mark.parametrize("status", [502, 503, 504, 520, 524])
 def test_a_gateway_without_an_answer_leaves_open_whether_a_call_has_run(sink: Sink, status: int) -> None:
     sink.replies["/"] = Reply(status, b"bad gateway")
     with pytest.raises(ToolUnanswered):
@@ -160,6 +160,12 @@ def test_a_gateway_without_an_answer_leaves_open_whether_a_call_has_run(sink: Si
     for effect in ("read", "idempotent"):
         with pytest.raises(ToolFailed):
             run(sink.url(), sink, effect=effect)
+
+
+def test_a_server_that_says_when_to_come_back_has_not_run_the_call(sink: Sink) -> None:
+    sink.replies["/"] = Reply(503, b"maintenance", {"Retry-After": "120"})
+    with pytest.raises(ToolFailed, match="answered with status 503"):
+        run(sink.url(), sink)
 
 
 def test_a_redirect_is_followed_where_it_may_go_and_headers_stay_at_home(sink: Sink, other: Sink) -> None:

@@ -31,9 +31,10 @@ NOT_READ = frozenset(("br", "zstd", "compress", "x-compress", "dcb", "dcz"))
 `utf-8` there.
 """
 
-LOST_BEHIND = (502, 504, 520, 522, 524, 598)
+LOST_BEHIND = (502, 503, 504, 520, 522, 524, 598)
 """What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6; the
-others are Cloudflare's and those of some proxies).
+others are Cloudflare's and those of some proxies). 503 is among them because AWS's HTTP APIs, Envoy and Heroku say it
+when a request has taken too long.
 """
 EVENT_STREAM = "text/event-stream"
 
@@ -57,6 +58,13 @@ class HttpAnswer(NamedTuple):
     def content_type(self) -> str:
         """In small letters, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody knows what the server behind a gateway has done. A server that says when to come back has
+        refused the request itself.
+        """
+        return self.status in LOST_BEHIND and not (self.status == 503 and "retry-after" in self.headers)
 
     def text(self) -> DecodedText:
         """The body as text, by the encoding that it declares. Raises NotText, which says what the body is."""

@@ -547,7 +547,7 @@ def test_other_refusals_of_a_call_are_told_and_the_call_is_not_repeated(refusal:
         assert server.methods.count("tools/call") == 1
 
 
-@pytest.mark.parametrize("status", [502, 504])
+@pytest.mark.parametrize("status", [502, 503, 504])
 def test_what_a_gateway_says_without_its_servers_answer_leaves_open_whether_the_call_has_run(
     status: int,
 ) -> None:
@@ -560,6 +560,15 @@ def test_what_a_gateway_says_without_its_servers_answer_leaves_open_whether_the_
         pytest.raises(ToolFailed, match=f"answered with status {status}"),
     ):
         Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
+
+
+def test_a_server_that_says_when_to_come_back_has_not_run_the_call() -> None:
+    refusal = Reply(503, b"too many requests", {"Retry-After": "2"})
+    with (
+        Forgetful("tools/call", refusal) as server,
+        pytest.raises(ToolFailed, match="answered with status 503"),
+    ):
+        Worker(server).call(confirmed(PAY, server.url("/mcp")))
 
 
 @pytest.mark.parametrize("refusal", [UNREAD[2], UNREAD[4]])

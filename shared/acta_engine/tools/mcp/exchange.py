@@ -326,13 +326,16 @@ class TooMuch(NotUnderstood):
 
 
 class HttpRefused(McpFailed):
-    """`said`: the beginning of the answer, in the server's words. `challenge`: its header `WWW-Authenticate`."""
+    """`said`: the beginning of the answer, in the server's words. `challenge`: its header `WWW-Authenticate`.
+    `is_lost`: as in `HttpAnswer`.
+    """
 
-    def __init__(self, status: int, said: str, challenge: str = "") -> None:
+    def __init__(self, status: int, said: str, challenge: str = "", is_lost: bool = False) -> None:
         super().__init__(f"answered with status {status}")
         self.status = status
         self.said = said
         self.challenge = challenge
+        self.is_lost = is_lost
 
 
 class RpcRefused(McpFailed):
@@ -658,7 +661,7 @@ def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
         raise RpcRefused(error, answer.status, message is not None and message.get("id") in (id, str(id)))
     if answer.status >= 300:
         said = text_in(answer).encode()[:SHOWN_BYTES].decode("utf-8", "ignore") or answer.location or ""
-        raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""))
+        raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""), answer.is_lost)
     if isinstance(result, Mapping):
         return result
     if answer.unread:

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from acta_engine.egress.address import AddressGuard
-from acta_engine.egress.exchange import LOST_BEHIND, HttpAnswer
+from acta_engine.egress.exchange import HttpAnswer
 from acta_engine.errors import ToolAsks, ToolFailed, ToolNotRun, ToolUnanswered, ToolWaits
 from acta_engine.tools.mcp.exchange import (
     CALL_TOOL,
@@ -717,7 +717,7 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
     hint = ""
     if isinstance(failed, TooMuch):
         return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
-    is_lost = (isinstance(failed, HttpRefused) and failed.status in LOST_BEHIND) or (
+    is_lost = (isinstance(failed, HttpRefused) and failed.is_lost) or (
         isinstance(failed, RpcRefused)
         and failed.error.code == SESSION_NOT_FOUND  # or a time-out behind the server
     )

@@ -46,7 +46,6 @@ class HttpTool:
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
-        from acta_engine.egress.exchange import LOST_BEHIND
 
         config = tool.config
         assert isinstance(config, HttpConfig)
@@ -82,7 +81,7 @@ class HttpTool:
             if answer.status not in REDIRECTS or not answer.location:
                 if answer.status >= 300 and method != config.method:
                     _raise_if(in_doubt)
-                if answer.status in LOST_BEHIND and tool.effect == "once":
+                if answer.is_lost and tool.effect == "once":
                     raise ToolUnanswered(f"a tool of kind {tool.kind} is behind a gateway that had no answer")
                 return _result(tool, answer, credentials)
             url = _redirect_url(tool, acts, url, answer.location)
