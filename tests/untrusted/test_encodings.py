@@ -303,6 +303,28 @@ def test_a_guess_that_no_candidate_deserves_is_not_made() -> None:
         decoded("สวัสดีชาวโลก ยินดีต้อนรับ\n".encode("cp874") * (MANY // 20))
 
 
+@pytest.mark.parametrize("label", ["", "utf-8"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"The total is 12 \xe2\x82\xac. " + b"All else is English. " * 40 + b"It ends here \xf0\x9f\x98",
+        b"An emoji \xf0\x9f\x98\x80 and one that lost its middle \xf0\x9fX\x80 in English. " + b"And so on. " * 20,
+        b"\x82\xac is the rest of a sign at the beginning of a log. M\xc3\xbcller's, \xe2\x80\x94, done.",
+    ],
+    ids=["cut at the end", "damaged", "cut at the beginning"],
+)
+def test_a_damaged_character_in_english_leaves_the_rest_as_it_is(damaged: bytes, label: str) -> None:
+    read = decoded(damaged, label)
+    assert read.text == damaged.decode("utf-8", "replace")
+    assert "U+FFFD" in read.note or not read.how
+
+
+@pytest.mark.parametrize("text", ["The café’s new menu is très cher.", "naïve – “yes” – Zoë’s résumé, façade"])
+@pytest.mark.parametrize("label", ["", "utf-8"])
+def test_a_few_letters_of_windows_1252_in_english_are_no_damaged_utf_8(text: str, label: str) -> None:
+    assert decoded((text + " And so on." * 30).encode("cp1252"), label).text == text + " And so on." * 30
+
+
 @pytest.mark.parametrize("text", ["caf\udce9.txt", '{"a": "\ud83d"}', "\ude00\ud83d " * 40, "Größe \udfff"])
 @pytest.mark.parametrize("label", ["", "utf-8"])
 def test_halves_of_surrogate_pairs_are_escaped_and_nothing_else_changes(text: str, label: str) -> None:

@@ -300,7 +300,14 @@ def _guessed(data: bytes, given: str) -> DecodedText:
     # it may be what it was labelled as, or UTF-8, but for a few bytes wherever they stand
     for likely, how in (given, "as it is labelled"), ("" if name else "UTF-8", GUESSED):
         text = data.decode(codec_of(likely), "replace") if likely else ""
-        if text.count(LOST) * 10 < sum(char > "\x7f" for char in text) and not _is_binary(text):
+        lost, beyond = text.count(LOST), sum(char > "\x7f" for char in text)
+        few = lost * 10 < beyond
+        if likely == "UTF-8" and not few:
+            # One damaged character in English has few others beyond ASCII beside it. The bytes that follow the first
+            # one of a character are hardly ever right by chance, so as many of them speak for UTF-8.
+            followers = len(text.encode()) - len(text) - 2 * lost
+            few = 0 < lost <= min(followers, 3 + len(text) // 100)
+        if few and not _is_binary(text):
             return DecodedText(text, likely, how)
     name = name or best_guess(data)
     if name is not None:

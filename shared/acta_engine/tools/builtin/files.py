@@ -51,7 +51,8 @@ def read_file(call: BuiltinCall) -> OutsideText:
         read = _decoded(call, data)
     except NotText as other:
         raise ToolFailed(
-            f"{clipped_name(path)} is {other} ({_count(len(data), 'byte')}), and only text can be read."
+            f"{clipped_name(path)} is {other} ({_count(len(data), 'byte')}), and only text can be read. If it is text, "
+            "name its encoding."
         ) from None
     return OutsideText("file", path, read.text, note=read.note)
 
