@@ -2,6 +2,7 @@
 
 import pytest
 
+from acta_engine.models.model import ModelReply
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -10,11 +11,10 @@ LONG = "Zeile über Flüsse.\n" * 12_000
 ANSWER = "An answer of many words. " * 400
 
 
-def ended() -> tuple[House, str]:
+def ended(*answer: ModelReply) -> tuple[House, str]:
     read = says("", call("read_file", path="long.txt"))
-    house = House(
-        ScriptedModel([plans("read"), read, says("", step(1, "completed", "ok")), completes(ANSWER)])
-    )
+    last = answer or (completes(ANSWER),)
+    house = House(ScriptedModel([plans("read"), read, says("", step(1, "completed", "ok")), *last]))
     house.files.write(TENANT, "long.txt", LONG.encode())
     session = str(Person(house).start().data["session_id"])
     house.run()
@@ -34,6 +34,12 @@ def test_the_trace_has_the_whole_answer_and_whole_results_where_they_are_wanted(
     (observation,) = [row["observation"] for row in whole["items"] if row.get("action") == "read_file"]
     assert LONG in observation
     assert Person(house).get(f"{path}/trace", include="answer", limit="1").data["answer"] == ANSWER.strip()
+
+
+def test_an_answer_is_whole_where_the_marker_came_after_it() -> None:
+    house, session = ended(says(ANSWER), says("GOAL_COMPLETE"))
+    trace = Person(house).get(f"/v1/sessions/{session}/trace", include="answer").data
+    assert trace["answer"] == ANSWER.strip()
 
 
 def test_a_session_without_an_answer_says_so() -> None:

@@ -107,6 +107,26 @@ def test_a_claim_with_open_steps_does_not_complete() -> None:
     assert "steps 1, 2 are open" in hints(house, session)[0]
 
 
+@pytest.mark.parametrize(
+    ("before", "answer"),
+    [("The total is 12 EUR.", "The total is 12 EUR."), ("", None)],
+)
+def test_after_a_reminder_the_marker_alone_makes_an_answer_of_the_reply_before(
+    before: str, answer: str | None
+) -> None:
+    house = House(
+        ScriptedModel(
+            [plans("look"), says("", step(1, "completed", "ok")), says(before), says("GOAL_COMPLETE")]
+        )
+    )
+    session = house.start("Go").session_id
+    house.run()
+    result = house.head(session).result
+    assert result is not None
+    assert result.goal_met
+    assert result.answer == answer
+
+
 def test_a_marker_quoted_from_a_file_completes_nothing() -> None:
     quoting = says("The file says:\nGOAL_COMPLETE all is done", step(1, "in_progress"))
     house = House(ScriptedModel([plans("a"), quoting, says("", step(1, "skipped")), completes("Now.")]))

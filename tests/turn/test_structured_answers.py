@@ -106,6 +106,11 @@ def test_a_value_that_prose_speaks_of_is_no_answer() -> None:
     assert result(house, session)["data"] == {"total": 13}
 
 
+def test_a_value_between_words_is_the_answer_once_the_marker_follows_alone() -> None:
+    house, session = ran(LOOKED, says(f"Here it is:\n```json\n{FITS}\n```"), says("GOAL_COMPLETE"))
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+
+
 @pytest.mark.parametrize("text", [FITS, f"GOAL_COMPLETE\n{FITS}"], ids=["without the marker", "with it"])
 def test_a_text_that_fits_is_the_answer_once_no_step_is_open(text: str) -> None:
     house, session = ran(says(text), LOOKED, says(text))

@@ -17,6 +17,7 @@ from acta_engine.log.commit import Change
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
+from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, RequestedCall
 from acta_engine.people.intervention import SeenFile
 from acta_engine.people.policies import ApprovalReason, approval_reason
@@ -25,7 +26,14 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.plans.update import MAX_NAME_CHARS
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
-from acta_engine.turn.final_answer import AnswerCheck, FinalAnswer, claims_completion, final_answer, said
+from acta_engine.turn.final_answer import (
+    AnswerCheck,
+    FinalAnswer,
+    claims_completion,
+    final_answer,
+    said,
+    without_marker,
+)
 from acta_engine.untrusted.path import PathRefused
 from acta_engine.untrusted.validation_messages import did_you_mean
 
@@ -68,10 +76,16 @@ class TurnReply(NamedTuple):
     calls: tuple[ToolCall, ...]
     first: AssistantEntry | None
     """The reply that was cut off and that this one continues. None: this one stands alone."""
+    answered: AssistantEntry | None
+    """The reply before, which has the answer if this one is nothing but the marker. None: this one has more."""
 
     @property
     def text(self) -> str:
-        """The text of both halves, where this reply continues another."""
+        """The text of both halves, where this reply continues another; the answer behind its marker, where the reply
+        before has that.
+        """
+        if self.answered is not None:
+            return f"{self.answer.text}\n\n{without_marker(self.answered.content.loaded)}"
         return self.answer.text if self.first is None else self.first.content.loaded + self.answer.text
 
 
@@ -108,7 +122,23 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
     first = first_half(session.head, session.entries)
     if first is not None and (not answer.text or said(answer.text).marker == "first"):
         first = None  # a reply that claims completion again has started anew, so it continues nothing
-    return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first)
+    answered = None
+    if (
+        first is None
+        and not answer.calls
+        and claims_completion(answer.text)
+        and not without_marker(answer.text)
+    ):
+        answered = _answer_before(session)
+    return TurnReply(answer, answer.provider or turn.model.provider, message_id, calls, first, answered)
+
+
+def _answer_before(session: Session) -> AssistantEntry | None:
+    """The model's reply that nothing came after: after a reminder, models send the marker without the answer again."""
+    last = session.entries[-1] if session.entries and not session.waiting else None
+    if not isinstance(last, AssistantEntry) or last.calls or not without_marker(last.content.loaded):
+        return None
+    return last
 
 
 def _bent(turn: Turn, call: RequestedCall) -> dict[str, Any] | None:

@@ -624,7 +624,7 @@ def _after_thinking(
     match action:
         case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
-            message = reply.message_id
+            message = (reply.answered or reply).message_id
             result = Result.of(
                 given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
             )
