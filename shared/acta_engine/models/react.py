@@ -22,7 +22,7 @@ from acta_engine.models.model import (
     RequestedCall,
     StopReason,
 )
-from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, wire_tool_name
+from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, compact, first_id, wire_tool_name
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.final_answer import (
     GOAL_COMPLETE,
@@ -152,7 +152,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
     # The agent's prompt speaks of the marker, the first word of a reply that completes the run.
     rules = "\n".join([_RULES.replace("{marker}", GOAL_COMPLETE), *map(_tool_line, request.tools)])
     last = _order(request.tool_choice)
-    suffix = attributed("runtime", request.suffix, _first_id(request.entries))
+    suffix = attributed("runtime", request.suffix, first_id(request.entries))
     return request._replace(
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
@@ -163,12 +163,6 @@ def to_inner(request: ModelRequest) -> ModelRequest:
         # The reply comes as JSON, which is no text to show to people.
         stream_options=request.stream_options._replace(on_text=None),
     )
-
-
-def _first_id(entries: Sequence[Entry]) -> str:
-    """The id of the message that the conversation begins with."""
-    first = entries[0] if entries else None
-    return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 
 
 def _order(tool_choice: str) -> str:
@@ -196,8 +190,7 @@ def attributed(origin: str, text: str, key: str) -> str:
 
 def _tool_line(tool: OfferedTool) -> str:
     """JSON on one line, so that no description can pass for a rule."""
-    line = {"action": tool.name, "description": tool.description, "action_input": tool.input_schema}
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return compact({"action": tool.name, "description": tool.description, "action_input": tool.input_schema})
 
 
 def _rendered(entries: Sequence[Entry]) -> Iterator[Entry]:

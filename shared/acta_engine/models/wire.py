@@ -20,12 +20,12 @@ Any other word raises StreamBroken, and the engine asks again. Servers that gave
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from acta_engine.errors import StreamBroken
-from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
 from acta_engine.models.model import (
     ModelReply,
     ModelRequest,
@@ -63,18 +63,44 @@ class ConversationTurn(NamedTuple):
     texts: tuple[str, ...]
 
 
+Rendered = list[dict[str, Any]]
+"""The conversation's messages or items, as a provider takes them."""
+
+
+def rendered(
+    request: ModelRequest, form: Hashable, add: Callable[[Rendered, Iterable[ConversationTurn]], None]
+) -> Rendered:
+    """What `add` makes of the conversation. It adds turns to the end of a list, and may replace the list's last
+    element, but not change it: other requests share the elements. What it adds follows from `form`, the list and the
+    turns alone.
+    """
+
+    def with_turns(before: Rendered, turns: Turns) -> Rendered:
+        made = list(before)
+        add(made, map(turn_of, turns))
+        return made
+
+    nothing: Rendered = []
+    return (request.ended_turns or EndedTurns()).made(form, request.entries, nothing, with_turns)
+
+
 def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
     """The turn that these are, as `EndedTurns` splits a conversation.
 
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
-    reply = entries[0] if entries else None
-    if not isinstance(reply, AssistantEntry):
-        return ConversationTurn(None, (), _texts(entries, frozenset()))
-    following = entries[1:]
-    results = {entry.call_id: entry for entry in following if isinstance(entry, ToolEntry)}
-    calls = tuple(_answered(call, results.get(call.call_id)) for call in reply.calls)
-    return ConversationTurn(reply, calls, _texts(following, frozenset(call.call_id for call in reply.calls)))
+    reply = entries[0] if entries and isinstance(entries[0], AssistantEntry) else None
+    results: dict[str, ToolEntry | None] = {call.call_id: None for call in reply.calls} if reply else {}
+    texts: list[str] = []
+    for entry in entries[1:] if reply else entries:
+        if not isinstance(entry, ToolEntry):
+            texts.append(entry.content.loaded)
+        elif entry.call_id in results:
+            results[entry.call_id] = entry
+        else:
+            texts.append(f"Result of {wire_tool_name(entry.name)}:\n{entry.content.loaded}")
+    calls = [_answered(call, results[call.call_id]) for call in reply.calls] if reply else []
+    return ConversationTurn(reply, tuple(calls), tuple(text for text in texts if text.strip()))
 
 
 def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
@@ -84,18 +110,18 @@ def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
     return AnsweredCall(call, text if text.strip() else NO_OUTPUT, result.ok)
 
 
-def _texts(entries: Sequence[Entry], call_ids: frozenset[str]) -> tuple[str, ...]:
-    texts = [
-        result_as_text(entry) if isinstance(entry, ToolEntry) else entry.content.loaded
-        for entry in entries
-        if not isinstance(entry, ToolEntry) or entry.call_id not in call_ids
-    ]
-    return tuple(text for text in texts if text.strip())
+def kept_of(reply: AssistantEntry, provider: str, model: str, api: str | None = None) -> dict[str, Any]:
+    """What `ModelReply.raw` keeps of the reply. Empty where another provider, model or API gave it, because only the
+    one that gave it understands it. `api`: stands in `raw` where the provider has several APIs.
+    """
+    raw = reply.raw if reply.provider == provider and isinstance(reply.raw, dict) else {}
+    return raw if raw.get("model") == model and raw.get("api") == api else {}
 
 
-def result_as_text(result: ToolEntry) -> str:
-    """The result as a text, for a request that no longer holds its call."""
-    return f"Result of {wire_tool_name(result.name)}:\n{result.content.loaded}"
+def first_id(entries: Sequence[Entry]) -> str:
+    """The id of what the conversation begins with. Empty: it is empty."""
+    first = entries[0] if entries else None
+    return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 
 
 def with_tool_order(suffix: str, tool: str) -> str:
@@ -151,23 +177,25 @@ def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedT
     """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. It gets
     the first of too many tools, and none whose schema is wrong.
     """
-    wired = (_wire_tool(tool, rules) for tool in tools)
-    return tuple(tool for tool in wired if tool is not None)[: rules.most]
+    return tuple(
+        tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
+        for tool in tools
+        if (wired := _wired_schema(tool, rules)) is not None
+    )[: rules.most]
 
 
-def _wire_tool(tool: OfferedTool, rules: ToolRules) -> OfferedTool | None:
+def _wired_schema(tool: OfferedTool, rules: ToolRules) -> _Wired | None:
     try:
-        wired = _wired(json.dumps(tool.input_schema), rules)
+        return _wired(json.dumps(tool.input_schema), rules)
     except (TypeError, ValueError, AttributeError, RecursionError):
         return None  # no check lets it in, but a restored table may
-    return tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
 
 
 def with_own_names(reply: ModelReply, tools: Sequence[OfferedTool], rules: ToolRules) -> ModelReply:
     """The reply with the properties' own names in its calls. A model may also use these itself."""
     called = {call.name for call in reply.calls}
-    offered = [tool for tool in tools if tool.name in called and _wire_tool(tool, rules) is not None]
-    names = {tool.name: _wired(json.dumps(tool.input_schema), rules).names for tool in offered}
+    wired = {tool.name: _wired_schema(tool, rules) for tool in tools if tool.name in called}
+    names = {name: each.names for name, each in wired.items() if each is not None}
     calls = [call._replace(input=_own_names(call.input, names.get(call.name, {}))) for call in reply.calls]
     return reply._replace(calls=tuple(calls))
 
@@ -179,7 +207,7 @@ def _own_names(value: Any, names: Mapping[str, str]) -> Any:
         return [_own_names(each, names) for each in value]
     if isinstance(value, str):  # an object may come as its JSON text
         for alias, name in names.items():
-            value = value.replace(_compact(alias), _compact(name))
+            value = value.replace(compact(alias), compact(name))
         return value
     if not isinstance(value, dict):
         return value
@@ -208,7 +236,7 @@ def _wired(text: str, rules: ToolRules) -> _Wired:
 
     made = {"type": "object", "properties": {}, **modern(modern(given), change)}
     made["type"] = "object"  # the input is one, whatever else the schema takes
-    rule = f"The input must satisfy this JSON Schema as well: {_compact(moved)}" if moved else ""
+    rule = f"The input must satisfy this JSON Schema as well: {compact(moved)}" if moved else ""
     return _Wired(made, rule, {alias: name for name, alias in names.items()})
 
 
@@ -242,7 +270,7 @@ def _rename(schema: dict[str, Any], names: Mapping[str, str]) -> None:
     for name, alias in names.items():
         field = schema.get("properties", {}).get(alias)
         if isinstance(field, dict):
-            field["description"] = _and(f"This is the field {_compact(name)}.", field.get("description"))
+            field["description"] = _and(f"This is the field {compact(name)}.", field.get("description"))
     if "required" in schema:
         schema["required"] = [names.get(name, name) for name in schema["required"]]
     if "dependentRequired" in schema:
@@ -273,11 +301,9 @@ def _make_plain(schema: dict[str, Any]) -> None:
             schema[key] = _no_truth(value)
     said = schema.get("description")
     if "pattern" in schema:
-        said = _and(said, f"It matches the pattern {_compact(schema.pop('pattern'))}.")
+        said = _and(said, f"It matches the pattern {compact(schema.pop('pattern'))}.")
     if schema.get("patternProperties"):
-        said = _and(
-            said, f"Fields by the pattern of their name: {_compact(schema.pop('patternProperties'))}."
-        )
+        said = _and(said, f"Fields by the pattern of their name: {compact(schema.pop('patternProperties'))}.")
         for key in ("additionalProperties", "unevaluatedProperties"):
             schema.pop(key, None)
     if said is not None:
@@ -292,7 +318,8 @@ def _and(first: Any, second: Any, between: str = " ") -> str:
     return between.join(text for text in (first, second) if isinstance(text, str) and text.strip())
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
+    """As JSON without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -301,9 +328,8 @@ def cache_key(request: ModelRequest) -> str:
     entry. That is one session's, until a compaction gives it another beginning. The key is made from the entry's id, so
     it tells nothing of the text.
     """
-    first = request.entries[0] if request.entries else None
-    opening = "" if first is None else getattr(first, "message_id", "") or getattr(first, "call_id", "")
-    return "acta-" + hashlib.sha256(f"{request.model}\n{opening}".encode()).hexdigest()[:32]
+    begins = f"{request.model}\n{first_id(request.entries)}"
+    return "acta-" + hashlib.sha256(begins.encode()).hexdigest()[:32]
 
 
 CUT_OFF = "the input was cut off at the output limit"

@@ -9,11 +9,11 @@ request had its last one. The API looks back only 20 blocks from a breakpoint, s
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
+from acta_engine.log.conversation import AssistantEntry, ToolCall
 from acta_engine.models.anthropic.stream import drop_last_thinking, with_signed_thinking
 from acta_engine.models.model import ModelRequest
 from acta_engine.models.wire import (
@@ -21,7 +21,8 @@ from acta_engine.models.wire import (
     GO_ON,
     AnsweredCall,
     ConversationTurn,
-    turn_of,
+    kept_of,
+    rendered,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -65,9 +66,15 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
     goes back only to the provider that it came from.
     """
-    messages = to_messages(request.entries, request.model, provider, request.ended_turns)
+    messages = to_messages(request, provider)
     _set_breakpoints(messages)
-    _add_suffix(messages, _suffix(request))
+    is_forced, suffix = request.tool_choice != "auto", request.suffix
+    if is_forced and not takes_forced_tool(request.model):
+        is_forced, suffix = False, with_tool_order(suffix, request.tool_choice)
+    if suffix.strip():
+        _add(messages, "user", [_text(suffix)])
+    elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
+        _add(messages, "user", [_text(GO_ON)])
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in wire_tools(request.tools, CLAUDE_TOOLS)
@@ -79,52 +86,40 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
         tools[-1]["cache_control"] = _BREAKPOINT
     if tools:
         body["tools"] = tools
-        forced = request.tool_choice != "auto" and takes_forced_tool(request.model)
-        body["tool_choice"] = {"type": "tool", "name": request.tool_choice} if forced else {"type": "auto"}
+        choice = {"type": "tool", "name": request.tool_choice}
+        body["tool_choice"] = choice if is_forced else {"type": "auto"}
     thinking = thinking_of(request.model)
     if thinking is not None:
         body["thinking"] = thinking
     return body
 
 
-def to_messages(
-    entries: Sequence[Entry], model: str, provider: str = PROVIDER, ended_turns: EndedTurns | None = None
-) -> list[Message]:
+def to_messages(request: ModelRequest, provider: str = PROVIDER) -> list[Message]:
     """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
-    after it, as the API demands. `ended_turns`: as in `ModelRequest`; so the messages are shared by requests, and none
-    may be changed.
+    after it, as the API demands. Other requests share the messages, so none may be changed.
     """
-    nothing: list[Message] = []
 
-    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
-        messages = list(before)
-        for turn in map(turn_of, turns):
-            _add_turn(messages, turn, model, provider)
-        return messages
+    def add(messages: list[Message], turns: Iterable[ConversationTurn]) -> None:
+        for turn in turns:
+            if turn.reply is not None:
+                if messages and messages[-1]["role"] == "assistant":
+                    _add(messages, "user", [_text(GO_ON)])
+                _add(messages, "assistant", _reply_blocks(turn.reply, request.model, provider))
+            _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
 
-    messages = (ended_turns or EndedTurns()).made((provider, model), entries, nothing, with_turns)
+    messages = rendered(request, (provider, request.model), add)
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
-
-
-def _add_turn(messages: list[Message], turn: ConversationTurn, model: str, provider: str) -> None:
-    if turn.reply is not None:
-        if messages and messages[-1]["role"] == "assistant":
-            _add(messages, "user", [_text(GO_ON)])
-        _add(messages, "assistant", _reply_blocks(turn.reply, model, provider))
-    _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
 
 
 def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
     """The reply's blocks as they came, where its thinking goes back; else its text, then its calls."""
     text = entry.content.loaded
     calls = [_tool_use(call) for call in entry.calls]
-    kept = _kept_blocks(entry, model, provider)
-    if not kept:
-        return ([_text(text)] if text.strip() else []) + calls
+    kept = kept_of(entry, provider, model).get("blocks", []) if takes_back_thinking(model) else []
     blocks: list[Block] = []
-    for part in kept:
+    for part in with_signed_thinking(kept):
         if part["type"] == "text":
             piece, text = text[: part["chars"]], text[part["chars"] :]
             blocks += [_text(piece)] if piece.strip() else []
@@ -136,12 +131,6 @@ def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Bloc
     blocks += ([_text(text)] if text.strip() else []) + calls
     drop_last_thinking(blocks)
     return blocks
-
-
-def _kept_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
-    """What `stream.py` kept of the reply in `raw`; empty where its thinking may not go to this model."""
-    usable = entry.provider == provider and isinstance(entry.raw, dict) and entry.raw.get("model") == model
-    return with_signed_thinking(entry.raw["blocks"]) if usable and takes_back_thinking(model) else []
 
 
 def _tool_use(call: ToolCall) -> Block:
@@ -184,16 +173,3 @@ def _set_breakpoints(messages: list[Message]) -> None:
         if block["type"] in ("text", "tool_use", "tool_result"):
             content = [*before, {**block, "cache_control": _BREAKPOINT}]
             messages[at] = {**messages[at], "content": content}
-
-
-def _suffix(request: ModelRequest) -> str:
-    if request.tool_choice == "auto" or takes_forced_tool(request.model):
-        return request.suffix
-    return with_tool_order(request.suffix, request.tool_choice)
-
-
-def _add_suffix(messages: list[Message], suffix: str) -> None:
-    if suffix.strip():
-        _add(messages, "user", [_text(suffix)])
-    elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
-        _add(messages, "user", [_text(GO_ON)])

@@ -15,28 +15,29 @@ answers with several choices, the first one counts. Arguments may come as an obj
 or in pieces with different keys.
 """
 
-import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from acta_engine.errors import StreamBroken
-from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
+from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.calls import CallProgress, ReplyBuilder
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
-from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
+from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused, tool_choice
 from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
-    NO_RESULT,
     OPENAI_TOOLS,
+    ConversationTurn,
     cache_key,
     category_of,
+    compact,
     joined,
     json_text,
+    kept_of,
     parse_call,
-    result_as_text,
+    rendered,
     stop_reason,
     wire_call_id,
     wire_tool_name,
@@ -90,12 +91,9 @@ def to_body(
     """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
     `without`: parameters of `OPTIONAL` to leave out. `provider`: who is asked; thinking goes back to it alone.
     """
-    messages = to_messages(
-        request.system, request.entries, request.model, without, request.ended_turns, provider
-    )
-    forced = request.tool_choice != "auto"
+    messages = to_messages(request, without, provider)
     suffix = request.suffix
-    if forced and TOOL_CHOICE in without:
+    if request.tool_choice != "auto" and TOOL_CHOICE in without:
         suffix = with_tool_order(suffix, request.tool_choice)
     if suffix.strip():
         _add_user(messages, suffix)
@@ -123,7 +121,8 @@ def to_body(
             }
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
-        body[TOOL_CHOICE] = _forced_choice(request) if forced and TOOL_CHOICE not in without else "auto"
+        choice = tool_choice(request, function={"name": request.tool_choice})
+        body[TOOL_CHOICE] = "auto" if TOOL_CHOICE in without else choice
         effort = reasoning_effort_with_tools(request.model)
         if effort is not None:
             body["reasoning_effort"] = effort
@@ -138,58 +137,33 @@ def is_in(body: dict[str, Any], parameter: str) -> bool:
     return any(parameter in message for message in messages)
 
 
-def to_messages(
-    system: str,
-    entries: Sequence[Entry],
-    model: str = "",
-    without: Collection[str] = (),
-    ended_turns: EndedTurns | None = None,
-    provider: str = PROVIDER,
-) -> list[Message]:
-    """All messages without the suffix. Every call of a reply has its result before any other message. `ended_turns`: as
-    in `ModelRequest`; so the messages are shared by requests, and none may be changed.
+def to_messages(request: ModelRequest, without: Collection[str], provider: str) -> list[Message]:
+    """All messages without the suffix. Every call of a reply has its result before any other message. Other requests
+    share the messages, so none may be changed.
     """
-    nothing: list[Message] = []
 
-    def with_turns(before: list[Message], turns: Turns) -> list[Message]:
-        messages = list(before)
+    def add(messages: list[Message], turns: Iterable[ConversationTurn]) -> None:
         for turn in turns:
-            _add_turn(messages, turn, provider, model, without)
-        return messages
+            if turn.reply is not None:
+                if messages and messages[-1]["role"] == "assistant":
+                    _add_user(messages, GO_ON)
+                if turn.calls or turn.reply.content.loaded.strip():
+                    messages.append(
+                        _reply(turn.reply, kept_of(turn.reply, provider, request.model, API), without)
+                    )
+            for call, text, _ in turn.calls:
+                messages.append({"role": "tool", "tool_call_id": wire_call_id(call.call_id), "content": text})
+            for text in turn.texts:
+                _add_user(messages, text)
 
-    form = (API, provider, model, frozenset(without))
-    messages = (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns)
-    if system.strip():
-        messages.insert(0, {"role": "system", "content": system})
+    messages = rendered(request, (API, provider, request.model, frozenset(without)), add)
+    if request.system.strip():
+        messages.insert(0, {"role": "system", "content": request.system})
     return messages or [{"role": "user", "content": GO_ON}]
 
 
-def _add_turn(
-    messages: list[Message], entries: Sequence[Entry], provider: str, model: str, without: Collection[str]
-) -> None:
-    unanswered: list[ToolCall] = []
-    texts: list[str] = []
-    for entry in entries:
-        if isinstance(entry, AssistantEntry):
-            unanswered = list(entry.calls)
-            if messages and messages[-1]["role"] == "assistant":
-                _add_user(messages, GO_ON)
-            if entry.calls or entry.content.loaded.strip():
-                messages.append(_reply(entry) | _thinking(entry, provider, model, without))
-        elif isinstance(entry, ToolEntry) and any(call.call_id == entry.call_id for call in unanswered):
-            unanswered = [call for call in unanswered if call.call_id != entry.call_id]
-            messages.append(_tool_result(entry.call_id, entry.content.loaded))
-        elif isinstance(entry, ToolEntry):
-            texts.append(result_as_text(entry))
-        else:
-            texts.append(entry.content.loaded)
-    messages += [_tool_result(call.call_id, NO_RESULT) for call in unanswered]
-    for text in texts:
-        if text.strip():
-            _add_user(messages, text)
-
-
-def _reply(entry: AssistantEntry) -> Message:
+def _reply(entry: AssistantEntry, kept: dict[str, Any], without: Collection[str]) -> Message:
+    """With the thinking before its calls, in the field that it came in, where it came from this model."""
     message: Message = {"role": "assistant", "content": entry.content.loaded or None}
     if entry.calls:
         message["tool_calls"] = [
@@ -198,24 +172,14 @@ def _reply(entry: AssistantEntry) -> Message:
                 "type": "function",
                 "function": {
                     "name": wire_tool_name(call.name),
-                    "arguments": json.dumps(call.input or {}, ensure_ascii=False, separators=(",", ":")),
+                    "arguments": compact(call.input or {}),
                 },
             }
             for call in entry.calls
         ]
+    if kept and kept["name"] not in without:
+        message[kept["name"]] = entry.thinking
     return message
-
-
-def _thinking(entry: AssistantEntry, provider: str, model: str, without: Collection[str]) -> Message:
-    """The thinking before the reply's calls, in the field that it came in. Empty where it is another model's."""
-    raw = entry.raw if entry.provider == provider and isinstance(entry.raw, dict) else {}
-    if raw.get("api") != API or raw.get("model") != model or raw["name"] in without:
-        return {}
-    return {raw["name"]: entry.thinking}
-
-
-def _tool_result(call_id: str, text: str) -> Message:
-    return {"role": "tool", "tool_call_id": wire_call_id(call_id), "content": text}
 
 
 def _add_user(messages: list[Message], text: str) -> None:
@@ -223,12 +187,6 @@ def _add_user(messages: list[Message], text: str) -> None:
         messages[-1] = {"role": "user", "content": messages[-1]["content"] + "\n\n" + text}
     else:
         messages.append({"role": "user", "content": text})
-
-
-def _forced_choice(request: ModelRequest) -> Any:
-    if len(request.tools) == 1:
-        return "required"  # means the same, and more servers know it
-    return {"type": "function", "function": {"name": request.tool_choice}}
 
 
 class ChatReplyBuilder(ReplyBuilder):

@@ -27,15 +27,14 @@ conversation goes on without the reasoning of such a reply, and without the ids 
 whose id it knows without the reasoning that led to it.
 """
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from acta_engine.errors import ActaError, ModelRefused, ProviderRejected, StreamBroken
-from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, Turns
+from acta_engine.log.conversation import AssistantEntry, ToolCall
 from acta_engine.models.calls import CallProgress, ReplyBuilder, declined, run_within
 from acta_engine.models.errors import error_from_stream, name_in
 from acta_engine.models.model import (
@@ -58,6 +57,7 @@ from acta_engine.models.openai.client import (
     OpenAIClient,
     OpenAIStreamed,
     ReasoningUnreadable,
+    tool_choice,
 )
 from acta_engine.models.wire import (
     CUT_OFF,
@@ -69,12 +69,14 @@ from acta_engine.models.wire import (
     body_size,
     cache_key,
     category_of,
+    compact,
     joined,
     joined_exactly,
     json_text,
+    kept_of,
     parse_call,
+    rendered,
     stop_reason,
-    turn_of,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -217,14 +219,7 @@ def to_body(
     """
     with_breakpoints = official and takes_breakpoints(request.model)
     items = [_message("system", request.system)] if request.system.strip() else []
-    shown_to = request.model if reasoning else ""
-    items += to_items(
-        request.entries,
-        shown_to,
-        in_blocks=with_breakpoints,
-        ended_turns=request.ended_turns,
-        provider=provider,
-    )
+    items += to_items(request, provider, in_blocks=with_breakpoints, reasoning=reasoning)
     if with_breakpoints:
         _set_breakpoints(items)
     if request.suffix.strip():
@@ -260,58 +255,31 @@ def to_body(
             }
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
-        body["tool_choice"] = _tool_choice(request)
+        body["tool_choice"] = tool_choice(request, name=request.tool_choice)
     return body
 
 
-class _Rendered(NamedTuple):
-    """`used`: ids of the calls in `items`."""
-
-    items: list[Item]
-    used: frozenset[str]
-
-
 def to_items(
-    entries: Sequence[Entry],
-    model: str,
-    *,
-    in_blocks: bool,
-    ended_turns: EndedTurns | None = None,
-    provider: str = PROVIDER,
+    request: ModelRequest, provider: str = PROVIDER, *, in_blocks: bool, reasoning: bool = True
 ) -> list[Item]:
-    """All items without the suffix. `model`: who is asked; only its own reasoning goes back. `in_blocks`: results as
-    blocks, which can carry a breakpoint, instead of plain text. `ended_turns`: as in `ModelRequest`; so the items are
-    shared by requests, and none may be changed.
+    """All items without the suffix. `provider`, `reasoning`: as in `to_body`. `in_blocks`: results as blocks, which can
+    carry a breakpoint, instead of plain text. Other requests share the items, so none may be changed.
     """
+    model = request.model if reasoning else ""
 
-    def with_turns(before: _Rendered, turns: Turns) -> _Rendered:
-        items, used = list(before.items), set(before.used)
-        for turn in map(turn_of, turns):
-            items += _turn_items(turn, provider, model, used, in_blocks=in_blocks)
-        return _Rendered(items, frozenset(used))
+    def add(items: list[Item], turns: Iterable[ConversationTurn]) -> None:
+        used = {item["call_id"] for item in items if "call_id" in item}
+        for turn in turns:
+            if turn.reply is not None:
+                kept = kept_of(turn.reply, provider, model, API).get("items", [])
+                ids = _call_ids(turn.reply, kept, used)
+                items += _reply_items(turn.reply, kept, ids)
+                for answered, call_id in zip(turn.calls, ids, strict=True):
+                    output: Any = [_text(answered.text)] if in_blocks else answered.text
+                    items.append({"type": "function_call_output", "call_id": call_id, "output": output})
+            items += [_message("user", text) for text in turn.texts]
 
-    form, nothing = (API, provider, model, in_blocks), _Rendered([], frozenset())
-    return (ended_turns or EndedTurns()).made(form, entries, nothing, with_turns).items
-
-
-def _turn_items(
-    turn: ConversationTurn, provider: str, model: str, used_ids: set[str], *, in_blocks: bool
-) -> list[Item]:
-    items: list[Item] = []
-    if turn.reply is not None:
-        kept = _kept_items(turn.reply, provider, model)
-        ids = _call_ids(turn.reply, kept, used_ids)
-        items += _reply_items(turn.reply, kept, ids)
-        for answered, call_id in zip(turn.calls, ids, strict=True):
-            output: Any = [_text(answered.text)] if in_blocks else answered.text
-            items.append({"type": "function_call_output", "call_id": call_id, "output": output})
-    return items + [_message("user", text) for text in turn.texts]
-
-
-def _kept_items(reply: AssistantEntry, provider: str, model: str) -> list[Item]:
-    """What the reply's builder kept of it in `raw`; empty where it came from another model or another API."""
-    raw = reply.raw if reply.provider == provider and isinstance(reply.raw, dict) else {}
-    return list(raw["items"]) if raw.get("api") == API and raw.get("model") == model else []
+    return rendered(request, (API, provider, model, in_blocks), add)
 
 
 def _call_ids(reply: AssistantEntry, kept: list[Item], used: set[str]) -> list[str]:
@@ -358,7 +326,7 @@ def _function_call(call: ToolCall, call_id: str, item_id: str | None = None) -> 
         "type": "function_call",
         "call_id": call_id,
         "name": wire_tool_name(call.name),
-        "arguments": json.dumps(call.input or {}, ensure_ascii=False, separators=(",", ":")),
+        "arguments": compact(call.input or {}),
     }
     return {**item, "id": item_id} if item_id else item
 
@@ -397,14 +365,6 @@ def _input_blocks(item: Item) -> list[Item]:
     blocks = item.get("output") if is_result else item.get("content")
     is_input = is_result or item.get("role") in ("system", "user")
     return blocks if is_input and isinstance(blocks, list) else []
-
-
-def _tool_choice(request: ModelRequest) -> Any:
-    if request.tool_choice == "auto":
-        return "auto"
-    if len(request.tools) == 1:
-        return "required"  # means the same, and more servers know it
-    return {"type": "function", "name": request.tool_choice}
 
 
 class _Item:

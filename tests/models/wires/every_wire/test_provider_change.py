@@ -144,13 +144,14 @@ def test_a_providers_own_parts_go_back_only_to_the_model_they_came_from(target: 
 
 
 def test_on_the_same_provider_nothing_of_a_reply_is_lost() -> None:
-    there = anthropic_request.to_messages([user("go"), _by_claude()], CLAUDE)[1]["content"]
+    there = anthropic_request.to_messages(request(user("go"), _by_claude(), model=CLAUDE))[1]["content"]
     assert [block["type"] for block in there] == [
         "thinking", "text", "redacted_thinking", "tool_use", "tool_use",
     ]  # fmt: skip
 
     reply = _by_gpt(1, call("c1", path="a"), text="Reading.")
-    items = responses_request.to_items([user("go"), reply, result("c1", "A")], GPT, in_blocks=False)
+    asked = request(user("go"), reply, result("c1", "A"), model=GPT)
+    items = responses_request.to_items(asked, in_blocks=False)
     assert [item.get("type", "message") for item in items[1:]] == [
         "reasoning", "message", "function_call", "function_call_output",
     ]  # fmt: skip

@@ -77,7 +77,7 @@ def test_the_conversation_goes_on_without_the_reasoning_of_a_kept_response() -> 
         entry = AssistantEntry(
             message_id="m-1", content=Content.of(reply.text), calls=(call,), provider="openai", raw=reply.raw
         )
-        assert to_items([entry], MODEL, in_blocks=False)[:2] == [
+        assert to_items(request(entry, model=MODEL), in_blocks=False)[:2] == [
             {"type": "message", "role": "assistant", "content": "I look.", "phase": "commentary"},
             {
                 "type": "function_call", "call_id": "c-1", "name": "read_file",
