@@ -474,9 +474,9 @@ class App:
     @cached_property
     def mcp_servers(self) -> McpServers:
         """The modules that speak HTTP are imported here, because most workers call no server."""
-        from acta_engine.tools.mcp.servers import McpServers, schema_problem
+        from acta_engine.tools.mcp.servers import McpServers
 
-        return McpServers(self.tool_hosts, self.secret_reader, self.secret_names.all, schema_problem)
+        return McpServers(self.tool_hosts, self.secret_reader, self.secret_names.all)
 
     def _mcp_servers(self) -> McpServers:
         return self.mcp_servers

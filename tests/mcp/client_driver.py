@@ -28,7 +28,7 @@ from acta_engine.tools.mcp.server import (
     specs_of,
 )
 from acta_engine.tools.mcp.server_task import ToolQuestion
-from acta_engine.tools.mcp.servers import ListedTool, McpServers, schema_problem
+from acta_engine.tools.mcp.servers import ListedTool, McpServers
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tool import ToolSecret
 
@@ -59,9 +59,7 @@ class Driver:
         value = context.get("client_secret", "")
         self.context = context
         self.guard = Loopback(settings)
-        self.servers = McpServers(
-            self.guard, lambda tenant, name, at: value, lambda tenant: self._known(), schema_problem
-        )
+        self.servers = McpServers(self.guard, lambda tenant, name, at: value, lambda tenant: self._known())
         self.url = url
         self.auth: McpServerAuth | None = None
         if version <= HANDSHAKE:  # the revision is the suite's to say, not found out

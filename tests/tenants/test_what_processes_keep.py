@@ -97,13 +97,13 @@ def signing_secrets(aws: Aws) -> See:
 
 def lists_of_servers(aws: Aws) -> See:
     guard = AddressGuard(Settings(env="test", table="t", bucket="b"))
-    servers = McpServers(guard, cast(Any, None), cast(Any, None), lambda schema: None)
+    servers = McpServers(guard, cast(Any, None), cast(Any, None))
     connection = McpConnection(server="books", url="https://books.example/mcp", auth=None)
 
     def see(tenant: str, mark: str) -> object:
         key = _Used(servers, tenant, connection).key
         if servers._listings.fresh(key) is None:
-            servers._listings.keep(key, Listing({mark: LeftOut(mark, "")}, 600, None, servers._check))
+            servers._listings.keep(key, Listing({mark: LeftOut(mark, "")}, 600, None))
         return servers._listings.fresh(key)
 
     return see

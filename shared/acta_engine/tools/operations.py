@@ -148,7 +148,6 @@ def list_mcp_tools(
     a sentence.
     """
     from acta_engine.tools.mcp.exchange import McpFailed  # it loads what speaks HTTP
-    from acta_engine.tools.mcp.servers import said_by
 
     auth = None if given["auth"] is None else McpServerAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
@@ -157,7 +156,7 @@ def list_mcp_tools(
         listing = servers.list_tools(tenant, connection, seconds)
     except McpFailed as failed:
         tokens_from = servers.tokens_from(connection, failed, deadline)
-        return {"failed": str(failed), "said": said_by(failed), "tokens_from": tokens_from}
+        return {"failed": str(failed), "said": failed.said, "tokens_from": tokens_from}
     except ToolFailed as failed:  # its secret is not there
         return {"refused": str(failed)}
     except ToolNotRun as away:

@@ -16,7 +16,7 @@ from acta_engine.tools.mcp.server import (
     pin_of,
     specs_of,
 )
-from acta_engine.tools.mcp.servers import McpServers, schema_problem
+from acta_engine.tools.mcp.servers import McpServers
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Known
 from acta_engine.untrusted.quoting import OutsideText
@@ -40,7 +40,7 @@ class Worker:
         known = known or known_for([each.at for each in allowed], *(values or {"desk_key": ""}))
         at = ",".join(each.at for each in allowed)
         settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=at)
-        self.servers = McpServers(AddressGuard(settings), self.secrets, known, schema_problem)
+        self.servers = McpServers(AddressGuard(settings), self.secrets, known)
 
     def call(
         self, tool: McpTool, arguments: Mapping[str, Any] | None = None, seconds: float = 20

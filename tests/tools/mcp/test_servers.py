@@ -20,7 +20,6 @@ from acta_engine.tools.mcp.servers import (
     _add,
     members,
     read_tools_apart,
-    schema_problem,
 )
 from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
@@ -842,13 +841,16 @@ def test_one_tool_that_cannot_be_had_leaves_the_others(raw: str, name: str, reas
     assert "\\" not in odd.unusable
 
 
-def test_a_schema_that_breaks_its_check_is_one_tool_that_cannot_be_had() -> None:
+def test_a_schema_that_breaks_its_check_is_one_tool_that_cannot_be_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def check(schema: Mapping[str, Any]) -> str | None:
         return str(1 // schema.get("odd", 1)) if "odd" in schema else None
 
+    monkeypatch.setattr("acta_engine.tools.mcp.servers.schema_problem", check)
     odd = {**SEARCH, "inputSchema": {"type": "object", "odd": 0}}
     gives = {**SEARCH, "name": "gives", "outputSchema": {"type": "object", "odd": 0}}
-    listing = Listing({"search": odd, "gives": gives, "pay": PAY}, 60, None, check)
+    listing = Listing({"search": odd, "gives": gives, "pay": PAY}, 60, None)
     assert [tool.unusable is None for tool in listing.tools] == [False, True, True]
 
 
@@ -1026,7 +1028,7 @@ def test_whatever_stands_among_the_tools_the_others_are_had(value: Any) -> None:
         PAY,
     ):
         room -= _add(said, one, room)
-    listing = Listing(said, 60, None, schema_problem)
+    listing = Listing(said, 60, None)
     assert [
         tool.name for tool in listing.tools if tool.unusable is None and tool.name in ("search", "pay")
     ] == ["search", "pay"]

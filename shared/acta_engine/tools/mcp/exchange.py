@@ -88,57 +88,13 @@ class RpcCall(NamedTuple):
     read: Callable[[str], Any] | None = None
 
 
-class RpcErrorObject(NamedTuple):
-    """`data`: as the server gave it."""
-
-    code: int
-    message: str
-    data: Any
-
-
-def stateless_request(
-    call: RpcCall, id: int, capabilities: Mapping[str, Any]
-) -> tuple[dict[str, str], bytes]:
-    """Headers and body in the revision 2026-07-28."""
-    meta = {
-        **call.params.get("_meta", {}),
-        f"{_META}protocolVersion": STATELESS,
-        f"{_META}clientInfo": CLIENT,
-        f"{_META}clientCapabilities": capabilities,
-    }
-    headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": call.method, **call.headers}
-    if call.name is not None:
-        headers["Mcp-Name"] = header_text(call.name)
-    return headers, request_body(call.method, {**call.params, "_meta": meta}, id)
-
-
 def reply_to(request: Mapping[str, Any]) -> bytes:
     """The answer to a request that a server with a handshake makes while it answers ours: it may ask whether we are
     there, and nothing else was offered to it.
     """
-    said: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
-    if request.get("method") == "ping":
-        return json.dumps({**said, "result": {}}).encode()
     error = {"code": METHOD_NOT_FOUND, "message": "This client does not do that."}
-    return json.dumps({**said, "error": error}).encode()
-
-
-def request_body(method: str, params: Mapping[str, Any], id: int) -> bytes:
-    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
-    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def error_of(message: Mapping[str, Any]) -> RpcErrorObject | None:
-    """The error in a message; None: it has none."""
-    match message.get("error"):
-        case dict(error):
-            code, said = error.get("code"), error.get("message")
-            number = code if isinstance(code, int) and not isinstance(code, bool) else 0
-            return RpcErrorObject(number, said if isinstance(said, str) else "", error.get("data"))
-        case str(said):
-            return RpcErrorObject(0, said, None)
-        case _:
-            return None
+    said: Message = {"result": {}} if request.get("method") == "ping" else {"error": error}
+    return json.dumps({"jsonrpc": "2.0", "id": request.get("id"), **said}).encode()
 
 
 def header_text(value: str) -> str:
@@ -151,13 +107,6 @@ def header_text(value: str) -> str:
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
 
-class ServerSentEvent(NamedTuple):
-    """`data`: its lines, joined. `id` is empty where it has none."""
-
-    data: str
-    id: str
-
-
 class EventReader:
     """`last_id` and `retry_ms`: what the stream has said of how to come back to it."""
 
@@ -168,8 +117,10 @@ class EventReader:
         self._data: list[str] = []
         self._ended_with_return = False
 
-    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
-        """The events that these bytes complete. Lines end with LF, CR or both. All work is linear in the stream."""
+    def feed(self, chunk: bytes) -> list[str]:
+        """The data of each event that these bytes complete. Lines end with LF, CR or both. All work is linear in the
+        stream.
+        """
         if self._ended_with_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._ended_with_return = chunk.endswith(b"\r")
@@ -180,12 +131,12 @@ class EventReader:
         lines = [b"".join(self._rest), *others[:-1]]
         self._rest = [others[-1]]
         found = [self._line(line.decode("utf-8", "replace")) for line in lines]
-        return [event for event in found if event is not None]
+        return [data for data in found if data is not None]
 
-    def _line(self, line: str) -> ServerSentEvent | None:
+    def _line(self, line: str) -> str | None:
         if not line:
             data, self._data = self._data, []
-            return ServerSentEvent("\n".join(data), self.last_id) if data else None
+            return "\n".join(data) if data else None
         field, _, value = line.removeprefix("\ufeff").partition(":")
         value = value.removeprefix(" ")
         if field == "data":
@@ -306,7 +257,11 @@ refused the former ones; then it may have none that are better. The second is th
 
 
 class McpFailed(Exception):
-    """No result. The message is a sentence of Acta's without a subject, in the past."""
+    """No result. The message is a sentence of Acta's without a subject, in the past. `said`: the beginning of what the
+    server itself says of its failure.
+    """
+
+    said = ""
 
 
 class NotReached(McpFailed):
@@ -326,9 +281,7 @@ class TooMuch(NotUnderstood):
 
 
 class HttpRefused(McpFailed):
-    """`said`: the beginning of the answer, in the server's words. `challenge`: its header `WWW-Authenticate`.
-    `is_lost`: as in `HttpAnswer`.
-    """
+    """`challenge`: the answer's header `WWW-Authenticate`. `is_lost`: as in `HttpAnswer`."""
 
     def __init__(self, status: int, said: str, challenge: str = "", is_lost: bool = False) -> None:
         super().__init__(f"answered with status {status}")
@@ -339,11 +292,18 @@ class HttpRefused(McpFailed):
 
 
 class RpcRefused(McpFailed):
-    """`status`: of the HTTP answer. `names_request`: the error has the request's id."""
+    """`error`: as the server gave it. `supported`: the versions that it names. `status`: of the HTTP answer.
+    `names_request`: the error has the request's id.
+    """
 
-    def __init__(self, error: RpcErrorObject, status: int = 200, names_request: bool = True) -> None:
-        super().__init__(f"answered with error {error.code}")
-        self.error = error
+    def __init__(self, error: Any, status: int = 200, names_request: bool = True) -> None:
+        given = error if isinstance(error, dict) else {"message": error}
+        code, said, data = (given.get(name) for name in ("code", "message", "data"))
+        self.code = code if isinstance(code, int) and not isinstance(code, bool) else 0
+        super().__init__(f"answered with error {self.code}")
+        self.said = said[:1_000] if isinstance(said, str) else ""
+        supported = data.get("supported") if isinstance(data, dict) else None
+        self.supported: list[Any] = supported if isinstance(supported, list) else []
         self.status = status
         self.names_request = names_request
 
@@ -353,7 +313,7 @@ class SessionsForgotten(NotReached):
 
     def __init__(self, refused: HttpRefused | RpcRefused) -> None:
         super().__init__(f"forgot each of {MAX_SESSIONS} sessions at once: it {refused}")
-        self.refused = refused
+        self.said = refused.said
 
 
 class CursorLost(McpFailed):
@@ -410,7 +370,7 @@ class McpExchange:
         if self._session:
             self._deadline = time.monotonic() + GOODBYE_SECONDS
             with suppress(McpFailed):
-                self._send("DELETE", self._session_headers(), None, status_only=True)
+                self._send("DELETE", self._session_headers(), None)
 
     def request(self, call: RpcCall) -> Message:
         """The result. Raises McpFailed, and CursorLost for a page if its cursor belongs to a session that is lost."""
@@ -439,24 +399,29 @@ class McpExchange:
         self._eras.learn(self._url, "stateless")
         return result
 
-    def stateless(self, call: RpcCall, *, is_again: bool = False) -> Message:
+    def stateless(self, call: RpcCall) -> Message:
         """The result, in the newer revision and no other. Raises McpFailed."""
-        id = _new_id()
+        meta = {
+            **call.params.get("_meta", {}),
+            f"{_META}protocolVersion": STATELESS,
+            f"{_META}clientInfo": CLIENT,
+            f"{_META}clientCapabilities": self._capabilities,
+        }
+        headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": call.method, **call.headers}
+        if call.name is not None:
+            headers["Mcp-Name"] = header_text(call.name)
+        call = call._replace(params={**call.params, "_meta": meta}, headers=headers)
         try:
-            return _result(*self._post(id, *stateless_request(call, id, self._capabilities), call), id)
+            return self._ask(call)[1]
         except RpcRefused as refused:
-            # one try more where the server says that it knows this version after all
-            known = refused.error.code == VERSION_UNSUPPORTED and STATELESS in _supported(refused.error)
-            if is_again or not known:
+            if refused.code != VERSION_UNSUPPORTED or STATELESS not in refused.supported:
                 raise
-        return self.stateless(call, is_again=True)
+        return self._ask(call)[1]  # the server says that it knows this version after all
 
     def _in_session(self, call: RpcCall) -> Message:
         while True:
-            id = _new_id()
-            headers, body = self._session_headers(), request_body(call.method, call.params, id)
             try:
-                return _result(*self._post(id, {**headers, **call.headers}, body, call), id)
+                return self._ask(call._replace(headers={**self._session_headers(), **call.headers}))[1]
             except (RpcRefused, HttpRefused) as refused:
                 if not self._session or not _may_go_again(refused, call.may_repeat):
                     raise
@@ -476,17 +441,15 @@ class McpExchange:
 
     def _initialize(self, asked: str = WITH_HANDSHAKE) -> None:
         """`asked`: for this version, and then for one that a server names which refuses it. Raises McpFailed."""
-        id, params = _new_id(), {"protocolVersion": asked, "capabilities": {}, "clientInfo": CLIENT}
-        answer, message = self._post(
-            id, {}, request_body("initialize", params, id), RpcCall("initialize", {})
-        )
+        params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": CLIENT}
         try:
-            version = _result(answer, message, id).get("protocolVersion")
+            answer, result = self._ask(RpcCall("initialize", params))
         except RpcRefused as refused:
-            named = [each for each in VERSIONS_WITH_HANDSHAKE if each in _supported(refused.error)]
+            named = [each for each in VERSIONS_WITH_HANDSHAKE if each in refused.supported]
             if not named or asked != WITH_HANDSHAKE:
                 raise
             return self._initialize(named[0])
+        version = result.get("protocolVersion")
         if version not in VERSIONS_WITH_HANDSHAKE:
             other = NotReached if isinstance(version, str) else NotUnderstood
             raise other("speaks a version of MCP that Acta does not know")
@@ -496,16 +459,22 @@ class McpExchange:
         self._version, self._session = version, session
         self._sessions += 1
         initialized = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}'
-        self._send("POST", self._session_headers(), initialized, status_only=True)
+        self._send("POST", self._session_headers(), initialized)
 
     def _session_headers(self) -> dict[str, str]:
         version = {"MCP-Protocol-Version": self._version} if self._version >= VERSION_HEADER_SINCE else {}
         return version | ({"Mcp-Session-Id": self._session} if self._session else {})
 
-    def _post(
-        self, id: int, headers: Mapping[str, str], body: bytes, call: RpcCall
-    ) -> tuple[HttpAnswer, Message | None]:
+    def _ask(self, call: RpcCall) -> tuple[HttpAnswer, Message]:
+        """The answer, and the result in it. Raises McpFailed."""
+        id = secrets.randbits(48)  # a call that is made again gets another id, whichever worker makes it
+        answer, message = self._post(id, call)
+        return answer, _result(answer, message, id)
+
+    def _post(self, id: int, call: RpcCall) -> tuple[HttpAnswer, Message | None]:
         """The answer, and the message in it that answers the request `id`; None: there is none in it."""
+        request = {"jsonrpc": "2.0", "id": id, "method": call.method, "params": call.params}
+        body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
         reader, unread = EventReader(), list[NotUnderstood]()
         found, of_nobody = list[Message](), list[Message]()
 
@@ -518,7 +487,7 @@ class McpExchange:
                 if "method" in message:
                     if self._version and "id" in message:
                         with suppress(McpFailed):  # the server says itself whether it misses that
-                            self._send("POST", self._session_headers(), reply_to(message), status_only=True)
+                            self._send("POST", self._session_headers(), reply_to(message))
                 elif message.get("id") in (id, str(id)) or (
                     message.get("id") is None and "result" in message
                 ):
@@ -527,14 +496,14 @@ class McpExchange:
                     of_nobody.append(message)
 
         def watch(chunk: bytes) -> bool:
-            for event in reader.feed(chunk):
+            for data in reader.feed(chunk):
                 try:
-                    take(event.data)
+                    take(data)
                 except NotUnderstood as failed:  # it may be a log message
                     unread.append(failed)
             return bool(found)
 
-        answer = self._send("POST", headers, body, watch)
+        answer = self._send("POST", call.headers, body, watch)
         if answer.content_type != EVENT_STREAM:
             try:
                 take(text_in(answer))
@@ -562,36 +531,22 @@ class McpExchange:
         time.sleep(seconds)
 
     def _send(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        watch: Watch | None = None,
-        *,
-        status_only: bool = False,
+        self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None = None
     ) -> HttpAnswer:
         """Sends with credentials, and once more with better ones if the server refuses them and there are any.
 
-        `status_only`: nothing in the answer's body is waited for, and nothing that is wrong with it counts.
+        `watch` None: nothing in the answer's body is waited for, and nothing that is wrong with it counts.
         """
         if self._credentials is None:
             self._credentials = self._authorize(None, self._deadline)
-        answer = self._follow(method, headers, body, watch, status_only=status_only)
-        if answer.status == 401:
-            better = self._authorize(answer, self._deadline)
-            if better:
-                self._credentials = better
-                answer = self._follow(method, headers, body, watch, status_only=status_only)
+        answer = self._follow(method, headers, body, watch)
+        if answer.status == 401 and (better := self._authorize(answer, self._deadline)):
+            self._credentials = better
+            answer = self._follow(method, headers, body, watch)
         return answer
 
     def _follow(
-        self,
-        method: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        watch: Watch | None,
-        *,
-        status_only: bool,
+        self, method: str, headers: Mapping[str, str], body: bytes | None, watch: Watch | None
     ) -> HttpAnswer:
         """Sends the request and follows redirects that keep the method and stay within the server's own origin."""
         content = {} if body is None else {"Content-Type": "application/json"}
@@ -603,16 +558,11 @@ class McpExchange:
             origin = origin or target.origin
             if target.origin != origin:
                 raise NotReached("was redirected to another server")
-            answer = exchanged(target, method, sent, body, self._deadline, watch, status_only=status_only)
+            answer = exchanged(target, method, sent, body, self._deadline, watch, status_only=watch is None)
             if answer.status not in (307, 308) or not answer.location:
                 return answer
             url = urljoin(url, answer.location)
         raise NotReached(f"was redirected more than {MAX_REDIRECTS} times")
-
-
-def _new_id() -> int:
-    """A request's id. A call that is made again gets another id, whichever worker makes it."""
-    return secrets.randbits(48)
 
 
 def looked_up(guard: AddressGuard, url: str) -> Target:
@@ -653,12 +603,12 @@ def exchanged(
 
 def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
     """Raises RpcRefused, HttpRefused, NotUnderstood."""
-    result = message.get("result") if message is not None else None
-    error = error_of(message) if message is not None and answer.status not in (401, 403) else None
-    if error is not None and result is not None:
-        raise NotUnderstood("answered with a result and an error at once")
-    if error is not None:
-        raise RpcRefused(error, answer.status, message is not None and message.get("id") in (id, str(id)))
+    found = {} if message is None else message
+    result, error = found.get("result"), found.get("error")
+    if isinstance(error, dict | str) and answer.status not in (401, 403):
+        if result is not None:
+            raise NotUnderstood("answered with a result and an error at once")
+        raise RpcRefused(error, answer.status, found.get("id") in (id, str(id)))
     if answer.status >= 300:
         said = text_in(answer).encode()[:SHOWN_BYTES].decode("utf-8", "ignore") or answer.location or ""
         raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""), answer.is_lost)
@@ -698,9 +648,8 @@ def json_object(text: str) -> Message:
 
 def _may_want_a_handshake(refused: RpcRefused | HttpRefused) -> bool:
     if isinstance(refused, RpcRefused):
-        code = refused.error.code
-        older = code == VERSION_UNSUPPORTED and STATELESS not in _supported(refused.error)
-        return older or code not in STATELESS_ERRORS
+        older = refused.code == VERSION_UNSUPPORTED and STATELESS not in refused.supported
+        return older or refused.code not in STATELESS_ERRORS
     return 400 <= refused.status <= 501 and refused.status not in (401, 403, 408, 429)
 
 
@@ -712,13 +661,8 @@ def _may_go_again(refused: RpcRefused | HttpRefused, may_repeat: bool) -> bool:
     may_be_lost = refused.status in (400, 401, 404, 410)
     if isinstance(refused, HttpRefused):
         return refused.status == 404 or (may_repeat and may_be_lost)
-    code = refused.error.code
+    code = refused.code
     unread = (may_be_lost and not refused.names_request) or (
         refused.status == 404 and code == SESSION_NOT_FOUND
     )
     return unread or (may_repeat and (refused.status == 404 or code in (SESSION_NOT_FOUND, INVALID_REQUEST)))
-
-
-def _supported(error: RpcErrorObject) -> list[Any]:
-    named = error.data.get("supported") if isinstance(error.data, Mapping) else None
-    return named if isinstance(named, list) else []

@@ -13,10 +13,10 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from acta_engine.egress.address import AddressGuard
 from acta_engine.egress.exchange import HttpAnswer
@@ -30,7 +30,6 @@ from acta_engine.tools.mcp.exchange import (
     METHOD_NOT_FOUND,
     SESSION_NOT_FOUND,
     TASKS,
-    Authorize,
     BadHeaders,
     CursorLost,
     Eras,
@@ -42,11 +41,8 @@ from acta_engine.tools.mcp.exchange import (
     NotUnderstood,
     Paths,
     RpcCall,
-    RpcErrorObject,
     RpcRefused,
-    SessionsForgotten,
     TooMuch,
-    error_of,
     header_paths,
     json_value,
     param_headers,
@@ -102,10 +98,6 @@ class ListedTool(NamedTuple):
     output_schema: dict[str, Any] | None = None
 
 
-CheckSchema = Callable[[Mapping[str, Any]], str | None]
-"""From a schema to what keeps it from being a tool's, a sentence for an admin."""
-
-
 class LeftOut(NamedTuple):
     """A tool that nobody looks at any further. `reason`: a sentence for an admin."""
 
@@ -121,19 +113,20 @@ class Listing(NamedTuple):
     said: Mapping[str, Mapping[str, Any] | LeftOut]
     fresh_seconds: float
     broken: str | None
-    check: CheckSchema
 
     @property
     def tools(self) -> tuple[ListedTool, ...]:
-        return tuple(_listed(name, said, self.check) for name, said in self.said.items())
+        return tuple(_listed(name, said) for name, said in self.said.items())
 
     def tool(self, name: str) -> ListedTool | None:
         said = self.said.get(name)
-        return None if said is None else _listed(name, said, self.check)
+        return None if said is None else _listed(name, said)
 
 
 def schema_problem(schema: Mapping[str, Any]) -> str | None:
-    """By the rules for every tenant's tool. The check is loaded at the first list."""
+    """What keeps a schema from being a tool's, by the rules for every tenant's tool: a sentence for an admin. The check
+    is loaded at the first list.
+    """
     from acta_engine.tools.tenant.definition import Unusable, check_schema
 
     try:
@@ -155,16 +148,16 @@ def _reading() -> Iterator[None]:
 
 
 @_reading()
-def read_listing(exchange: McpExchange, check: CheckSchema) -> Listing:
+def read_listing(exchange: McpExchange) -> Listing:
     """What can be read of the server's list. It begins again where the server forgets its session between two pages.
     Raises McpFailed where there is nothing.
     """
     while True:
         with suppress(CursorLost):
-            return _pages(exchange, check)
+            return _pages(exchange)
 
 
-def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
+def _pages(exchange: McpExchange) -> Listing:
     """Raises McpFailed where there is no first page, and CursorLost."""
     said: dict[str, Mapping[str, Any] | LeftOut] = {}
     fresh, cursors, room = float(MAX_FRESH_SECONDS), [""], MAX_LISTING_BYTES
@@ -180,18 +173,18 @@ def _pages(exchange: McpExchange, check: CheckSchema) -> Listing:
             if number == 1:
                 raise
             # Confirmed tools may stand on the other pages: the list says that it is not whole, and is not kept.
-            return Listing(said, 0, f"{failed}, asked for page {number} of its tools", check)
+            return Listing(said, 0, f"{failed}, asked for page {number} of its tools")
         for one in page["tools"]:
             room -= _add(said, one, room)
         fresh = min(fresh, _fresh_seconds(page))
         cursor = page.get("nextCursor") or ""  # an empty one ends the list for many servers
         if cursor == "" or len(said) >= 2 * MAX_TOOLS:
             more = f"listed more than {len(said)} tools" if cursor else None
-            return Listing(said, fresh, more, check)
+            return Listing(said, fresh, more)
         if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR_CHARS or cursor in cursors:
-            return Listing(said, fresh, "gave a cursor that leads to no further page", check)
+            return Listing(said, fresh, "gave a cursor that leads to no further page")
         cursors.append(cursor)
-    return Listing(said, fresh, f"listed its tools on more than {MAX_PAGES} pages", check)
+    return Listing(said, fresh, f"listed its tools on more than {MAX_PAGES} pages")
 
 
 def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any, room: int) -> int:
@@ -223,14 +216,9 @@ def read_tools_apart(text: str) -> Any:
     """The JSON of a page, each tool read by itself if the whole cannot be read: then those that cannot are `LeftOut`.
     Raises NotUnderstood.
     """
-    with suppress(NotUnderstood):
-        return json_value(text)
-    at = _place(text, "result", "tools")
-    if at is None:
-        return json_value(text)
-    page, room = json_value(f"{text[: at[0]]}[]{text[at[1] :]}"), MAX_LISTING_BYTES
-    if isinstance(page, dict) and isinstance(page.get("result"), dict):
-        tools = page["result"]["tools"] = []
+    page, at = _read_without("tools", "[]", text)
+    if at is not None:
+        tools, room = page["result"]["tools"], MAX_LISTING_BYTES
         for _, begin, end in members(text, *at):
             tools.append(_apart(text[begin:end], room))
             room -= 0 if isinstance(tools[-1], LeftOut) else end - begin
@@ -259,26 +247,28 @@ def read_content_apart(text: str) -> Any:
     """The JSON of a call's answer. If only its structured content cannot be read, that is `AsWritten`: the rest counts,
     and the call has run. Raises NotUnderstood.
     """
-    with suppress(NotUnderstood):
-        return json_value(text)
-    at = _place(text, "result", "structuredContent")
-    if at is None:
-        return json_value(text)
-    answer = json_value(f"{text[: at[0]]}null{text[at[1] :]}")
-    if isinstance(answer, dict) and isinstance(answer.get("result"), dict):
-        answer["result"]["structuredContent"] = AsWritten(text[at[0] : at[1]].strip())
+    answer, at = _read_without("structuredContent", "null", text)
+    if at is not None:
+        answer["result"]["structuredContent"] = AsWritten(text[slice(*at)].strip())
     return answer
 
 
-def _place(text: str, *names: str) -> tuple[int, int] | None:
-    """Where the value begins and ends that stands under these names, each inside of the one before."""
-    at = (0, len(text))
-    for name in names:
-        found = [(begin, end) for key, begin, end in members(text, *at) if key == f'"{name}"']
-        if not found:
-            return None
-        at = found[-1]
-    return at
+def _read_without(name: str, instead: str, text: str) -> tuple[Any, tuple[int, int] | None]:
+    """The JSON of an answer, and None. If it cannot be read: with `instead` for the member `name` of its result,
+    and where that member begins and ends in the text. Raises NotUnderstood.
+    """
+    try:
+        return json_value(text), None
+    except NotUnderstood:
+        begin, end = 0, len(text)
+        for each in ("result", name):
+            found = [place for key, *place in members(text, begin, end) if key == f'"{each}"']
+            if not found:
+                raise
+            begin, end = found[-1]
+    answer = json_value(f"{text[:begin]}{instead}{text[end:]}")
+    is_there = isinstance(answer, dict) and isinstance(answer.get("result"), dict)
+    return answer, (begin, end) if is_there else None
 
 
 _MARKS = re.compile(r'["\[\]{},:]')
@@ -315,18 +305,18 @@ def _fresh_seconds(page: Mapping[str, Any]) -> float:
     return min(max(ttl, 0), MAX_FRESH_SECONDS * 1_000) / 1_000
 
 
-def _listed(name: str, said: Mapping[str, Any] | LeftOut, check: CheckSchema) -> ListedTool:
+def _listed(name: str, said: Mapping[str, Any] | LeftOut) -> ListedTool:
     """Whatever is wrong with a tool, it is this tool that cannot be had."""
     if not isinstance(said, LeftOut):
         try:
-            return _looked_at(name, said, check)
+            return _looked_at(name, said)
         except Exception:  # a schema can break what checks schemas in many ways
             said = LeftOut(name, "Its description or its schema cannot be read.")
     pin = pin_of({"name": said.name, "description": said.reason})
     return ListedTool(name, "", "", {}, {}, pin, reads=False, unusable=said.reason)
 
 
-def _looked_at(name: str, described: Mapping[str, Any], check: CheckSchema) -> ListedTool:
+def _looked_at(name: str, described: Mapping[str, Any]) -> ListedTool:
     schema, annotations = described.get("inputSchema"), described.get("annotations")
     annotations = annotations if isinstance(annotations, dict) else {}
     tool = ListedTool(
@@ -347,14 +337,14 @@ def _looked_at(name: str, described: Mapping[str, Any], check: CheckSchema) -> L
         return tool._replace(unusable="It runs as a task alone, as of 2025-11-25, which Acta does not offer.")
     try:
         paths = header_paths(schema)
-        unusable = check(schema)
+        unusable = schema_problem(schema)
         if unusable is None and offered_schema(schema) is None:
             unusable = NOT_OFFERED
     except BadHeaders as bad:
         return tool._replace(unusable=f"Its schema breaks a rule of MCP: {bad}.")
     output, checked = described.get("outputSchema"), None
     with suppress(Exception):  # what breaks the check is not checked
-        checked = output if isinstance(output, dict) and check(output) is None else None
+        checked = output if isinstance(output, dict) and schema_problem(output) is None else None
     return tool._replace(unusable=unusable, paths=paths, output_schema=checked)
 
 
@@ -410,15 +400,12 @@ GONE = "{name} was not called: its server has no such tool any more. Tell the us
 
 
 class McpServers:
-    """`guard`: says which URLs may be called. `secrets`, `known`: as for http tools. `check`: what keeps a schema from
-    being a tool's.
-    """
+    """`guard`: says which URLs may be called. `secrets`, `known`: as for http tools."""
 
-    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known, check: CheckSchema) -> None:
+    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known) -> None:
         self._guard = guard
         self._secrets = secrets
         self._known = known
-        self._check = check
         self.eras = Eras()
         self._tokens = TokenCache(guard)
         self._listings = Listings()
@@ -427,7 +414,7 @@ class McpServers:
         """What the server says now. Raises McpFailed, and what a call raises for want of its secret."""
         used = _Used(self, tenant, connection)
         with used.exchange(time.monotonic() + seconds) as exchange:
-            listing = read_listing(exchange, self._check)
+            listing = read_listing(exchange)
         self._listings.keep(used.key, listing)
         return listing
 
@@ -481,24 +468,21 @@ class McpServers:
                 if "result" in told:
                     with suppress(ToolFailed):
                         listed = self._confirmed(tool, used, exchange)
-        except RpcRefused as refused:
-            if refused.error.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
+        except (McpFailed, ToolFailed) as failed:
+            if isinstance(failed, RpcRefused) and failed.code in (INVALID_PARAMS, METHOD_NOT_FOUND):
                 raise ToolUnanswered("the server of a tool knows a task no more") from None
+            # the server, or its credentials, may be there with the next look
             raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
-        except (McpFailed, ToolFailed):  # the server, or its credentials, may be there with the next look
-            raise ToolWaits(TaskNews(task.task_id, is_told=is_told)) from None
-        answered = context.answered.responses or {} if context.answered is not None else {}
         with _reading_of(tool, used):
             match told.get("status"):
                 case "completed" if isinstance(told.get("result"), Mapping):
                     return self._result(tool, listed, told["result"], used)
                 case "failed":
-                    error = error_of(told) or RpcErrorObject(0, "", None)
-                    raise _failed(tool, RpcRefused(error), used)
+                    raise _failed(tool, RpcRefused(told.get("error")), used)
                 case "cancelled":
                     raise ToolFailed(f"{tool.name} was cancelled by its server. It may have had an effect.")
                 case "input_required":
-                    self._ask_in_task(tool, context, told, {*task.answered, *answered}, task.task_id)
+                    self._ask_in_task(tool, context, task, told)
             raise ToolWaits(TaskNews(task.task_id, interval_of(told)))
 
     def end(self, tool: ToolSpec, context: CallContext, task_id: str) -> None:
@@ -512,25 +496,21 @@ class McpServers:
             raise ToolFailed(f"{tool.name}: the server of a task {failed}.") from None
 
     def _ask_in_task(
-        self,
-        tool: McpTool,
-        context: CallContext,
-        told: Mapping[str, Any],
-        answered: Collection[str],
-        task_id: str,
+        self, tool: McpTool, context: CallContext, task: ServerTask, told: Mapping[str, Any]
     ) -> None:
         """Asks what was not answered yet: a server shows a question until it has taken the answer in. Raises ToolAsks,
         and ToolFailed where nobody can give what it asks for; the server is then told to stop.
         """
+        now = context.answered.responses or {} if context.answered is not None else {}
         requests = told.get("inputRequests")
-        open_ones = requests if isinstance(requests, Mapping) else {}
-        new = {key: one for key, one in open_ones.items() if key not in answered}
+        shown = requests.items() if isinstance(requests, Mapping) else ()
+        new = {key: one for key, one in shown if key not in task.answered and key not in now}
         if new:
             try:
                 self._ask(tool, {"resultType": "input_required", "inputRequests": new})
             except ToolFailed:
                 with suppress(ToolFailed, ToolNotRun):
-                    self.end(tool, context, task_id)
+                    self.end(tool, context, task.task_id)
                 raise
 
     def _result(
@@ -568,9 +548,9 @@ class McpServers:
         listing = self._listings.fresh(used.key) if self.eras.of(tool.connection.url) else None
         if listing is None:
             try:
-                listing = read_listing(exchange, self._check)
+                listing = read_listing(exchange)
             except McpFailed as failed:
-                _not_called(tool, failed, used)
+                raise _not_called(tool, failed, used) from None
             self._listings.keep(used.key, listing)
         listed = listing.tool(tool.tool)
         if listed is None and listing.broken:
@@ -614,19 +594,9 @@ class McpServers:
                 params = {**params, "requestState": result.get("requestState")}
                 params.pop("inputResponses", None)
             return result
-        except NotReached as failed:
-            _not_called(tool, failed, used)
-        except NotAnswered:
-            if tool.effect == "read":
-                raise ToolFailed(
-                    f"{tool.name} did not answer in time. Try again later, or go on without it."
-                ) from None
-            raise ToolUnanswered("a tool of kind mcp did not answer") from None
-        except RpcRefused as refused:
-            if refused.error.code == HEADER_MISMATCH:  # the next call reads the list anew
-                self._listings.forget(used.key)
-            raise _failed(tool, refused, used) from None
         except McpFailed as failed:
+            if isinstance(failed, RpcRefused) and failed.code == HEADER_MISMATCH:
+                self._listings.forget(used.key)  # the next call reads the list anew
             raise _failed(tool, failed, used) from None
 
 
@@ -643,47 +613,35 @@ class _Used:
 
     def exchange(self, deadline: float, capabilities: Mapping[str, Any] = CAPABILITIES) -> McpExchange:
         servers, url = self._servers, self._connection.url
-        return McpExchange(servers._guard, url, self._authorize(), deadline, servers.eras, capabilities)
+        return McpExchange(servers._guard, url, self._authorize, deadline, servers.eras, capabilities)
 
     def hidden(self, text: str) -> str:
         """The text without the values of secrets."""
         return Credentials({}, self._values).hidden(text)
 
-    def _authorize(self) -> Authorize:
-        auth = self._connection.auth
-        if auth is None:
-            return lambda refused, deadline: {}
-        if auth.client_credentials is None:
-            return self._by_secret
-        return self._by_token
-
-    def _by_secret(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
-        """The header with the secret. A value that was refused is not sent again."""
-        return {} if refused else {"Authorization": self._secret()}
-
-    def _by_token(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
-        tokens, whose = self._servers._tokens, (self._tenant, self._connection.server)
+    def _authorize(self, refused: HttpAnswer | None, deadline: float) -> Mapping[str, str]:
+        """As `Authorize`: the header with the secret, or with the token that it buys. A value that was refused is not
+        sent again. Raises ToolFailed, ToolNotRun.
+        """
+        servers, auth, whose = self._servers, self._connection.auth, (self._tenant, self._connection.server)
         if refused is not None:
-            tokens.forget(*whose)
-        try:  # also where a token is kept: it is used no longer than the secret that bought it
-            secret = self._secret()
-        except ToolFailed:
-            tokens.forget(*whose)
-            raise
-        token = tokens.token(self._tenant, self._connection, secret, deadline)
-        self._values["access token"] = token
-        return {"Authorization": f"Bearer {token}"}
-
-    def _secret(self) -> str:
-        """The value of the definition's secret. Raises ToolFailed, ToolNotRun."""
-        auth = self._connection.auth
-        assert auth is not None
+            servers._tokens.forget(*whose)
+        if auth is None or (refused is not None and auth.client_credentials is None):
+            return {}
         url, headers = auth.secret_sent_to(self._connection.url), {"Authorization": auth.secret_name}
         config = HttpConfig(url=url, method="POST", secret_headers=headers)
-        servers = self._servers
-        found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
+        try:  # also where a token is kept: it is used no longer than the secret that bought it
+            found = credentials_of(self._name, config, servers._secrets, servers._known, self._tenant)
+        except ToolFailed:
+            servers._tokens.forget(*whose)
+            raise
         self._values.update(found.values)
-        return found.headers["Authorization"]
+        if auth.client_credentials is None:
+            return found.headers
+        secret = found.headers["Authorization"]
+        token = servers._tokens.token(self._tenant, self._connection, secret, deadline)
+        self._values["access token"] = token
+        return {"Authorization": f"Bearer {token}"}
 
 
 def _shown_endpoint(one: NamedEndpoint) -> str:
@@ -701,25 +659,28 @@ def _reading_of(tool: McpTool, used: _Used) -> Iterator[None]:
         raise _failed(tool, failed, used) from None
 
 
-def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> NoReturn:
-    """Raises ToolFailed: the call was not sent, so this holds for a tool of any effect."""
-    raise ToolFailed(
-        f"{tool.name} was not called: its server {failed}. Try again later, or go on without it.",
-        _said(tool, failed, used),
-    ) from None
+def _not_called(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed:
+    """The call was not sent, so this holds for a tool of any effect."""
+    said = f"{tool.name} was not called: its server {failed}. Try again later, or go on without it."
+    return ToolFailed(said, _said(tool, failed, used))
 
 
 def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolUnanswered:
-    """Of a call that was sent. If the server's answer cannot be read, or never came to whoever answers here, the call
+    """What a call has come to. If the server's answer cannot be read, or never came to whoever answers here, the call
     may have had its effect: about a tool whose effect is `once` a person is asked, and the model is told of it for any
     other that does more than read.
     """
     hint = ""
+    if isinstance(failed, NotReached):
+        return _not_called(tool, failed, used)
+    if isinstance(failed, NotAnswered):
+        if tool.effect == "read":
+            return ToolFailed(f"{tool.name} did not answer in time. Try again later, or go on without it.")
+        return ToolUnanswered("a tool of kind mcp did not answer")
     if isinstance(failed, TooMuch):
         return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
     is_lost = (isinstance(failed, HttpRefused) and failed.is_lost) or (
-        isinstance(failed, RpcRefused)
-        and failed.error.code == SESSION_NOT_FOUND  # or a time-out behind the server
+        isinstance(failed, RpcRefused) and failed.code == SESSION_NOT_FOUND  # or a time-out behind the server
     )
     is_unknown = is_lost or isinstance(failed, NotUnderstood)
     if is_unknown and tool.effect == "once":
@@ -732,21 +693,7 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
 
 
 def _said(tool: McpTool, failed: McpFailed, used: _Used) -> OutsideText | None:
-    text = said_by(failed)
-    return OutsideText("answer", tool.name, used.hidden(text)) if text.strip() else None
-
-
-def said_by(failed: McpFailed) -> str:
-    """What the server itself said of its failure, bounded."""
-    match failed:
-        case HttpRefused():
-            return failed.said
-        case RpcRefused():
-            return failed.error.message[:1_000]
-        case SessionsForgotten():
-            return said_by(failed.refused)
-        case _:
-            return ""
+    return OutsideText("answer", tool.name, used.hidden(failed.said)) if failed.said.strip() else None
 
 
 MAX_CONTENTS = 500
