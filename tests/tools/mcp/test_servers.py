@@ -211,14 +211,18 @@ def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) ->
             "region": {"type": "string", "x-mcp-header": "Region"},
             "at": {"type": "object", "properties": {"row": {"type": "integer", "x-mcp-header": "Row"}}},
             "dry": {"type": "boolean", "x-mcp-header": "Dry"},
+            "default": {"type": "string", "x-mcp-header": "Usual"},
         },
     }
     described = {**PAY, "inputSchema": schema}
     server.tools = [described]
-    Worker(server).call(confirmed(described, server.url("/mcp")), {"region": " düs", "at": {"row": 7}})
+    Worker(server).call(
+        confirmed(described, server.url("/mcp")), {"region": " düs", "at": {"row": 7}, "default": "x"}
+    )
     headers = server.heard[-1].headers
     assert headers["mcp-param-region"] == "=?base64?IGTDvHM=?="
     assert headers["mcp-param-row"] == "7"
+    assert headers["mcp-param-usual"] == "x"
     assert "mcp-param-dry" not in headers
 
 
@@ -241,6 +245,10 @@ def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) ->
         (
             {"inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://else.where/schema"}}}},
             "leads to nothing",
+        ),
+        (
+            {"inputSchema": {"type": "object", "properties": {"default": {"x-mcp-header": "A"}}}},
+            "for a text, an integer",
         ),
         ({"inputSchema": {"type": "string"}}, "object"),
         ({"inputSchema": None}, "no schema"),

@@ -167,10 +167,9 @@ class BadHeaders(Exception):
 def header_paths(schema: Mapping[str, Any]) -> Paths:
     """Raises BadHeaders."""
     found: dict[tuple[str, ...], str] = {}
-    reachable = list(_reachable(schema, ()))
-    if len(list(_marked(schema))) != len(reachable):
-        raise BadHeaders(f"{MARK} stands where a header cannot be taken from")
-    for path, marked in reachable:
+    for path, marked in _marked(schema):
+        if not path:
+            raise BadHeaders(f"{MARK} stands where a header cannot be taken from")
         name = marked[MARK]
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise BadHeaders(f"{MARK} is no name that a header may have")
@@ -210,34 +209,28 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _reachable(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """The marked properties that are reached through `properties` alone."""
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    for name, below in properties.items() if isinstance(properties, Mapping) else ():
-        if isinstance(below, Mapping):
-            if MARK in below:
-                yield (*path, name), below
-            yield from _reachable(below, (*path, name))
-
-
-def _marked(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every schema with the mark, wherever it is. A property that merely has the mark's name is no mark."""
-    waiting: list[tuple[Any, bool]] = [(schema, True)]
+def _marked(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Every schema with the mark, wherever it is, and its path from property to property; empty if `properties` alone
+    do not lead there. A property that merely has the mark's name is no mark.
+    """
+    waiting: list[tuple[Any, tuple[str, ...] | None, bool]] = [(schema, (), True)]
     while waiting:
-        item, is_schema = waiting.pop()
-        if isinstance(item, Mapping):
-            if is_schema and MARK in item:
-                yield item
+        item, path, is_schema = waiting.pop()
+        if isinstance(item, list):
+            waiting += [(below, None, True) for below in item]
+        if not isinstance(item, Mapping):
+            continue
+        if not is_schema:
             waiting += [
-                (
-                    below,
-                    not (is_schema and key in ("properties", "$defs", "definitions", "patternProperties")),
-                )
-                for key, below in item.items()
-                if key not in ("const", "enum", "default", "examples")
+                (below, None if path is None else (*path, name), True) for name, below in item.items()
             ]
-        elif isinstance(item, list):
-            waiting += [(below, True) for below in item]
+            continue
+        if MARK in item:
+            yield path or (), item
+        for key, below in item.items():
+            if key not in ("const", "enum", "default", "examples"):
+                is_named = key in ("properties", "$defs", "definitions", "patternProperties")
+                waiting.append((below, path if key == "properties" else None, not is_named))
 
 
 LIST_TOOLS, CALL_TOOL = "tools/list", "tools/call"
