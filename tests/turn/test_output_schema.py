@@ -40,6 +40,7 @@ FINE: dict[str, Any] = {
     "a tuple": {"prefixItems": [{"type": "string"}], "items": False, "uniqueItems": True, "minItems": 1},
     "a map": {"type": "object", "additionalProperties": {"exclusiveMinimum": 0}, "maxProperties": 3},
     "names of keywords as properties": {"properties": {"pattern": {}, "$ref": {"type": "null"}}},
+    "a definition with a slash in its name": {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "null"}}},
     "a long chain": chained(MAX_CHAIN - 2),
 }
 
@@ -80,6 +81,10 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "another document": ({"$ref": "https://example.com/x"}, "leads to #"),
     "a definition that is not there": ({"items": {"$ref": "#/$defs/a"}}, "/items/$ref leads to #"),
+    "a definition whose name has to be escaped": (
+        {"$ref": "#/$defs/a%41", "$defs": {"a%41": {}}},
+        "leads to #",
+    ),
     "no definitions": ({"$ref": "#/$defs/a", "$defs": 3}, "/$defs has to be an object"),
     "a reference that is no text": ({"$ref": 3}, "/$ref leads to #"),
     "a circle": ({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#"}]}}}, "leads back to itself"),

@@ -2,13 +2,15 @@
 tool's schema, and a session's final answer against the session's.
 
 A schema of 16 KB can ask for more evaluations than there are atoms: references that fan out, alternatives of
-alternatives. So the work of the package `jsonschema` is counted: every evaluated schema, every keyword with the values
-it looks through, and every message costs units of work, a few microseconds each, and the same input is always judged
-alike. We check six keywords ourselves, because the package gives them to Python's `re` or compares each item with every
-other; and the schema `false`, because the package's message quotes the value, uncounted inside `anyOf`.
+alternatives. So the work of the package `jsonschema` is counted. Every evaluated schema, every keyword with the values
+it looks through, and every message costs units of work; a unit takes a few microseconds. Units are counted, not time,
+so the same input always gets the same verdict. We check seven keywords ourselves: six because the package gives them
+to Python's `re` or compares each item with every other, and `multipleOf` because the package divides doubles. We also
+check the schema `false`, because the package's message quotes the value, uncounted inside `anyOf`.
 
-When an admin writes a schema, `check_references` looks where its references lead, how many of its parts apply to one
-value. Otherwise only an input that needs the wrong part would find it.
+References are followed, and the schemas that apply to one value are counted, when an admin writes the schema
+(`check_references` in `untrusted/schemas.py`). Otherwise a wrong reference would be noticed only by the first input
+that needs it.
 
 RE2 matches patterns, in time that grows with the text and with the pattern's program; Python's `re` takes exponential
 time for some. Both packages are imported at the first check, and each schema is compiled once per process.
@@ -29,7 +31,7 @@ from acta_engine.tools.mcp.server import McpTool
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.exact_json import InvalidJson, canonical_json, parse_value, refuse_oversize
 from acta_engine.untrusted.quoting import clipped_name
-from acta_engine.untrusted.schemas import ABSENT, EndlessSchema, check_chains, modern, parts
+from acta_engine.untrusted.schemas import ABSENT, modern, schemas_in
 from acta_engine.untrusted.visible import visible
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class TooMuchWork(Exception):
 
 
 class Left:
+    """The units of work that are left."""
+
     def __init__(self, units: int) -> None:
         self.units = units
 
@@ -117,6 +121,16 @@ def compiled(pattern: str) -> Pattern:
     if not matchers:
         raise BadPattern(f'The pattern "{clipped_name(pattern, 80)}" cannot be used. {ALLOWED}')
     return Pattern(tuple(matchers), sum(matcher.programsize for matcher, _ in matchers))
+
+
+def check_patterns(schema: Mapping[str, Any]) -> None:
+    """Raises BadPattern for a pattern that cannot be used. `schema`: valid by the rules of JSON Schema."""
+    for here in schemas_in(schema):
+        for pattern in (
+            *here.get("patternProperties", ()),
+            *([here["pattern"]] if "pattern" in here else ()),
+        ):
+            compiled(pattern)
 
 
 def _look_aheads(pattern: str) -> list[tuple[str, bool]]:
@@ -421,57 +435,6 @@ def _error(message: str, **about: Any) -> "ValidationError":
     return ValidationError(message, **about)
 
 
-class BadReference(Exception):
-    """The message is a sentence for the admin."""
-
-
-def check_references(schema: Mapping[str, Any]) -> None:
-    """Raises BadReference where a reference leads to nothing or back to itself, and where too many schemas apply to one
-    value; BadPattern for a pattern that cannot be used.
-
-    `schema`: a `modern` one, valid by the rules of JSON Schema.
-    """
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import DRAFT202012
-
-    resolver = Registry().resolver_with_root(DRAFT202012.create_resource(schema))
-    to_visit: list[Any] = [schema]
-    following: dict[int, list[int]] = {}  # by schema, the schemas that come next for the same value
-    while to_visit:
-        here = to_visit.pop()
-        if id(here) in following:
-            continue
-        following[id(here)] = [id(each) for each in _for_the_same_value(here)]
-        to_visit += parts(here)
-        if not isinstance(here, dict):
-            continue
-        named = [here["pattern"]] if "pattern" in here else []
-        for pattern in (*named, *here.get("patternProperties", ())):
-            compiled(pattern)
-        if "$ref" in here:
-            try:
-                target = resolver.lookup(here["$ref"]).contents
-            except (Unresolvable, TypeError, ValueError):
-                raise BadReference("A $ref leads to nothing in the schema.") from None
-            following[id(here)].append(id(target))
-            to_visit.append(target)
-    try:
-        check_chains(following)
-    except EndlessSchema as endless:
-        raise BadReference(str(endless)) from None
-
-
-def _for_the_same_value(schema: Any) -> Iterator[Any]:
-    """The schemas inside `schema` that apply to the same value as `schema` itself, not to a part of the value."""
-    if not isinstance(schema, dict):
-        return
-    yield from (schema[name] for name in ("not", "if", "then", "else") if name in schema)
-    for name in ("allOf", "anyOf", "oneOf"):
-        yield from schema.get(name, ())
-    yield from schema.get("dependentSchemas", {}).values()
-
-
 MAX_PROBLEMS = 5
 """Problems named in one message. More of them do not help a model."""
 MAX_PROBLEM_CHARS = 200
@@ -500,7 +463,8 @@ def check_input(spec: ToolSpec, arguments: Mapping[str, Any]) -> None:
         ) from None
     if not errors:
         return
-    problems = problems_of(errors, OTHERS_INPUT if isinstance(spec, McpTool) else INPUT)
+    words = Words("the input", "the tool", is_quoted=isinstance(spec, McpTool))
+    problems = problems_of(errors, words)
     raise ToolInputInvalid(
         f"the input does not fit {spec.name}: {problems}. {_fields(modern(spec.input_schema))}"
     )
@@ -745,10 +709,6 @@ class Words(NamedTuple):
     is_quoted: bool = False
 
 
-INPUT = Words("the input", "the tool")
-OTHERS_INPUT = INPUT._replace(is_quoted=True)
-
-
 def problems_of(errors: "list[ValidationError]", words: Words) -> str:
     """The first few problems, in one line."""
     return "; ".join(list(dict.fromkeys(_problem(error, words) for error in errors))[:MAX_PROBLEMS])
@@ -760,21 +720,21 @@ def _problem(error: "ValidationError", words: Words) -> str:
 
 
 def _sentence(error: "ValidationError", words: Words) -> str:
-    where = ".".join(str(part) for part in error.absolute_path)
-    field = where or words.value
+    place = [str(part) for part in error.absolute_path]
+    field = ".".join(place) or words.value
     instance: Any = error.instance
     wanted: Any = error.validator_value
     match error.validator:
         case "required":
             missing = [name for name in wanted if name not in instance]
-            return f"{_listed(f'{where}.{name}' if where else name for name in missing)} is missing"
+            return f"{_listed('.'.join([*place, name]) for name in missing)} is missing"
         case "additionalProperties" if wanted is False and isinstance(error.schema, dict):
             unknown = sorted(set(instance) - set(error.schema.get("properties", ())))
-            return f"{_listed(f'{where}.{name}' if where else name for name in unknown)} is not a field"
+            return f"{_listed('.'.join([*place, name]) for name in unknown)} is not a field"
         case "unevaluatedProperties" if wanted is False:
-            return f"{field} has fields that {'it' if where else words.rule} does not take"
+            return f"{field} has fields that {'it' if place else words.rule} does not take"
         case "type":
-            return f"{field} must be of type {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+            return f"{field} must be of type {_kind(error.schema)}"
         case "enum" | "pattern" if words.is_quoted:
             return f"{field} breaks the rule {error.validator} of the schema"
         case "enum":

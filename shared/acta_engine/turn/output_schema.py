@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import SchemaError, SchemaValidator
 from pydantic_core.core_schema import str_schema
 
-from acta_engine.untrusted.schemas import EndlessSchema, check_chains
+from acta_engine.untrusted.schemas import BadReference, check_references, schema_at
 from acta_engine.untrusted.visible import visible
 
 MAX_SCHEMA_BYTES = 8_192
@@ -94,32 +94,27 @@ lines do not restrict the answer.
 OF_SCHEMAS = ("anyOf", "oneOf", "allOf", "prefixItems")
 OF_NAMES = ("properties", "$defs")
 OF_ONE = ("items", "additionalProperties")
-FOR_THE_SAME_VALUE = ("anyOf", "oneOf", "allOf")
 
 
 def check_output_schema(schema: Mapping[str, Any]) -> None:
     """Raises BadOutputSchema, whose message names the place."""
     if len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()) > MAX_SCHEMA_BYTES:
         raise BadOutputSchema(f"The schema has more than {MAX_SCHEMA_BYTES:,} bytes.")
-    following: dict[int, list[int]] = {}
     to_visit: list[tuple[str, Any]] = [("", schema)]
     while to_visit:
         where, here = to_visit.pop()
-        following[id(here)] = []
         if isinstance(here, bool):
             continue
         if not isinstance(here, dict):
             raise _wrong(where, "an object, or true or false")
         _check_keywords(where, here)
+        if "$ref" in here and not _leads_somewhere(here["$ref"], schema):
+            raise BadOutputSchema(f"{_shown(where)}/$ref leads to # or to #/$defs/NAME, where NAME is there.")
         to_visit += _inside(where, here)
-        same = [each for name in FOR_THE_SAME_VALUE for each in here.get(name, ())]
-        if "$ref" in here:
-            same.append(_referred(where, here["$ref"], schema))
-        following[id(here)] = [id(each) for each in same]
     try:
-        check_chains(following)
-    except EndlessSchema as endless:
-        raise BadOutputSchema(str(endless)) from None
+        check_references(schema)
+    except BadReference as bad:
+        raise BadOutputSchema(str(bad)) from None
 
 
 def _check_keywords(where: str, here: Mapping[str, Any]) -> None:
@@ -151,14 +146,10 @@ def _inside(where: str, here: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((f"{where}/{name}", here[name]) for name in OF_ONE if name in here)
 
 
-def _referred(where: str, reference: Any, schema: Mapping[str, Any]) -> Any:
-    if reference == "#":
-        return schema
-    named = schema.get("$defs", {})
-    name = reference.removeprefix(PLACE) if isinstance(reference, str) else ""
-    if not isinstance(named, dict) or reference != PLACE + name or name not in named:
-        raise BadOutputSchema(f"{_shown(where)}/$ref leads to # or to #/$defs/NAME, where NAME is there.")
-    return named[name]
+def _leads_somewhere(reference: Any, schema: Mapping[str, Any]) -> bool:
+    if not isinstance(reference, str) or not reference.startswith(PLACE):
+        return bool(reference == "#")
+    return "/" not in reference.removeprefix(PLACE) and schema_at(schema, reference) is not None
 
 
 def _wrong(where: str, wanted: str) -> BadOutputSchema:

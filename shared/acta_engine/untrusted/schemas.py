@@ -35,6 +35,16 @@ def parts(schema: Any) -> Iterator[Any]:
             yield from value.values()
 
 
+def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """The schema and all schemas inside it."""
+    waiting = [schema]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            yield here
+            waiting += parts(here)
+
+
 class _Found(NamedTuple):
     """A schema inside another one."""
 
@@ -234,25 +244,37 @@ that fan out multiply the number.
 """
 
 
-class EndlessSchema(Exception):
+class BadReference(Exception):
     """The message is a sentence for whoever wrote the schema."""
 
 
-def check_chains(following: Mapping[int, list[int]]) -> None:
-    """Raises EndlessSchema where a chain has no end or is too long, or where all chains together are too many.
-    `following`: by schema, the schemas that come next for the same value.
+def check_references(schema: Mapping[str, Any]) -> None:
+    """Raises BadReference where a `$ref` leads to nothing or back to itself, where a chain of schemas is too long, and
+    where too many schemas apply to one value. `schema`: a valid one, whose references are all JSON pointers.
     """
+    following: dict[int, list[int]] = {}  # by schema, the schemas that come next for the same value
+    for here in schemas_in(schema):
+        same = [here[name] for name in ("not", "if", "then", "else") if name in here]
+        same += [each for name in ("allOf", "anyOf", "oneOf") for each in here.get(name, ())]
+        same += here.get("dependentSchemas", {}).values()
+        if "$ref" in here:
+            target = schema_at(schema, here["$ref"]) if here["$ref"].startswith("#") else None
+            if target is None:
+                raise BadReference("A $ref leads to nothing in the schema.")
+            same.append(target)
+        following[id(here)] = [id(each) for each in same]
     lengths: dict[int, int] = {}
     counts: dict[int, int] = {}
     try:
         for each in TopologicalSorter(following).static_order():
-            lengths[each] = 1 + max((lengths[one] for one in following[each]), default=0)
-            counts[each] = 1 + sum(counts[one] for one in following[each])
+            after = following.get(each, ())  # nothing follows `true` and `false`
+            lengths[each] = 1 + max((lengths[one] for one in after), default=0)
+            counts[each] = 1 + sum(counts[one] for one in after)
     except CycleError:
-        raise EndlessSchema("A $ref leads back to itself: no value can ever be checked.") from None
+        raise BadReference("A $ref leads back to itself: no value can ever be checked.") from None
     if max(lengths.values()) > MAX_CHAIN:
-        raise EndlessSchema(f"More than {MAX_CHAIN} schemas follow each other for one value.")
+        raise BadReference(f"More than {MAX_CHAIN} schemas follow each other for one value.")
     if max(counts.values()) > MAX_FOR_ONE_VALUE:
-        raise EndlessSchema(
+        raise BadReference(
             f"More than {MAX_FOR_ONE_VALUE:,} schemas apply to one value, because references fan out."
         )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from acta_engine.egress.address import AddressGuard, AddressRefused
-from acta_engine.tools.schema import BadPattern, BadReference, check_references, left_to_the_tool
+from acta_engine.tools.schema import BadPattern, check_patterns, left_to_the_tool
 from acta_engine.tools.tenant.credentials import with_references
 from acta_engine.tools.tenant.functions import FunctionGuard, FunctionRefused
 from acta_engine.tools.tenant.headers import (
@@ -33,7 +33,7 @@ from acta_engine.tools.tool import (
     LambdaConfig,
 )
 from acta_engine.untrusted.exact_json import InvalidJson, refuse_oversize
-from acta_engine.untrusted.schemas import modern
+from acta_engine.untrusted.schemas import BadReference, check_references, modern
 from acta_engine.untrusted.validation_messages import error_sentence
 from acta_engine.untrusted.visible import visible
 
@@ -151,8 +151,11 @@ def check_schema(schema: Mapping[str, Any], *, is_checked_again: bool = False) -
         raise _wrong(
             f"Names of properties are 1 to {MAX_PROPERTY_CHARS} characters that people can see as they are."
         )
+    if is_checked_again:
+        schema = json.loads(left_to_the_tool(json.dumps(schema)))
     try:
-        check_references(json.loads(left_to_the_tool(json.dumps(schema))) if is_checked_again else schema)
+        check_references(schema)
+        check_patterns(schema)
     except (BadReference, BadPattern) as found:
         raise _wrong(str(found)) from None
 
