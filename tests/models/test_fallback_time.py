@@ -10,7 +10,7 @@ from acta_engine.errors import (
     SessionError,
     TransientError,
 )
-from acta_engine.models.fallback import AskedModel, ModelChain, with_fallbacks
+from acta_engine.models.fallback import ModelChain, with_fallbacks
 from acta_engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
 from acta_engine.models.providers import AnswerTime
 from tests.in_process.scripted import ScriptedModel, says
@@ -45,7 +45,7 @@ class Slow:
 
 
 def chain(watch: Watch, *models: Model) -> ModelChain:
-    return ModelChain([AskedModel(model, f"m{number}") for number, model in enumerate(models)], watch)
+    return ModelChain([(model, f"m{number}") for number, model in enumerate(models)], watch)
 
 
 def test_each_model_has_the_time_left_and_begins_within_an_equal_share_of_it() -> None:
@@ -62,7 +62,7 @@ def test_a_silent_model_leaves_the_next_one_the_time_for_a_whole_long_answer() -
     models = [Slow(watch, 170), Slow(watch, 600, answers=True)]
     long = ASKED._replace(max_tokens=24_000)
     answer_time = AnswerTime(first_token=40, tokens_per_second=40)
-    chained = ModelChain([AskedModel(each, "m") for each in models], watch, answer_time)
+    chained = ModelChain([(each, "m") for each in models], watch, answer_time)
     assert chained.complete(long, timeout=840).text == "Done."
     assert [model.given for model in models] == [[(840, 200)], [(670, None)]]
 

@@ -6,11 +6,26 @@ from typing import Literal
 
 from acta_engine.api.answers import TypedDict
 
+KeyState = Literal["present", "missing", "unreadable", "not_needed"]
+"""What is known of a key without asking its provider."""
+
+KeyStatus = Literal["works", "refused", "missing", "unreachable", "unchecked"]
+"""What a provider says of its key.
+
+works        it accepts the key
+refused      it answered 401, or no header can carry the key
+missing      there is no key, or its secret cannot be read
+unreachable  it did not answer, or answered 5xx
+unchecked    it cannot be asked: it has no key of its own (`bedrock`, `offline`), it has no list of models, or the key
+             may do everything but read that list (403)
+"""
+
 
 class ModelUseView(TypedDict):
     agent_id: str | None
     """null: the deployment's default."""
     purpose: str
+    """`default`, one of an agent's purposes, or `fallback`."""
 
 
 class LongPriceView(TypedDict):
@@ -49,7 +64,7 @@ class DefaultModelView(TypedDict):
 
 class ProviderKeyView(TypedDict):
     provider: str
-    key: Literal["present", "missing", "unreadable", "not_needed"]
+    key: KeyState
 
 
 class ConfiguredModelsView(TypedDict):
@@ -62,7 +77,7 @@ class ConfiguredModelsView(TypedDict):
 
 class CheckedKeyView(TypedDict):
     provider: str
-    status: Literal["works", "refused", "missing", "unreachable", "unchecked"]
+    status: KeyStatus
 
 
 class CheckedKeysView(TypedDict):

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from acta_engine.errors import ActaError, ModelRefused, ProviderKeyRefused, ProviderTimeout, StreamBroken
-from acta_engine.models.model import ModelReply, ModelRequest, StreamOptions, TokenUsage
+from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
 from acta_engine.models.wire import estimate_tokens, token_usage, told_tokens, utf8_size
 from acta_engine.queue.places import LEARN, ProviderLimits
 
@@ -42,18 +42,14 @@ class CallProgress:
         self._deliver = deliver
         self._lock = threading.Lock()
         self._cancelled = False
-        self._has_begun = False
-
-    @property
-    def has_begun(self) -> bool:
+        self.has_begun = False
         """Whether a part of the answer has arrived."""
-        return self._has_begun
 
     def begin(self) -> None:
         """Reports that a part of the answer has arrived, before anyone is shown it. Raises CallCancelled."""
         with self._lock:
             self.raise_if_cancelled()
-            self._has_begun = True
+            self.has_begun = True
 
     def complete(self, result: Any) -> None:
         """Delivers the complete answer. What becomes of the connection after that changes nothing."""
@@ -63,7 +59,7 @@ class CallProgress:
         """Returns whether the answer had begun. An answer that had not can no longer begin."""
         with self._lock:
             self._cancelled = True
-            return self._has_begun
+            return self.has_begun
 
     def raise_if_cancelled(self) -> None:
         """Raises CallCancelled."""
@@ -204,7 +200,9 @@ def ask_streamed(
     try:
         with send() as events:
             opened = True
-            tell_limits(provider, request.stream_options, events)
+            on_limits = request.stream_options.on_limits
+            if on_limits is not None and (limits := limits_in(events.response.headers)) != LEARN:
+                on_limits(provider, limits)
             return read_stream(events, builder, progress, request.max_tokens)
     except ModelRefused as error:
         found: ActaError = error
@@ -350,15 +348,6 @@ def limits_in(headers: Mapping[str, str]) -> ProviderLimits:
         if found != LEARN:
             return found
     return LEARN
-
-
-def tell_limits(provider: str, options: StreamOptions, stream: Any) -> None:
-    """`stream`: an SDK's, whose answer has begun."""
-    if options.on_limits is None:
-        return
-    found = limits_in(stream.response.headers)
-    if found != LEARN:
-        options.on_limits(provider, found)
 
 
 def _number(text: str | None) -> int | None:

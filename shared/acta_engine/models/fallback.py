@@ -11,7 +11,6 @@ committed. The first refusal has been paid for, and is charged as an attempt. It
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from acta_engine.errors import (
     AwsDenied,
@@ -40,20 +39,15 @@ AS_RATED = AnswerTime()
 TemporaryFailure = ProviderOverloaded | ProviderTimeout | ProviderUnavailable | AwsDenied
 
 
-class AskedModel(NamedTuple):
-    """A model and the name to ask it by."""
-
-    model: Model
-    name: str
-
-
 def with_fallbacks(
     first: tuple[Model, str], others: Sequence[tuple[Model, str]], answer_time: AnswerTime = AS_RATED
 ) -> tuple[Model, str]:
-    """The model that asks them in this order, and the first one's name. A model that comes twice is asked once."""
-    chain: dict[tuple[str, str], AskedModel] = {}
+    """The model that asks them in this order, and the first one's name. A model that comes twice is asked once. All are
+    given with the name to ask them by.
+    """
+    chain: dict[tuple[str, str], tuple[Model, str]] = {}
     for model, name in (first, *others):
-        chain.setdefault((model.provider, name), AskedModel(model, name))
+        chain.setdefault((model.provider, name), (model, name))
     return (ModelChain(tuple(chain.values()), answer_time=answer_time), first[1]) if len(chain) > 1 else first
 
 
@@ -64,18 +58,18 @@ class ModelChain:
 
     def __init__(
         self,
-        models: Sequence[AskedModel],
+        models: Sequence[tuple[Model, str]],
         now: Callable[[], float] = time.monotonic,
         answer_time: AnswerTime = AS_RATED,
     ) -> None:
-        """`models`: at least two; the first is the agent's own. `now`: in seconds."""
+        """`models`: at least two, each with the name to ask it by; the first is the agent's own. `now`: in seconds."""
         self._models = tuple(models)
         self._answer_time = answer_time
         self._now = now
 
     @property
     def provider(self) -> str:
-        return self._models[0].model.provider
+        return self._models[0][0].provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Raises the first model's SessionError; whatever a model raises once its answer has begun; else, where all
@@ -87,10 +81,11 @@ class ModelChain:
         refusal: ModelReply | None = None
         for position, (model, name) in enumerate(self._models):
             is_late = deadline - self._now() < MIN_SECONDS
-            if position and (is_late or not _may_ask(request, model.provider, name)):
+            watch = request.fallbacks
+            if position and (is_late or (watch is not None and not watch.may_ask(model.provider, name))):
                 break
             left = max(MIN_SECONDS, deadline - self._now()) if position else timeout
-            others = [one.name for one in self._models[position + 1 :]]
+            others = [other for _, other in self._models[position + 1 :]]
             options = request.stream_options
             text = _TextObserver(options.on_text)
             begins_within = (
@@ -125,10 +120,6 @@ class ModelChain:
         if refusal is not None:
             return refusal
         raise _combined(errors)
-
-
-def _may_ask(request: ModelRequest, provider: str, name: str) -> bool:
-    return request.fallbacks is None or request.fallbacks.may_ask(provider, name)
 
 
 def _tell_ended(request: ModelRequest, error: TemporaryFailure | SessionError) -> None:

@@ -1,44 +1,31 @@
 """What admins see of the models: which are configured, who uses them, and whether providers accept their keys."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import AwsDenied, ProviderTimeout
 from acta_engine.models.calls import is_sendable, run_within
 from acta_engine.models.choose import SecretReader, address_of, choose, choose_for, key_of
-from acta_engine.models.providers import OFFLINE, PROVIDERS, Provider, context_window
+from acta_engine.models.providers import (
+    OFFLINE,
+    PRICED_AT,
+    PROVIDERS,
+    Provider,
+    Rates,
+    context_window,
+    price_of,
+)
 from acta_engine.settings import Settings
 
-KeyState = Literal["present", "missing", "unreadable", "not_needed"]
-"""What is known of a key without asking its provider."""
-
-KeyStatus = Literal["works", "refused", "missing", "unreachable", "unchecked"]
-"""What a provider says of its key.
-
-works        it accepts the key
-refused      it answered 401, or no header can carry the key
-missing      there is no key, or its secret cannot be read
-unreachable  it did not answer, or answered 5xx
-unchecked    it cannot be asked: it has no key of its own (`bedrock`, `offline`), it has no list of models, or the key
-             may do everything but read that list (403)
-"""
-
-
-class ListedUse(NamedTuple):
-    """`agent_id` None: the deployment's default. `purpose`: `default`, one of an agent's purposes, or `fallback`."""
-
-    agent_id: str | None
-    purpose: str
-
-
-class ListedModel(NamedTuple):
-    """`context_window`: tokens."""
-
-    provider: str
-    model: str
-    context_window: int
-    used_by: tuple[ListedUse, ...]
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta_engine.models.answers import (
+        ConfiguredModelsView,
+        KeyState,
+        KeyStatus,
+        ModelPriceView,
+        ModelUseView,
+    )
 
 
 class ModelListing:
@@ -49,59 +36,74 @@ class ModelListing:
         self._environ = environ
         self._secrets = secrets
 
-    def default(self) -> tuple[str, str]:
-        """Provider and name of the deployment's model."""
-        model, name = choose(self._settings, self._environ, self._secrets)
-        return model.provider, name
-
-    def models(self, agents: Iterable[AgentDefinition]) -> list[ListedModel]:
-        """Each model once, the deployment's first. `offline` is left out where the environment does not have it."""
-        found: dict[tuple[str, str], list[ListedUse]] = {self.default(): [ListedUse(None, "default")]}
+    def listed(self, agents: Iterable[AgentDefinition]) -> "ConfiguredModelsView":
+        """Each model once, the deployment's first."""
+        default, name = choose(self._settings, self._environ, self._secrets)
+        used_by: dict[tuple[str, str], list[ModelUseView]] = {
+            (default.provider, name): [{"agent_id": None, "purpose": "default"}]
+        }
         for agent in agents:
             for purpose in get_args(Purpose):
                 chosen = self._chosen(agent, agent.provider, agent.model_for(purpose))
-                found.setdefault(chosen, []).append(ListedUse(agent.agent_id, purpose))
+                used_by.setdefault(chosen, []).append({"agent_id": agent.agent_id, "purpose": purpose})
             for fallback in agent.fallbacks:
                 chosen = self._chosen(agent, fallback.provider or agent.provider, fallback.model)
-                found.setdefault(chosen, []).append(ListedUse(agent.agent_id, "fallback"))
-        return [
-            ListedModel(
-                provider, model, self._settings.context_window_tokens or context_window(model), tuple(uses)
-            )
-            for (provider, model), uses in found.items()
-            if self._is_available(provider)
-        ]
+                used_by.setdefault(chosen, []).append({"agent_id": agent.agent_id, "purpose": "fallback"})
+        available = self.available()
+        return {
+            "default": {"provider": default.provider, "model": name},
+            "providers": [{"provider": row.name, "key": self._key_state(row)} for row in available],
+            "models": [
+                {
+                    "provider": provider,
+                    "model": model,
+                    "used_by": uses,
+                    "context_window_tokens": self._settings.context_window_tokens or context_window(model),
+                    "usd_per_million_tokens": _prices(provider, model),
+                }
+                for (provider, model), uses in used_by.items()
+                if PROVIDERS[provider] in available
+            ],
+            "priced_at": PRICED_AT,
+        }
 
-    def key_states(self) -> dict[str, KeyState]:
-        """What is known of each provider's key."""
-        return {row.name: self._key_state(row) for row in PROVIDERS.values() if self._is_available(row.name)}
+    def available(self) -> list[Provider]:
+        """All but `offline` where the environment does not have it."""
+        return [row for row in PROVIDERS.values() if row.name != OFFLINE or self._settings.offline]
 
-    def check(self, provider: str) -> KeyStatus:
+    def check(self, provider: Provider) -> "KeyStatus":
         """Asks the provider. Reads its secret again, because the key may just have been rotated."""
-        row = PROVIDERS[provider]
         try:
-            key = key_of(row, self._settings, self._environ, self._secrets, refresh=True)
+            key = key_of(provider, self._settings, self._environ, self._secrets, refresh=True)
         except AwsDenied:
             return "missing"
-        return check_key(row, key, address_of(row, self._environ))
+        return check_key(provider, key, address_of(provider, self._environ))
 
     def _chosen(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[str, str]:
         made, name = choose_for(self._settings, self._environ, self._secrets, provider, model, agent.protocol)
         return made.provider, name
 
-    def _is_available(self, provider: str) -> bool:
-        return provider != OFFLINE or self._settings.offline
-
-    def _key_state(self, provider: Provider) -> KeyState:
+    def _key_state(self, provider: Provider) -> "KeyState":
         if not provider.key_variable:
             return "not_needed"
         try:
             key = key_of(provider, self._settings, self._environ, self._secrets)
         except AwsDenied:
-            return "unreadable"
-        if key is None:
-            return "unreadable"
-        return "present" if key else "missing"
+            key = None
+        return "unreadable" if key is None else "present" if key else "missing"
+
+
+def _prices(provider: str, model: str) -> "ModelPriceView | None":
+    """None: the price is not known."""
+    price = price_of(provider, model)
+    if price is None:
+        return None
+    above = price.long and {"prompt_tokens": price.long_above, **_dollars(price.long)}
+    return cast("ModelPriceView", {**_dollars(price.rates), "above": above})
+
+
+def _dollars(rates: Rates) -> dict[str, float]:
+    return {name: thousandths / 1_000 for name, thousandths in rates._asdict().items()}
 
 
 CHECK_SECONDS = 6.0
@@ -110,7 +112,7 @@ CHECK_SECONDS = 6.0
 
 def check_key(
     provider: Provider, key: str | None, base_url: str | None, timeout: float = CHECK_SECONDS
-) -> KeyStatus:
+) -> "KeyStatus":
     """Asks the provider for the list of its models, which costs nothing. `key` None: its secret cannot be read.
     `base_url` None: the provider's own. `timeout`: seconds.
     """
@@ -133,7 +135,7 @@ ListModels = Callable[[str, str | None, float], Any]
 """Takes a key, a base URL (None: the provider's own) and seconds. Raises the SDK's errors."""
 
 
-def _status(list_models: ListModels, key: str, base_url: str | None, timeout: float) -> KeyStatus:
+def _status(list_models: ListModels, key: str, base_url: str | None, timeout: float) -> "KeyStatus":
     try:
         list_models(key, base_url, timeout)
     except Exception as error:
@@ -141,7 +143,7 @@ def _status(list_models: ListModels, key: str, base_url: str | None, timeout: fl
     return "works"
 
 
-def _status_from_http(status: int | None) -> KeyStatus:
+def _status_from_http(status: int | None) -> "KeyStatus":
     """`status` None: there was no answer. Only an accepted key reaches a rate limit or an empty balance."""
     if status == 401:
         return "refused"
