@@ -4,9 +4,9 @@ webhook.
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
@@ -15,9 +15,10 @@ from acta.cli.files import content_of
 from acta.cli.terminal.prompt import secret_value
 from acta.cli.terminal.text import Columns, echo, exact_json, minute, note, show, show_list, visible
 from acta.client.errors import ConflictError, NotFoundError
-from acta_engine.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
 READ_BY_ADMINS = ("prompts", "mcp_servers")
 TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
@@ -93,7 +94,7 @@ def put(arguments: Namespace) -> int:
             f"{source}: {folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
             f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
         )
-    definition = {name: value for name, value in json_object(source).items() if name not in TOLD}
+    definition = {name: value for name, value in json_in(source, parse_object).items() if name not in TOLD}
     calls = calls_of(arguments)
     identity = definition.pop(IDS[kind], None)
     if not isinstance(identity, str):
@@ -102,7 +103,7 @@ def put(arguments: Namespace) -> int:
         if isinstance(definition.get("tools"), list):
             del definition["tools"]
         written = calls.write(identity, definition)
-    elif exists(calls, identity):
+    elif exists(lambda: calls.get(identity)):
         written = calls.replace(identity, definition)
     else:
         definition.pop("version", None)
@@ -110,9 +111,9 @@ def put(arguments: Namespace) -> int:
     return show(written, [f"{identity}  version {written['version']}"], as_json=arguments.json)
 
 
-def exists(calls: Any, identity: str) -> bool:
+def exists(read: Callable[[], object]) -> bool:
     try:
-        calls.get(identity)
+        read()
     except NotFoundError:
         return False
     return True
@@ -187,24 +188,16 @@ def tell_written(prompt: Row, *, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def json_object(source: str) -> dict[str, Any]:
-    """Reads the object from a file, or from standard input if `source` is `-`. Raises CliError."""
-    value = json_value(source)
-    if not isinstance(value, dict):
-        raise CliError(f"{source}: it is no JSON object")
-    return value
-
-
-def json_value(source: str) -> Any:
-    """The same for any value. Each number is the one that was written. Raises CliError."""
+def json_in(source: str, parse: Callable[[str], T]) -> T:
+    """What `parse` makes of the text of `source`. Raises CliError."""
     try:
-        return read_exactly(text_of(source))
-    except (ValueError, RecursionError) as error:
-        raise CliError(f"{source}: it is no JSON: {error}") from None
+        return parse(text_of(source))
+    except InvalidJson as error:
+        raise CliError(f"{source}: it is {error}") from None
 
 
 def text_of(source: str) -> str:
-    """Raises CliError."""
+    """The text of a file, or of standard input if `source` is `-`. Raises CliError."""
     try:
         return sys.stdin.read() if source == "-" else content_of(Path(source)).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -229,12 +222,8 @@ def show_webhook(arguments: Namespace) -> int:
 def put_webhook(arguments: Namespace) -> int:
     """Asks for a secret if there is none yet."""
     client = connect(arguments, role="admin")
-    is_new = False
-    try:
-        client.notifications.read()
-    except NotFoundError:
-        is_new = True
-    secret = secret_value(ASKED_FOR) if arguments.secret or is_new else None
+    is_needed = arguments.secret or not exists(client.notifications.read)
+    secret = secret_value(ASKED_FOR) if is_needed else None
     return _tell_webhook(client.notifications.write(arguments.url, secret), as_json=arguments.json)
 
 

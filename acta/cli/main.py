@@ -62,11 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # imported only now: `acta token` must not wait for what `acta demo` needs
         return int(getattr(import_module(module), function)(arguments))
-    except CliError as error:
-        note(line_of(error, str(error), arguments))
-        return exit_codes.WRONG_USE
-    except ClientError as error:
-        note(line_of(error, visible(str(error), keep_newlines=False), arguments))
+    except (CliError, ClientError) as error:
+        note(line_of(error, as_json=getattr(arguments, "json", False)))
         return exit_codes.WRONG_USE
     except BrokenPipeError:  # `acta sessions | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -76,10 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exit_codes.INTERRUPTED
 
 
-def line_of(error: CliError | ClientError, shown: str, arguments: Namespace) -> str:
-    """`shown`: the error's message, escaped for a terminal."""
-    if not getattr(arguments, "json", False):
-        return f"acta: {shown}"
+def line_of(error: CliError | ClientError, *, as_json: bool) -> str:
+    if not as_json:  # the message of a CliError is escaped already
+        return f"acta: {error if isinstance(error, CliError) else visible(str(error), keep_newlines=False)}"
     if isinstance(error, ApiError):
         return exit_codes.as_json(error.code or f"HTTP_{error.status}", str(error), error.details)
     return exit_codes.as_json(error.code, str(error), {})

@@ -11,12 +11,12 @@ from typing import Any
 from acta.cli import exit_codes
 from acta.cli.apply.schema import nearest
 from acta.cli.connection import connect
-from acta.cli.definitions import json_object, text_of
+from acta.cli.definitions import json_in, text_of
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed, secret_value
-from acta.cli.terminal.text import Columns, echo, note, one_line, second, show, show_list, visible
+from acta.cli.terminal.text import Columns, cli_error, note, one_line, second, show, show_list, visible
 from acta.client.errors import ConflictError, NotFoundError
-from acta_engine.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 OUTCOMES = {
     "failed": "the call failed",
@@ -40,13 +40,9 @@ def call(arguments: Namespace) -> int:
         raise CliError(
             "in a session a person approves each call of this tool; --yes runs it now, with what it does"
         ) from None
-    if arguments.json:
-        echo(json.dumps(trial))
-    else:
-        if trial["result"] is not None:
-            echo(visible(trial["result"]))
-        for line in about(trial):
-            note(f"acta: {visible(line, keep_newlines=False)}")
+    show(trial, [] if trial["result"] is None else [visible(trial["result"])], as_json=arguments.json)
+    for line in () if arguments.json else about(trial):
+        note(f"acta: {visible(line, keep_newlines=False)}")
     return exit_codes.OK if trial["outcome"] == "succeeded" else exit_codes.FAILED
 
 
@@ -55,17 +51,12 @@ def input_of(arguments: Namespace) -> dict[str, Any]:
     if arguments.file is not None:
         if arguments.input is not None:
             raise CliError("give the input as an argument or in --file, not both")
-        return json_object(arguments.file)
+        return json_in(arguments.file, parse_object)
     if arguments.input is None:
         return {}
     text = text_of("-") if arguments.input == "-" else arguments.input
-    try:
-        value = read_exactly(text)
-    except (ValueError, RecursionError) as error:
-        raise CliError(f'the input is no JSON: {error}. Such as: \'{{"order_id": "7"}}\'') from None
-    if not isinstance(value, dict):
-        raise CliError('the input is no JSON object. Such as: \'{"order_id": "7"}\'')
-    return value
+    with cli_error(InvalidJson, words='the input is {}. Such as: \'{{"order_id": "7"}}\''):
+        return parse_object(text)
 
 
 def about(trial: Mapping[str, Any]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """What a call does, without doing it: a flow is a generator of requests and pauses that is sent their answers.
 
-    Request  →  Answer, or NoAnswer where the connection failed
-    Pause    →  nothing
-    Item     →  nothing; the next value of a stream, for the one who iterates over it
+    HttpRequest  →  HttpResponse, or NoResponse if the connection failed
+    Pause        →  nothing
+    Item         →  nothing; the next value of a stream, for whoever iterates over it
 
 The callers (`acta/client/callers.py`) carry flows out, one waiting and one with `await`. So each call is written once
 (ADR 72). Retries are a flow, too: `answered`.

@@ -20,7 +20,7 @@ from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed
-from acta.cli.terminal.text import echo, note, one_line, visible
+from acta.cli.terminal.text import counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
 from acta.yaml_text import write
 from acta_engine.untrusted.own_files import NameRefused, inside, write_own
@@ -72,7 +72,7 @@ def _make(deployed: TenantDefinitions, made: ApplyPlan, *, as_json: bool) -> int
                 code = error.code if isinstance(error, ApiError) else "FAILED"
                 note(exit_codes.as_json(code, f"{step.key}: {error}", getattr(error, "details", {})))
             else:
-                echo(f"Not all was applied: {_count(len(done))} written, {len(left)} not.")
+                echo(f"Not all was applied: {counted(len(done), 'change')} written, {len(left)} not.")
                 for each in left:
                     echo(f"  not written: {each.key}")
                 note(f"acta: {step.key}: {_why(error).rstrip('.')}. {AGAIN}")
@@ -80,17 +80,13 @@ def _make(deployed: TenantDefinitions, made: ApplyPlan, *, as_json: bool) -> int
         done.append(step)
         for warning in warnings:
             note(f"acta: {step.key}: {visible(str(warning), keep_newlines=False)}")
-    echo(json.dumps(_outcome(made, done)) if as_json else f"Applied: {_count(len(done))} written.")
+    echo(json.dumps(_outcome(made, done)) if as_json else f"Applied: {counted(len(done), 'change')} written.")
     return exit_codes.OK
 
 
 def _outcome(made: ApplyPlan, done: list[ApplyStep]) -> dict[str, Any]:
     left = made.steps[len(done) :]
     return {**as_json(made), "written": len(done), "not_written": [str(step.key) for step in left]}
-
-
-def _count(number: int) -> str:
-    return "1 change" if number == 1 else f"{number} changes"
 
 
 def _why(error: ClientError) -> str:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.costs import check_tools, write_policies
-from acta.cli.operations.posture import asks_at_terminal, decide, show_posture
+from acta.cli.operations.posture import decide, show_posture
 from acta.cli.operations.target import (
     OperatorTarget,
     aws_errors,
@@ -204,7 +204,7 @@ def deploy(arguments: Namespace) -> int:
         raise CliError(NOBODY_TO_ASK)
     chosen = target(arguments.env)
     warn_unpinned(chosen)
-    chosen, decided = decide(chosen, arguments.decide, None if arguments.yes else asks_at_terminal())
+    chosen, decided = decide(chosen, arguments.decide, None if arguments.yes else input)
     show_posture(chosen)
     with cli_error(NotBootstrapped):
         check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region)

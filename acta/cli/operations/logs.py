@@ -13,7 +13,7 @@ from acta.cli.connection import FULL, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import OperatorTarget, local_account, not_deployed, target
-from acta.cli.terminal.text import cli_error, dollars, echo, note, one_line, visible
+from acta.cli.terminal.text import cli_error, counted, dollars, echo, note, one_line, visible
 from acta_engine.clock import EFFECT, is_id, made_at
 from acta_infra.deployed.session_logs import (
     LogLine,
@@ -211,7 +211,7 @@ def _work(fields: Fields) -> str:
 
 
 def _made(fields: Fields) -> str:
-    made = f"made {_count(fields.get('turns', 0), 'turn')} and {_count(fields.get('calls', 0), 'tool call')} itself"
+    made = f"made {counted(fields.get('turns', 0), 'turn')} and {counted(fields.get('calls', 0), 'tool call')} itself"
     return f"{made}, then met {fields['ended_by']}" if fields.get("ended_by") else made
 
 
@@ -237,11 +237,11 @@ def _failed(fields: Fields) -> str:
 
 def _finished(fields: Fields) -> str:
     if fields.get("state") == "unread":
-        return f"{_count(fields.get('runs', 1), 'run')} ended before it was deleted"
+        return f"{counted(fields.get('runs', 1), 'run')} ended before it was deleted"
     why = fields.get("code") or fields.get("reason")
     parts = [
         f"run {fields.get('state')}" + (f" ({why})" if why else ""),
-        _count(fields.get("turns", 0), "turn"),
+        counted(fields.get("turns", 0), "turn"),
         f"{fields.get('tokens', 0):,} tokens",
     ]
     if fields.get("cost_usd") is not None:
@@ -249,12 +249,8 @@ def _finished(fields: Fields) -> str:
     if fields.get("seconds") is not None:
         parts.append(f"{fields['seconds']} s")
     if fields.get("waits"):
-        parts.append(f"{_count(fields['waits'], 'question')}, open for {fields.get('waited_seconds', 0)} s")
+        parts.append(f"{counted(fields['waits'], 'question')}, open for {fields.get('waited_seconds', 0)} s")
     return ", ".join(parts)
-
-
-def _count(number: Any, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 RAISED = "tool raised"

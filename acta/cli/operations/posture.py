@@ -3,14 +3,14 @@ what is not as a strict environment has it. Afterwards `acta posture` looks whet
 """
 
 import json
-import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import OperatorTarget, account_of, aws_errors, environment_of
+from acta.cli.terminal.prompt import Asks
 from acta.cli.terminal.text import cli_error, echo, note, show_table
 from acta_infra.deployed.posture import DeployedPosture, SeenPoint
 from acta_infra.deployed.stacks import CloudFormation, StacksUnknown, stack_outputs
@@ -29,8 +29,6 @@ from acta_infra.posture import (
     value_of,
     with_decisions,
 )
-
-Asks = Callable[[str], str]
 
 
 def decide(
@@ -82,10 +80,6 @@ def _not_undecided(option: str, environment: str) -> str:
     if option in names:
         return f"{option} is decided in the entry of {environment}: change it there"
     return f"--decide takes OPTION=VALUE, where OPTION is {' or '.join(names)}, not {option!r}"
-
-
-def asks_at_terminal() -> Asks | None:
-    return input if sys.stdin.isatty() else None
 
 
 def show_posture(chosen: OperatorTarget) -> None:

@@ -20,7 +20,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.local_stack import LOCAL_TENANT
 from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import CLEAR_LINE, asks_at_terminal
-from acta.cli.terminal.text import cli_error, echo, one_line
+from acta.cli.terminal.text import cli_error, counted, echo, one_line
 from acta_infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
@@ -117,9 +117,8 @@ def recorded_repair(trail: OperatorTrail, request: Mapping[str, Any]) -> Abstrac
 
 def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
     """What was done, and to how many sessions. `tally`: the deployment's answer."""
-    looked = f"looked at {tally['looked']} session{'' if tally['looked'] == 1 else 's'}"
     done = [words.format(tally[count]) for count, words in COUNTS.items() if tally[count]]
-    yield f"{looked}: {', '.join(done) or 'nothing to repair'}"
+    yield f"looked at {counted(tally['looked'], 'session')}: {', '.join(done) or 'nothing to repair'}"
     if tally["unreadable"]:
         log = function_name(environment, "recover")
         yield f"{tally['unreadable']} could not be looked at: the log of {log} says which and why"
@@ -174,7 +173,8 @@ def repair_failed(
     faults, progress = Counter[str](), ProgressLine(sys.stderr)
     wanted = {"failed_since": since.isoformat(), "tenant": tenant}
     sessions = listed(recovery, wanted, faults, progress, world.pause)
-    echo(f"{counted(sessions)} failed since {utc(since)} UTC for a reason that lies outside of the session")
+    listed_now = counted(len(sessions), "session")
+    echo(f"{listed_now} failed since {utc(since)} UTC for a reason that lies outside of the session")
     code = exit_codes.OK
     if sessions and (yes or confirmed(sessions, world)):
         repair_all(recovery, sessions, faults, progress, world.pause)
@@ -187,7 +187,7 @@ def repair_failed(
 
 
 def confirmed(sessions: Sequence[Session], world: World) -> bool:
-    if world.asks is not None and world.asks(f"Repair {counted(sessions)}? [y/N] "):
+    if world.asks is not None and world.asks(f"Repair {counted(len(sessions), 'session')}? [y/N] "):
         return True
     echo("nothing was repaired" if world.asks is not None else "nothing was repaired: --yes repairs them")
     return False
@@ -215,7 +215,7 @@ def listed(
             return found
         patience.after(progressed=answer["cursor"] != cursor)
         cursor = answer["cursor"]
-        progress.show(f"looking for more: {counted(found)} so far")
+        progress.show(f"looking for more: {counted(len(found), 'session')} so far")
 
 
 def repair_all(
@@ -237,7 +237,7 @@ def repair_all(
         patience.after(progressed=bool(answer))
         progress.show(f"{done} of {len(sessions)} done")
     progress.clear()
-    echo(f"repaired {sum(outcomes[name] for name in REPAIRED)} of {counted(sessions)}")
+    echo(f"repaired {sum(outcomes[name] for name in REPAIRED)} of {counted(len(sessions), 'session')}")
     for name, words in REST.items():
         if outcomes[name]:
             echo(words.format(outcomes[name]))
@@ -288,10 +288,6 @@ class ProgressLine:
 def session_line(session: Session) -> str:
     at, code = utc(datetime.fromisoformat(session["failed_at"])), one_line(session["code"], 40)
     return f"{one_line(session['session_id'], 60)}  {at}  {code:<24}  {one_line(session['tenant'], 60)}"
-
-
-def counted(sessions: Sequence[Session]) -> str:
-    return "1 session" if len(sessions) == 1 else f"{len(sessions):,} sessions"
 
 
 def utc(at: datetime) -> str:

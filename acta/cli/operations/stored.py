@@ -12,8 +12,7 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, aws_errors, environment_of
 from acta.cli.terminal.prompt import confirm
-from acta.cli.terminal.session_lines import counted
-from acta.cli.terminal.text import cli_error, echo, note, one_line, show
+from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, show
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused
 from acta_infra.api.issuers import OwnPool

@@ -70,18 +70,11 @@ def model_lines(found: Row, checked: Mapping[str, str]) -> Iterator[str]:
     yield f"window: tokens; prices: US dollars per million tokens, as of {_shown(found['priced_at'])}"
 
 
-def _model_row(one: Row) -> tuple[str, str, str, str, str, str]:
+def _model_row(one: Row) -> tuple[str, ...]:
     prices = one["usd_per_million_tokens"]
     dollars = [f"{prices[name]:.2f}" if prices else "?" for name in ("input", "cached_input", "output")]
     name = f"{_shown(one['provider'])} {_shown(one['model'])}"
-    return (
-        name,
-        f"{one['context_window_tokens']:,}",
-        dollars[0],
-        dollars[1],
-        dollars[2],
-        _users(one["used_by"]),
-    )
+    return (name, f"{one['context_window_tokens']:,}", *dollars, _users(one["used_by"]))
 
 
 def _users(uses: list[Row]) -> str:

@@ -18,7 +18,7 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import Feed, Update
-from acta_engine.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line that was typed. Raises EOFError."""
@@ -220,13 +220,9 @@ def read_object(prompt: str, read: Read, echo: Echo) -> dict[str, Any]:
     """Asks until a JSON object is typed. A number that cannot be taken exactly as it was typed is refused."""
     while True:
         try:
-            value = read_exactly(read(prompt))
-            if isinstance(value, dict):
-                return value
-            problem = "it is another JSON value"
-        except (ValueError, RecursionError) as error:
-            problem = str(error)
-        echo(f'That is not a JSON object, such as {{"path": "notes.md"}}: {visible(problem)}.')
+            return parse_object(read(prompt))
+        except InvalidJson as error:
+            echo(f'That is {visible(str(error))}. Type an object, such as {{"path": "notes.md"}}.')
 
 
 def read_number(

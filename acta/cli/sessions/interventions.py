@@ -16,12 +16,12 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import Screen, echo, exact_json, hidden_in, note, one_line, quoted, show, visible
+from acta.cli.terminal.text import Screen, cli_error, echo, exact_json, note, one_line, quoted, show, visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import has_ended, is_intervention_id, open_interventions
 from acta.client.sign_in.oidc import claims_of
-from acta_engine.untrusted.exact_json import read_exactly
+from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 NOT_FOUND = 404
 PAGE_SIZE = 100
@@ -106,14 +106,8 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
         raise CliError("raise needs --token-budget N or --cost-budget USD")
     if getattr(arguments, "input", None) is None:
         return given
-    expected = '--input takes a JSON object, such as {"result": "it was sent"}'
-    try:
-        value = read_exactly(arguments.input)
-    except (ValueError, RecursionError) as error:
-        raise CliError(f"{expected}: {error}") from None
-    if not isinstance(value, dict):
-        raise CliError(expected)
-    return value
+    with cli_error(InvalidJson, words='--input is {}. Such as: \'{{"result": "it was sent"}}\''):
+        return parse_object(arguments.input)
 
 
 def session_of(client: Client, intervention_id: str) -> str:
@@ -202,9 +196,10 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     for call in decided_on:
         yield f"tool: {one_line(call.get('name'), MAX_LABEL)}"
         given = call.get("input")
-        has_escapes = hidden_in(json.dumps(given, ensure_ascii=False)) is not None
+        shown = exact_json(given)
+        has_escapes = shown != json.dumps(given, indent=2, ensure_ascii=False)
         label = "input, with escapes for characters that cannot be seen:" if has_escapes else "input:"
-        yield "\n".join([label, *quoted(exact_json(given), screen)])
+        yield "\n".join([label, *quoted(shown, screen)])
     if intervention.get("role"):
         yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
     if intervention.get("approver_must_differ"):

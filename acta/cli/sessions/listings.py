@@ -10,22 +10,22 @@ from itertools import chain, islice
 from typing import Any
 
 from acta.cli.connection import connect, session_named
-from acta.cli.definitions import json_value
+from acta.cli.definitions import json_in
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import (
     DESCRIPTION_LIMIT,
     MARKS,
-    counted,
     line_words,
     marks_for,
     outcome_words,
     plan_lines,
     state_words,
 )
-from acta.cli.terminal.text import dollars, note, one_line, second, show, time_of_day
+from acta.cli.terminal.text import counted, dollars, note, one_line, second, show, time_of_day
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import has_ended
+from acta_engine.untrusted.exact_json import parse_value
 
 LABEL_WIDTH = 20
 MAX_AGENT = 20
@@ -154,16 +154,12 @@ def limit_lines(session: Mapping[str, Any]) -> Iterator[str]:
     limits, run, budget = session["limits"], session.get("run") or {}, session.get("budget") or {}
     steps = f", {run['iteration']:,} used" if run.get("iteration") is not None else ""
     yield f"steps         {limits['max_steps']:,} of a run{steps}"
-    yield f"tokens        {limits['token_budget']:,}{_used(budget, 'tokens')}"
+    tokens = f", {budget['tokens_used']:,} used" if budget.get("tokens_used") is not None else ""
+    yield f"tokens        {limits['token_budget']:,}{tokens}"
     cost = limits["cost_budget_usd"]
     yield "cost          no limit" if cost is None else f"cost          {cost:g} USD"
     every = limits["review_every"]
     yield f"review        before every {every:,} turns" if every else "review        nobody reviews the work"
-
-
-def _used(budget: Mapping[str, Any], name: str) -> str:
-    used = budget.get(f"{name}_used")
-    return "" if used is None else f", {used:,} used"
 
 
 LABEL, AMOUNT = 24, 12
@@ -188,7 +184,11 @@ def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
 def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     models, aws = told["models"], told["aws"]
     for model in models["items"]:
-        yield _line(one_line(model["model"], LABEL - 1), model["usd"], _tokens(model))
+        tokens = (
+            f"{model['fresh_input_tokens']:,} tokens in, {model['cached_input_tokens']:,} from the cache, "
+            f"{model['output_tokens']:,} out, {counted(model['calls'], 'call')}"
+        )
+        yield _line(one_line(model["model"], LABEL - 1), model["usd"], tokens)
     if models.get("vanished_tokens"):
         yield _line("calls without an answer", None, f"{models['vanished_tokens']:,} tokens reserved")
     engine, functions, table, objects = aws["step_functions"], aws["lambda"], aws["dynamodb"], aws["s3"]
@@ -199,25 +199,14 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield _line("DynamoDB, about", table["usd"], units)
     requests = f"{counted(objects['get_requests'], 'get')}, {counted(objects['put_requests'], 'put')}"
     yield _line("S3, about", objects["usd"], requests)
-    yield _line("together, about", told["total_usd"], _prices(told))
+    of_models, of_aws = told["prices"]["models"], told["prices"]["aws"]
+    listed = f"{one_line(of_aws['region'], 30)} of {of_aws['as_of']}" if of_aws["as_of"] else "unknown"
+    yield _line("together, about", told["total_usd"], f"prices: models of {of_models['as_of']}, AWS {listed}")
     yield f"AWS's part is an estimate: what the session did, times what was measured on {aws['estimated_from']}"
 
 
 def _line(label: str, usd: float | None, what: str) -> str:
     return f"{label:<{LABEL}}{dollars(usd):>{AMOUNT}}  {what}"
-
-
-def _tokens(model: Mapping[str, Any]) -> str:
-    return (
-        f"{model['fresh_input_tokens']:,} tokens in, {model['cached_input_tokens']:,} from the cache, "
-        f"{model['output_tokens']:,} out, {counted(model['calls'], 'call')}"
-    )
-
-
-def _prices(told: Mapping[str, Any]) -> str:
-    models, aws = told["prices"]["models"], told["prices"]["aws"]
-    listed = f"{one_line(aws['region'], 30)} of {aws['as_of']}" if aws["as_of"] else "unknown"
-    return f"prices: models of {models['as_of']}, AWS {listed}"
 
 
 def plan(arguments: Namespace) -> int:
@@ -256,7 +245,7 @@ def operations_of(arguments: Namespace, shown: Row) -> list[Row]:
 
 def operations_in(source: str) -> list[Row]:
     """The operations in a file, in the form of the body of `PATCH /v1/sessions/{id}/plan`. Raises CliError."""
-    value = json_value(source)
+    value = json_in(source, parse_value)
     operations = value.get("operations") if isinstance(value, dict) else value
     if not isinstance(operations, list) or not operations:
         raise CliError(

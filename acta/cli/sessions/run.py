@@ -34,7 +34,7 @@ from acta.cli.terminal.session_lines import (
     usage_line,
     view_for,
 )
-from acta.cli.terminal.text import Screen, echo, note, show, visible
+from acta.cli.terminal.text import Screen, counted, echo, note, show, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import Feed, Update
@@ -44,8 +44,7 @@ from acta_engine.untrusted.exact_json import read_exactly
 def run(arguments: Namespace) -> int:
     client = connect(arguments, role="admin" if arguments.prompts else "member")
     if arguments.files:
-        count = len(put_directory(client, arguments.files))
-        note(f"put {count} file{'' if count == 1 else 's'} into the storage")
+        note(f"put {counted(len(put_directory(client, arguments.files)), 'file')} into the storage")
     fields = {"content": arguments.goal, "review_every": arguments.review_every, **started(arguments)}
     return follow_new(client, client.start(**fields), arguments)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from acta.cli.terminal.text import dollars, encodable, one_line, time_of_day
+from acta.cli.terminal.text import counted, dollars, encodable, one_line, time_of_day
 from acta.client.following import Update, is_paused
 
 Data = Mapping[str, Any]
@@ -66,10 +66,6 @@ def usage_line(session: Mapping[str, Any]) -> str:
     return f"{calls}, {counted(usage.get('tool_calls'), 'tool call')}"
 
 
-def counted(number: Any, noun: str) -> str:
-    return f"{int(number or 0):,} {noun}{'' if number == 1 else 's'}"
-
-
 def event_line(event: Data) -> str | None:
     """What happened, safe to print; None if the event only repeats what another event says."""
     text = event.get("text")
@@ -111,7 +107,10 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
         yield f"tries again now ({one_line(str(cause.get('code')), 60)})"
     if what is None:
         return
-    yield _wait(what, session.get("retry_at"), cause.get("code"))
+    until = f" until {time_of_day(session['retry_at'])} UTC" if session.get("retry_at") else ""
+    yield f"waits for {what.words}{until}" + (
+        f" ({one_line(cause['code'], 60)})" if cause.get("code") else ""
+    )
     yield from line_words(session)
     if cause.get("message"):
         yield one_line(cause["message"], TEXT_LIMIT)
@@ -173,11 +172,6 @@ def outcome_mark(session: Data, marks: Mapping[str, str]) -> str:
         return marks["not_met"]
     state = str(session.get("state"))
     return marks.get("skipped" if state == "cancelled" else state, marks["pending"])
-
-
-def _wait(what: Awaited, retry_at: object, code: object) -> str:
-    until = f" until {time_of_day(retry_at)} UTC" if retry_at else ""
-    return f"waits for {what.words}{until}" + (f" ({one_line(str(code), 60)})" if code else "")
 
 
 def begun_wait(event: Data) -> Awaited | None:

@@ -16,7 +16,6 @@ from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta_engine.untrusted.visible import hidden_in as hidden_in
 from acta_engine.untrusted.visible import one_line as on_one_line
 from acta_engine.untrusted.visible import visible as visible
 
@@ -98,6 +97,11 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
     stream.flush()
     stream.buffer.write(content)
     stream.buffer.flush()
+
+
+def counted(number: Any, noun: str) -> str:
+    """Written like `1 session` or `1,200 sessions`; None is none."""
+    return f"{int(number or 0):,} {noun}{'' if number == 1 else 's'}"
 
 
 def dollars(usd: float | None) -> str:

@@ -8,9 +8,7 @@ from collections.abc import Callable
 
 import httpx2
 
-from acta.client.sign_in.oidc import Application, TokenSet, issuer_of
-
-EARLY_SECONDS = 60
+from acta.client.sign_in.oidc import EARLY_SECONDS, Application, TokenSet, issuer_of
 
 
 class MachineTokens:

@@ -33,6 +33,8 @@ LEAST_SECONDS = 300
 """How long a token counts as valid if the issuer does not say."""
 MOST_SECONDS = 200_000_000_000
 """More is no time that a calendar has to know: a sentinel, or milliseconds."""
+EARLY_SECONDS = 60
+"""A token is replaced this long before it expires, so that it does not expire on its way."""
 CLOCK_SECONDS = 120
 """By how much this machine's clock and the issuer's may differ."""
 

@@ -11,11 +11,8 @@ import httpx2
 
 from acta.client.deployment import Deployment
 from acta.client.errors import SignInEndedError
-from acta.client.sign_in.oidc import TokenSet, issuer_of
+from acta.client.sign_in.oidc import EARLY_SECONDS, TokenSet, issuer_of
 from acta.client.sign_in.store import SignIn, Store, folder
-
-EARLY_SECONDS = 60
-"""A token is replaced this long before it expires, so that it does not expire on its way."""
 
 
 class StoredTokens:

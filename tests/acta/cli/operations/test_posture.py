@@ -11,8 +11,9 @@ from botocore.exceptions import ClientError
 from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
-from acta.cli.operations.posture import Asks, decide, show_posture
+from acta.cli.operations.posture import decide, show_posture
 from acta.cli.operations.target import OperatorTarget
+from acta.cli.terminal.prompt import Asks
 from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import CallerIdentity
 from acta_infra.environments import DEV, PROD, Environment, select
