@@ -9,6 +9,11 @@ export type FileVersion = Shapes["FileVersion"];
 
 const MOST_ATTEMPTS = 5;
 
+/** The version that is the file now; undefined: it is deleted. */
+export function presentOf(versions: readonly FileVersion[] = []): FileVersion | undefined {
+  return versions.find((each) => each.current && !each.deletion);
+}
+
 async function exists(path: string): Promise<boolean> {
   const found = await get<Page<StoredFile>>("/v1/files", { prefix: path, limit: 1 });
   return found.items[0]?.path === path; // a path is the first of those that begin with it

@@ -8,13 +8,13 @@ import type { Page } from "./shapes";
 export { Refused };
 
 export interface Asked {
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Record<string, string | number | boolean | null | undefined> | undefined;
   /** JSON, or a file as it is. */
   body?: unknown;
   headers?: Record<string, string>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** What makes a repeat of the same act harmless. Made anew where it is absent. */
-  key?: string;
+  key?: string | undefined;
 }
 
 export interface Answer<Data> {
@@ -36,10 +36,7 @@ export async function ask<Data>(method: string, path: string, asked: Asked = {})
 
 /** The data of a GET. Throws Refused. */
 export async function get<Data>(path: string, query?: Asked["query"], signal?: AbortSignal): Promise<Data> {
-  const asked: Asked = {};
-  if (query) asked.query = query;
-  if (signal) asked.signal = signal;
-  return (await ask<Data>("GET", path, asked)).data;
+  return (await ask<Data>("GET", path, { query, signal })).data;
 }
 
 const MOST_EMPTY = 20;
@@ -61,10 +58,7 @@ export async function all<Item>(path: string, query: NonNullable<Asked["query"]>
   const items: Item[] = [];
   let cursor: string | null | undefined;
   do {
-    const page = await get<{ items: Item[]; next_cursor?: string | null }>(path, {
-      ...query,
-      cursor: cursor ?? undefined,
-    });
+    const page: Page<Item> = await get(path, { ...query, cursor });
     items.push(...page.items);
     cursor = page.next_cursor;
   } while (cursor);
@@ -79,7 +73,7 @@ export function at(path: string, ...values: (string | number)[]): string {
 
 export function withQuery(path: string, query: Asked["query"] = {}): string {
   const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) if (value != null) given.set(name, String(value));
   const text = given.toString();
   return text ? `${path}?${text}` : path;
 }
@@ -87,19 +81,17 @@ export function withQuery(path: string, query: Asked["query"] = {}): string {
 async function sent(method: string, path: string, asked: Asked, bearer: string): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${bearer}`, ...asked.headers };
   if (method === "POST" || method === "PATCH") headers["idempotency-key"] = asked.key ?? crypto.randomUUID();
-  let body: BodyInit | undefined;
+  let body: BodyInit | null = null;
   if (asked.body instanceof Blob) body = asked.body;
   else if (asked.body !== undefined) {
     headers["content-type"] = "application/json";
     body = write(asked.body).replaceAll("\ufffd", "\\ufffd"); // by itself it says that bytes were lost on the way
   }
-  const options: RequestInit = { method, headers, cache: "no-store", credentials: "omit" };
-  if (body !== undefined) options.body = body;
-  if (asked.signal) options.signal = asked.signal;
+  const signal = asked.signal ?? null;
   try {
-    return await fetch(withQuery(path, asked.query), options);
+    return await fetch(withQuery(path, asked.query), { method, headers, body, signal, cache: "no-store", credentials: "omit" });
   } catch (error) {
-    if (asked.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     throw new Refused(0, "UNREACHABLE", method === "GET" ? READ_NOTHING : SENT_NOTHING);
   }
 }

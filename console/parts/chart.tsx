@@ -3,7 +3,6 @@
  * same figures are in a table behind each chart.
  */
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { Table } from "./table";
@@ -29,7 +28,6 @@ interface Shown {
   exactly?: (value: number) => string;
   /** Whether the bars follow one another in time. */
   isTime?: boolean;
-  children?: ComponentChildren;
 }
 
 const HIGH = 160;
@@ -37,7 +35,7 @@ const ROW = 40;
 const LEAST = 2;
 
 export function Chart(shown: Shown) {
-  const { title, says, of, series, bars, said, exactly = said, isTime, children } = shown;
+  const { title, says, of, series, bars, said, exactly = said, isTime } = shown;
   const id = useId();
   return (
     <section class="chart" aria-labelledby={id}>
@@ -65,7 +63,6 @@ export function Chart(shown: Shown) {
           </details>
         </>
       )}
-      {children}
     </section>
   );
 }

@@ -21,9 +21,9 @@ interface Shown {
 }
 
 export function EditJson({ place, label, current, act, onSave, onOvertaken, onClose }: Shown) {
-  const draft = useDraft(place, { begun: current, text: written(current.fields) }, ({ begun, text }) => text === written(begun.fields));
+  const draft = useDraft(place, { begun: current, text: write(current.fields, 2) }, ({ begun, text }) => text === write(begun.fields, 2));
   const { begun, text } = draft.value;
-  const before = written(begun.fields);
+  const before = write(begun.fields, 2);
   const isBehind = current.version !== begun.version;
 
   async function save(): Promise<void> {
@@ -53,7 +53,7 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
           <p>
             Version {current.version} was made since you began with version {begun.version}. Your text is still here. This changed:
           </p>
-          <Diff before={before} after={written(current.fields)} label="What changed meanwhile" />
+          <Diff before={before} after={write(current.fields, 2)} label="What changed meanwhile" />
           <p class="acts">
             <button
               type="button"
@@ -74,10 +74,6 @@ export function EditJson({ place, label, current, act, onSave, onOvertaken, onCl
       <Unsent of={draft} hasButton={false} />
     </Form>
   );
-}
-
-function written(fields: Record<string, unknown>): string {
-  return write(fields, 2);
 }
 
 /** Throws Error where it is no JSON object. */

@@ -35,25 +35,22 @@ export const STATES: readonly (readonly [Session["state"], string])[] = [
   ["idle", "No goal yet"],
 ];
 
+/** How a state looks in which nobody works. */
+const AT_REST: Partial<Record<Session["state"], [mark: string, tone: Tone]>> = {
+  waiting_for_user: ["?", "warn"],
+  failed: ["✘", "bad"],
+  cancelled: ["–", ""],
+  idle: ["○", ""],
+};
+
 export function stateInWords({ state, state_reason, result }: Known): Said {
   const waits = WAITS[state_reason ?? ""];
   if (waits) return { mark: "◷", text: waits, tone: "warn" };
-  switch (state) {
-    case "waiting_for_user":
-      if (state_reason === "paused") return { mark: "‖", text: "Paused", tone: "warn" };
-      return { mark: "?", text: "Waits for a person", tone: "warn" };
-    case "completed":
-      if (result?.goal_met) return { mark: "✔", text: "Goal met", tone: "good" };
-      return { mark: "◐", text: UNMET, tone: "warn" };
-    case "failed":
-      return { mark: "✘", text: "Failed", tone: "bad" };
-    case "cancelled":
-      return { mark: "–", text: "Cancelled", tone: "" };
-    case "idle":
-      return { mark: "○", text: "No goal yet", tone: "" };
-    default:
-      return { mark: "▸", text: STATES.find(([name]) => name === state)?.[1] ?? state, tone: "at-work" };
-  }
+  if (state === "waiting_for_user" && state_reason === "paused") return { mark: "‖", text: "Paused", tone: "warn" };
+  if (state === "completed" && result?.goal_met) return { mark: "✔", text: "Goal met", tone: "good" };
+  if (state === "completed") return { mark: "◐", text: UNMET, tone: "warn" };
+  const [mark, tone] = AT_REST[state] ?? ["▸", "at-work"];
+  return { mark, tone, text: STATES.find(([name]) => name === state)?.[1] ?? state };
 }
 
 export function SessionState({ of }: { of: Known }) {

@@ -1,6 +1,6 @@
 /** Something that is done once at a time. Why it failed stands until the next attempt. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 interface Acting {
   isBusy: boolean;
@@ -21,5 +21,15 @@ export function useAct(): Acting {
       await work().catch(setFailure);
       setBusy(false);
     },
+  };
+}
+
+/** The key of a request by its body: the same body again is the same act, another one is another. */
+export function useKey(): (body: unknown) => string {
+  const last = useRef({ said: "", key: "" });
+  return (body) => {
+    const said = JSON.stringify(body);
+    if (last.current.said !== said) last.current = { said, key: crypto.randomUUID() };
+    return last.current.key;
   };
 }

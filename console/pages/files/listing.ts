@@ -7,43 +7,40 @@ import { ROOT } from "../../navigation/places";
 import { entriesOf, type Entry } from "./entries";
 
 const PAGE = 1_000;
-const MOST = 5_000;
 const MOST_PAGES = 5;
 
-export interface Listing {
-  entries: Entry[];
-  /** There are more files than are looked at here. */
-  isCut: boolean;
-}
-
-export async function listing(folder: string, signal: AbortSignal): Promise<Listing> {
-  const files: StoredFile[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await get<Page<StoredFile>>("/v1/files", { prefix: folder, limit: PAGE, cursor }, signal);
-    files.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor && files.length < MOST);
-  return { entries: entriesOf(folder, files), isCut: Boolean(cursor) };
-}
-
-export interface Deleted {
-  files: Shapes["DeletedFile"][];
+interface Found<File> {
+  files: File[];
   /** There may be more than were looked for. */
   isCut: boolean;
 }
 
-export async function deletedFiles(folder: string, signal: AbortSignal): Promise<Deleted> {
-  const files: Deleted["files"] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const asked = { prefix: folder, limit: PAGE, cursor, deleted: 1 };
-    const found = await get<Page<Shapes["DeletedFile"]>>("/v1/files", asked, signal);
-    files.push(...found.items);
-    cursor = found.next_cursor ?? undefined;
-    if (!cursor) break;
+export type Deleted = Found<Shapes["DeletedFile"]>;
+
+/** Files below a folder. `deleted` 1: those that were deleted. */
+async function filesBelow<File>(prefix: string, signal: AbortSignal, deleted?: 1): Promise<Found<File>> {
+  const files: File[] = [];
+  let cursor: string | null | undefined;
+  for (let looked = 0; looked < MOST_PAGES && cursor !== null; looked += 1) {
+    const page: Page<File> = await get("/v1/files", { prefix, limit: PAGE, cursor, deleted }, signal);
+    files.push(...page.items);
+    cursor = page.next_cursor;
   }
-  return { files, isCut: Boolean(cursor) };
+  return { files, isCut: cursor !== null };
+}
+
+export async function listing(folder: string, signal: AbortSignal): Promise<Listing> {
+  const { files, isCut } = await filesBelow<StoredFile>(folder, signal);
+  return { entries: entriesOf(folder, files), isCut };
+}
+
+export interface Listing {
+  entries: Entry[];
+  isCut: boolean;
+}
+
+export function deletedFiles(folder: string, signal: AbortSignal): Promise<Deleted> {
+  return filesBelow(folder, signal, 1);
 }
 
 export function folderAddress(folder: string): string {

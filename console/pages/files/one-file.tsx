@@ -2,8 +2,8 @@
 
 import { useState } from "preact/hooks";
 
-import { fileAddress, split } from "../../api/file-names";
-import { condition, type FileVersion, isMet, write } from "../../api/files";
+import { fileAddress, PRIVATE, split } from "../../api/file-names";
+import { condition, type FileVersion, isMet, presentOf, write } from "../../api/files";
 import { ask, get, Refused } from "../../api/request";
 import type { Page } from "../../api/shapes";
 import { useEvery } from "../../live/watch";
@@ -28,10 +28,10 @@ export function OneFile({ path }: { path: string }) {
   /** The newest version when the act was asked for: what the person means. */
   const [meant, setMeant] = useState<FileVersion>();
   const versions = live.value.value;
-  const current = versions?.find((each) => each.current && !each.deletion);
+  const current = presentOf(versions);
   const [, name] = split(path);
   const role = me.value?.file_change_role;
-  const mayChange = path.startsWith("~/") || !role || may(role);
+  const mayChange = path.startsWith(PRIVATE) || !role || may(role);
 
   function begin(next: Act): void {
     setMeant(current);
@@ -40,8 +40,7 @@ export function OneFile({ path }: { path: string }) {
 
   /** Throws where somebody was faster; the next attempt means what is there by then. */
   async function checkSame(): Promise<void> {
-    const now = await versionsOf(path);
-    const there = now.find((each) => each.current && !each.deletion);
+    const there = presentOf(await versionsOf(path));
     if (there?.version_id === meant?.version_id) return;
     setMeant(there);
     live.refresh();

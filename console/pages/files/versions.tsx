@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { fileAddress } from "../../api/file-names";
-import { condition, type FileVersion, isMet } from "../../api/files";
+import { condition, type FileVersion, isMet, presentOf } from "../../api/files";
 import { ask, Refused } from "../../api/request";
 import { bytes } from "../../parts/amounts";
 import { Confirm, Dialog } from "../../parts/dialog";
@@ -29,7 +29,7 @@ export function Versions({ path, versions, mayRestore, onRestored }: Shown) {
   /** What is there when the restore is asked for. */
   const [over, setOver] = useState<FileVersion>();
   const [compared, setCompared] = useState<FileVersion>();
-  const current = versions.find((each) => each.current && !each.deletion);
+  const current = presentOf(versions);
   const acts: Column<FileVersion> = {
     title: "Do",
     cell: (each) =>

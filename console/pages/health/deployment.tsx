@@ -52,7 +52,7 @@ export function Deployment() {
           <dt>Audit trail</dt>
           <dd>{found.audit.recorded ? "is recorded" : "is not recorded"}</dd>
           <dt>Limits</dt>
-          <dd>{limits(found) || "none"}</dd>
+          <dd>{listed(LIMITS, found.limits, null) || "none"}</dd>
           <dt>Recovery</dt>
           <dd>
             <Recovery of={found.recovery} />
@@ -65,7 +65,7 @@ export function Deployment() {
 
 /** Sessions that stand still are looked for each minute. */
 function Recovery({ of: { last_scan: last, late } }: { of: DeploymentHealth["recovery"] }) {
-  const did = last && counts(last);
+  const did = last && listed(DID, last, 0);
   return (
     <>
       {last ? (
@@ -86,16 +86,10 @@ function Recovery({ of: { last_scan: last, late } }: { of: DeploymentHealth["rec
   );
 }
 
-function counts(last: Scan): string {
-  return (Object.keys(DID) as (keyof typeof DID)[])
-    .filter((name) => last[name] > 0)
-    .map((name) => `${last[name].toLocaleString("en")} ${DID[name]}`)
-    .join(", ");
-}
-
-function limits(found: DeploymentHealth): string {
-  return (Object.keys(LIMITS) as (keyof typeof LIMITS)[])
-    .filter((name) => found.limits[name] !== null)
-    .map((name) => `${found.limits[name]!.toLocaleString("en")} ${LIMITS[name]}`)
+/** Numbers with their words, but for those that are `unsaid`. */
+function listed<Name extends string>(words: Record<Name, string>, numbers: Record<Name, number | null>, unsaid: 0 | null): string {
+  return (Object.keys(words) as Name[])
+    .filter((name) => numbers[name] !== unsaid)
+    .map((name) => `${numbers[name]!.toLocaleString("en")} ${words[name]}`)
     .join(", ");
 }

@@ -25,8 +25,7 @@ export async function decide(one: Intervention, chosen: Chosen): Promise<Outcome
   if (chosen.input) body["input"] = chosen.input;
   if (chosen.comment?.trim()) body["comment"] = chosen.comment.trim();
   try {
-    const asked = chosen.key === undefined ? { body } : { body, key: chosen.key };
-    const decided = (await ask<Intervention>("POST", `${path}/resolve`, asked)).data;
+    const decided = (await ask<Intervention>("POST", `${path}/resolve`, { body, key: chosen.key })).data;
     return { decided: decided.state ? decided : { ...one, ...done(chosen) }, isOurs: true };
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 409) throw error;

@@ -7,16 +7,14 @@ import type { Intervention, Page } from "../../api/shapes";
 import { to } from "../../navigation/places";
 import { Ago } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
-import { beginning, Text } from "../../parts/words";
 import { Outcome } from "./decision";
-import { subject, title } from "./wording";
-
-const LONGEST = 140;
+import { Subject } from "./waiting";
+import { title } from "./wording";
 
 export function History() {
   const [read, setRead] = useState<{ items: Intervention[]; next: string | null }>();
   async function more(): Promise<void> {
-    const query = { state: "all", limit: 50, cursor: read?.next ?? undefined };
+    const query = { state: "all", limit: 50, cursor: read?.next };
     const page = await get<Page<Intervention>>("/v1/interventions", query);
     const decided = page.items.filter((each) => each.state !== "pending");
     setRead({ items: [...(read?.items ?? []), ...decided], next: page.next_cursor });
@@ -27,22 +25,17 @@ export function History() {
     <>
       {read.items.length === 0 && <p class="empty">Nothing was decided yet.</p>}
       <ul class="waiting decided">
-        {read.items.map((each) => {
-          const [own, theirs] = subject(each);
-          return (
-            <li key={each.intervention_id} class="row">
-              <a class="open" href={`${to("inbox", each.session_id, each.intervention_id)}?show=decided`}>
-                <span class="what">{title(each)}</span>
-                <span class="subject">
-                  {own && <code>{own}</code>} <Text>{beginning(theirs, LONGEST)}</Text>
-                </span>
-                <span class="when">
-                  <Outcome of={each} /> {each.resolved_at && <Ago at={each.resolved_at} />}
-                </span>
-              </a>
-            </li>
-          );
-        })}
+        {read.items.map((each) => (
+          <li key={each.intervention_id} class="row">
+            <a class="open" href={`${to("inbox", each.session_id, each.intervention_id)}?show=decided`}>
+              <span class="what">{title(each)}</span>
+              <Subject of={each} />
+              <span class="when">
+                <Outcome of={each} /> {each.resolved_at && <Ago at={each.resolved_at} />}
+              </span>
+            </a>
+          </li>
+        ))}
       </ul>
       {read.next && (
         <button type="button" onClick={() => void more().catch(sayError)}>

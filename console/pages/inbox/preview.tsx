@@ -2,16 +2,15 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { ask, Refused } from "../../api/request";
+import { PRIVATE } from "../../api/file-names";
+import { Refused } from "../../api/refused";
 import type { Intervention, Shapes } from "../../api/shapes";
 import { Diff } from "../../parts/diff";
 import { Long } from "../../parts/long";
 import { Text } from "../../parts/words";
 import { isOwn } from "./asker";
-import { textOf } from "../files/saving";
+import { contentOf, textOf } from "../files/saving";
 import type { Input } from "./call";
-
-const PRIVATE = "~/";
 
 type Seen = { kind: "text"; text: string } | { kind: "bytes"; bytes: number } | { kind: "none" } | { kind: "private" };
 
@@ -48,7 +47,7 @@ function Now({ path, of, replacedBy, mayReplace, isBound }: Written) {
         <code class="value">
           <Text>{path}</Text>
         </code>
-        {seen?.kind === "text" && <span class="hint"> · {size(seen.text)} now</span>}
+        {seen?.kind === "text" && <span class="hint"> · {seen.text.length.toLocaleString()} characters now</span>}
       </p>
       {failure && <p class="notice warning">The file could not be read: {failure.message}</p>}
       {!seen && !failure && <p class="hint">The file is being read…</p>}
@@ -77,16 +76,11 @@ async function look(path: string, of: Intervention): Promise<Seen> {
   // To whoever started the session `~/` names the same files.
   if (path.startsWith(PRIVATE) && !(await isOwn(of.session_id))) return { kind: "private" };
   try {
-    const address = path.split("/").map(encodeURIComponent).join("/");
-    const { data } = await ask<Blob>("GET", `/v1/files/${address}`);
-    const text = await textOf(data);
-    return text === undefined ? { kind: "bytes", bytes: data.size } : { kind: "text", text };
+    const content = await contentOf(path);
+    const text = await textOf(content);
+    return text === undefined ? { kind: "bytes", bytes: content.size } : { kind: "text", text };
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { kind: "none" };
     throw error;
   }
-}
-
-function size(text: string): string {
-  return `${text.length.toLocaleString()} characters`;
 }

@@ -16,10 +16,9 @@ import { useHasAsked } from "./asker";
 import { Call, isWhole, useWhole } from "./call";
 import { decide, type Chosen } from "./deciding";
 import { Decision } from "./decision";
-import { formOf, Given, needsMore } from "./given";
+import { formOf, Given, needsMore, placeOf } from "./given";
 import { isLinkAlone, Requests } from "./tool-form";
 import { deciderOf } from "./who-decides";
-import { placeOf } from "./given";
 import { byDefault, consequence, isOfTool, isPause, label, reason, speaker, title } from "./wording";
 
 interface Asked {

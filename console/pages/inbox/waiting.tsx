@@ -39,15 +39,24 @@ export function Waiting({ open, selected }: { open: Intervention[] | undefined; 
   );
 }
 
-function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
+/** What it is about, on one line. */
+export function Subject({ of }: { of: Intervention }) {
   const [own, theirs] = subject(of);
+  return (
+    <span class="subject">
+      {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${beginning(theirs, LONGEST)}…` : theirs}</Text>
+    </span>
+  );
+}
+
+function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
   const isOurs = deciderOf(of, may, false).options.length > 0;
   return (
     <li class={isSelected ? "row selected" : "row"}>
       {isDecidedTogether(of, may) && (
         <input
           type="checkbox"
-          aria-label={beginning(`Decide together: ${own} ${theirs}`, LONGEST)}
+          aria-label={beginning(`Decide together: ${subject(of).join(" ")}`, LONGEST)}
           checked={chosen.value.has(of.intervention_id)}
           onChange={(event) => choose(of, event.currentTarget.checked)}
         />
@@ -59,9 +68,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
         onClick={chooseNone}
       >
         <span class="what">{title(of)}</span>
-        <span class="subject">
-          {own && <code>{own}</code>} <Text>{theirs.length > LONGEST ? `${beginning(theirs, LONGEST)}…` : theirs}</Text>
-        </span>
+        <Subject of={of} />
         <span class="when">
           <Who id={of.session_id} />
         </span>

@@ -1,7 +1,7 @@
 /** Writes a memory, new or changed. Where somebody else was faster, both texts are shown and nothing is lost. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { Unsent, useDraft, written } from "../../drafts/use-draft";
 import { Dialog } from "../../parts/dialog";
@@ -10,6 +10,7 @@ import { Choice, Line, Tick } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { Ago } from "../../parts/time";
 import { say } from "../../parts/toasts";
+import { useKey } from "../../parts/use-act";
 import { Quoted } from "../../parts/words";
 import { agents, mayStart, namesOf } from "../sessions/agents";
 import { add, type AsRead, read, replace, type Words } from "./memory";
@@ -18,7 +19,7 @@ import { KINDS, type Kind, type Memory, tagsOf } from "./words";
 export function AddMemory({ onClose }: { onClose: () => void }) {
   const known = agents();
   const [agentId, setAgentId] = useState("default");
-  const key = useRef({ of: "", key: "" });
+  const keyOf = useKey();
   return (
     <WordsOfMemory
       place={placeOf()}
@@ -27,9 +28,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSave={async (words) => {
         const body = { ...words, agent_id: agentId };
-        const said = JSON.stringify(body);
-        if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
-        await add(body, key.current.key);
+        await add(body, keyOf(body));
         say("Added. All sessions of this agent may get it.");
       }}
     >

@@ -9,6 +9,7 @@ import { Diff } from "../../parts/diff";
 import { Area, Line } from "../../parts/field";
 import { isOvertaken, Refusal } from "../../parts/refusal";
 import { say } from "../../parts/toasts";
+import { useAct } from "../../parts/use-act";
 import { Text } from "../../parts/words";
 import type { Prompt, PromptInForce } from "./prompts";
 import { TryPrompt } from "./try-prompt";
@@ -31,15 +32,12 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
   );
   const { begun, content, comment } = draft.value;
   const change = (to: Partial<typeof draft.value>) => draft.write({ ...draft.value, ...to });
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const { isBusy, failure, act } = useAct();
   const [asked, setAsked] = useState<"leave" | "seed" | "force">();
   const isChanged = content !== begun.content;
   const isBehind = current.version !== begun.version;
 
   async function save(): Promise<void> {
-    setBusy(true);
-    setFailure(undefined);
     try {
       const written = await ask<PromptInForce>("PUT", at("/v1/admin/prompts/{}", begun.name), {
         body: { content, comment: comment || null, expected_version: begun.version },
@@ -49,9 +47,8 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
       draft.drop();
       onDone();
     } catch (error) {
-      setFailure(error);
-      setBusy(false);
       if (isOvertaken(error)) onOvertaken();
+      throw error;
     }
   }
 
@@ -80,13 +77,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
               <>
                 <Diff before={begun.content} after={current.content} label="What changed meanwhile" />
                 <p class="acts">
-                  <button
-                    type="button"
-                    onClick={() => {
-                      change({ begun: current });
-                      setFailure(undefined);
-                    }}
-                  >
+                  <button type="button" onClick={() => void act(async () => change({ begun: current }))}>
                     Keep my text, based on version {current.version}
                   </button>
                 </p>
@@ -117,7 +108,7 @@ export function EditPrompt({ current, versions, onDone, onOvertaken }: Shown) {
             act={asked === "force" ? "Put in force" : "Throw it away"}
             isDangerous={asked !== "force"}
             onAct={async () => {
-              if (asked === "force") await save();
+              if (asked === "force") await act(save);
               else if (asked === "seed") change({ content: begun.seed_content });
               else {
                 draft.drop();

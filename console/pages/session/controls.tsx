@@ -8,9 +8,9 @@ import { Unsent, useDraft } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
 import { Confirm } from "../../parts/dialog";
 import { Area } from "../../parts/field";
+import { isOpen } from "../../parts/session-state";
 import { say, sayError } from "../../parts/toasts";
 import { ForkDialog, LimitsDialog, StepByStep } from "./limits";
-import { isOver } from "./feed";
 
 interface Shown {
   session: Session;
@@ -21,7 +21,7 @@ interface Shown {
 export function Controls({ session, onDone, seq }: Shown & { seq: number | undefined }) {
   const [asked, setAsked] = useState<"cancel" | "delete" | "limits" | "fork">();
   const id = session.session_id;
-  const isOpen = session.state !== "idle" && !isOver(session.state);
+  const open = isOpen(session);
   const isPaused = session.state_reason === "paused";
 
   async function act(what: string, done: string): Promise<void> {
@@ -34,17 +34,17 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
   return (
     <>
       <div class="acts controls" role="group" aria-label="What to do with the session">
-        {isOpen && !isPaused && session.state !== "waiting_for_user" && (
+        {open && !isPaused && session.state !== "waiting_for_user" && (
           <button type="button" onClick={begin("pause", "It pauses after the present turn.")}>
             Pause
           </button>
         )}
-        {(isPaused || (isOpen && session.retry_at && !session.queue)) && (
+        {(isPaused || (open && session.retry_at && !session.queue)) && (
           <button type="button" class="primary" onClick={begin("resume", "It goes on.")}>
             {isPaused ? "Resume" : "Try now"}
           </button>
         )}
-        {isOpen && <StepByStep session={session} onDone={onDone} />}
+        {open && <StepByStep session={session} onDone={onDone} />}
         <button type="button" onClick={() => setAsked("limits")}>
           Limits …
         </button>
@@ -53,7 +53,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
             {seq === undefined ? "Try again …" : "Try again from the chosen row …"}
           </button>
         )}
-        {isOpen && (
+        {open && (
           <button type="button" class="danger" onClick={() => setAsked("cancel")}>
             Cancel
           </button>
@@ -97,7 +97,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
 export function SaySomething({ session, onDone }: Shown) {
   const draft = useDraft(`session/${session.session_id}/message`, "");
   const [isBusy, setBusy] = useState(false);
-  const over = isOver(session.state) || session.state === "idle";
+  const over = !isOpen(session);
 
   async function send(): Promise<void> {
     setBusy(true);

@@ -3,10 +3,10 @@
 import { useState } from "preact/hooks";
 
 import type { Event, Plan, PlanStep, Session } from "../../api/shapes";
+import { isOpen } from "../../parts/session-state";
 import { Text, visible } from "../../parts/words";
 import { isBegun, PlanEditor } from "./plan-editor";
 import { PlanVersions } from "./plan-versions";
-import { isOver } from "./feed";
 
 const MARKS: Record<PlanStep["status"], [string, string]> = {
   pending: ["○", "to do"],
@@ -32,7 +32,7 @@ export function PlanSection({ session, plan, events, onChoose, onDone }: OfPlan)
     <section aria-labelledby="plan">
       <h2 id="plan">Plan</h2>
       <PlanSteps plan={plan} events={events} onChoose={onChoose} />
-      {!isOver(session.state) && session.state !== "idle" && (
+      {isOpen(session) && (
         <p class="hint">
           {plan.status === "completed" || plan.status === "failed" ? (
             "It is closed and cannot be corrected."

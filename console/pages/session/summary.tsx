@@ -140,4 +140,4 @@ function Bar({ name, value, of, children }: { name: string; value: number; of: n
   );
 }
 
-export const number = (value: number): string => value.toLocaleString("en-US");
+const number = (value: number): string => value.toLocaleString("en-US");

@@ -1,6 +1,6 @@
 /** Starts a session: puts its files into the storage first, then goes to its page. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
@@ -13,7 +13,7 @@ import { Dropzone } from "../../parts/dropzone";
 import { Choice, Line } from "../../parts/field";
 import { NameRule } from "../../parts/name-rule";
 import { Refusal } from "../../parts/refusal";
-import { useAct } from "../../parts/use-act";
+import { useAct, useKey } from "../../parts/use-act";
 import { Text } from "../../parts/words";
 import { agents, mayStart, namesOf } from "./agents";
 import { withFiles } from "./goal-text";
@@ -50,7 +50,7 @@ export function NewSession() {
   const [rule, setRule] = useState<Rule>("both");
   const [folder, setFolder] = useState("");
   const { isBusy, failure, act } = useAct();
-  const key = useRef({ of: "", key: "" });
+  const keyOf = useKey();
 
   const startable = (known.value.value ?? []).filter(mayStart);
   const agent = startable.find((each) => each.agent_id === (agentId || "default"));
@@ -75,10 +75,7 @@ export function NewSession() {
     const body: Shapes["StartSession"] = { content: withFiles(goal, ready), ...limitsOf(limits) };
     if (agentId) body.agent_id = agentId;
     if (visibility) body.visibility = visibility;
-    // The same request again is the same session; another one is another.
-    const said = JSON.stringify(body);
-    if (key.current.of !== said) key.current = { of: said, key: crypto.randomUUID() };
-    const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: key.current.key });
+    const { data } = await ask<Session>("POST", "/v1/sessions", { body, key: keyOf(body) });
     draft.drop();
     go(to("sessions", data.session_id));
   }

@@ -1,9 +1,8 @@
 /** A tool of the tenant's own as its form has it, and as it is sent. */
 
 import { write } from "../../api/exact-json";
-import type { Shapes } from "../../api/shapes";
+import type { Tool } from "./tool";
 
-type Tool = Shapes["Tool"];
 type Json = Record<string, unknown>;
 
 export interface Fields {
@@ -28,8 +27,8 @@ export const NEW: Fields = {
   method: "GET",
   effect: "read",
   asks: "",
-  schema: text({ type: "object", properties: {}, required: [] }),
-  rest: text({ headers: {}, timeout_seconds: 60 }),
+  schema: write({ type: "object", properties: {}, required: [] }, 2),
+  rest: write({ headers: {}, timeout_seconds: 60 }, 2),
 };
 
 /** Values of headers are shown to nobody: where there are some, they have to be written anew. */
@@ -45,8 +44,8 @@ export function fieldsOf(tool: Tool): Fields {
     method: String(method),
     effect,
     asks: high_stakes ? "yes" : "no",
-    schema: text(input_schema),
-    rest: text({ ...config, risk, approver_role: approver_role ?? undefined, approver_must_differ, timeout_seconds, repeatable, result_limit_bytes }),
+    schema: write(input_schema, 2),
+    rest: write({ ...config, risk, approver_role: approver_role ?? undefined, approver_must_differ, timeout_seconds, repeatable, result_limit_bytes }, 2),
   };
 }
 
@@ -63,8 +62,4 @@ export function bodyOf({ name, description, kind, target, method, effect, asks }
     effect,
     ...(asks && { high_stakes: asks === "yes" }),
   };
-}
-
-function text(value: unknown): string {
-  return write(value, 2);
 }

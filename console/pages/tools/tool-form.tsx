@@ -1,15 +1,13 @@
 /** Makes a tool of the tenant's own, or changes one: what everybody needs as fields, the rest as JSON. */
 
 import { ask, at } from "../../api/request";
-import type { Shapes } from "../../api/shapes";
 import { Unsent, useDraft } from "../../drafts/use-draft";
 import { fieldsOf as objectOf } from "../../parts/edit-json";
 import { Area, Choice, Line } from "../../parts/field";
 import { Form } from "../../parts/form";
 import { say } from "../../parts/toasts";
+import { EFFECTS, type Tool } from "./tool";
 import { bodyOf, type Fields, fieldsOf, NEW } from "./tool-fields";
-
-type Tool = Shapes["Tool"];
 
 interface Shown {
   /** Undefined: a new one. */
@@ -23,11 +21,6 @@ const KINDS = [
   ["lambda", "a Lambda function of this account"],
 ] as const;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((each): [string, string] => [each, each]);
-const EFFECTS = [
-  ["read", "only reads"],
-  ["idempotent", "changes something; twice is as once"],
-  ["once", "changes something; never twice by itself"],
-] as const;
 const ASKS = [
   ["", "as follows from its effect and risk"],
   ["yes", "a person approves each call"],
@@ -60,7 +53,7 @@ export function ToolForm({ tool, onDone, onClose }: Shown) {
         write={write("target")}
       />
       {fields.kind === "http" && <Choice label="Method" value={fields.method} write={write("method")} of={METHODS} />}
-      <Choice label="Effect" value={fields.effect} write={write("effect")} of={EFFECTS} />
+      <Choice label="Effect" value={fields.effect} write={write("effect")} of={Object.entries(EFFECTS)} />
       <Choice label="Approval" value={fields.asks} write={write("asks")} of={ASKS} />
       <Area label="What it takes, as JSON Schema" rows={8} isCode value={fields.schema} write={write("schema")} />
       <Area label="The rest, as JSON" rows={8} isCode value={fields.rest} write={write("rest")} />

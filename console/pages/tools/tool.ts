@@ -20,8 +20,8 @@ const KINDS: Record<Tool["kind"], string> = {
 };
 export const EFFECTS: Record<Tool["effect"], string> = {
   read: "only reads",
-  idempotent: "changes; twice is as once",
-  once: "changes; never twice by itself",
+  idempotent: "changes something; twice is as once",
+  once: "changes something; never twice by itself",
 };
 
 export function kindOf(tool: Tool): string {

@@ -3,8 +3,7 @@
 import { dollars } from "../../parts/amounts";
 import { Chart } from "../../parts/chart";
 import { span } from "../../parts/time";
-import { bars, meanWait, percent, reason, short } from "./figures";
-import type { TenantUsage } from "./usage-shapes";
+import { bars, meanWait, percent, reason, short, type TenantUsage } from "./figures";
 
 interface Shown {
   usage: TenantUsage;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { bars, meanWait, percent, reason, short } from "./figures";
-import type { TenantUsage, UsageItem, Work } from "./usage-shapes";
+import type { TenantUsage, UsageItem, Work } from "./figures";
 
 function usage(by: TenantUsage["by"], keys: string[]): TenantUsage {
   const items = keys.map((key) => ({ key, tokens: { total: 5 } }) as UsageItem);

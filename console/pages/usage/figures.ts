@@ -1,8 +1,12 @@
 /** What the charts of the usage show, made of the API's sums. */
 
+import type { Shapes } from "../../api/shapes";
 import type { Bar } from "../../parts/chart";
 import { STATES } from "../../parts/session-state";
-import type { TenantUsage, UsageItem, Work } from "./usage-shapes";
+
+export type TenantUsage = Shapes["TenantUsage"];
+export type UsageItem = Shapes["UsageItem"];
+export type Work = Shapes["Work"];
 
 export const RANGES: Record<string, { title: string; days: number }> = {
   "1d": { title: "the last 24 hours", days: 1 },

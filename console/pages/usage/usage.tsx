@@ -10,8 +10,7 @@ import { Ago, span } from "../../parts/time";
 import { may, me } from "../../sign-in/tokens";
 import { CostChart, EndsChart, PlanChart, TokenChart, WaitChart } from "./charts";
 import { counted, dollars } from "../../parts/amounts";
-import { RANGES, short } from "./figures";
-import type { TenantUsage, UsageItem } from "./usage-shapes";
+import { RANGES, short, type TenantUsage, type UsageItem } from "./figures";
 
 const DAY_MS = 86_400_000;
 const MOST = 200;
