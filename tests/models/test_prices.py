@@ -15,7 +15,6 @@ from acta_engine.models.providers import (
     NamedModel,
     Rates,
     charged_tokens,
-    cost_microdollars,
     cost_usd,
     is_priced,
     most_output,
@@ -68,8 +67,8 @@ PRICES = {each.name: each.prices for each in PROVIDERS.values() if each.prices}
 def test_a_long_prompt_to_haiku_costs_five_times_as_much() -> None:
     short, long = TokenUsage(100_000, 100), TokenUsage(100_001, 100)
 
-    assert cost_microdollars("anthropic", "claude-haiku-5-5", short) == 10_050
-    assert cost_microdollars("anthropic", "claude-haiku-5-5", long) == 50_251  # 50,250.5 is rounded half up
+    assert cost_usd("anthropic", "claude-haiku-5-5", short) == 0.010_050
+    assert cost_usd("anthropic", "claude-haiku-5-5", long) == 0.050_251  # 0.0502505 is rounded half up
 
 
 @pytest.mark.parametrize(
@@ -250,10 +249,8 @@ def test_the_sum_is_exact_and_rounded_once(
         )
     )
 
-    cost = cost_microdollars(*name, used)
-
-    assert cost == int((Decimal(dollars) * MILLION).quantize(Decimal(1), ROUND_HALF_UP))
-    assert cost_usd(*name, used) == cost / MILLION
+    millionths = int((Decimal(dollars) * MILLION).quantize(Decimal(1), ROUND_HALF_UP))
+    assert cost_usd(*name, used) == millionths / MILLION
 
 
 @pytest.mark.parametrize(

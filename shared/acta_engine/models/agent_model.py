@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.aws.secrets import secret_text
-from acta_engine.models.choose import choose_for
+from acta_engine.models.choose import choose
 from acta_engine.models.model import Model
 from acta_engine.models.providers import context_window
 from acta_engine.settings import Settings
@@ -43,4 +43,4 @@ class AgentModels:
         return ModelListing(self._settings, os.environ, secret_text)
 
     def _named(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[Model, str]:
-        return choose_for(self._settings, os.environ, secret_text, provider, model, agent.protocol)
+        return choose(self._settings, os.environ, secret_text, provider, model, agent.protocol)

@@ -116,8 +116,8 @@ def _first_result(
 
 
 CHARS_PER_TOKEN, MORE_CHARS = 8, 2_000_000
-"""A reply may have this many characters for each token that it was allowed, and so many more: whitespace has long
-tokens, and some servers do not count their thinking."""
+"""A reply may have 8 characters for each token that it was allowed, and 2,000,000 more: whitespace has long tokens, and
+some servers do not count their thinking."""
 MORE_BYTES = 4_000_000
 """The last event of the Responses API repeats the request's tools and the whole reply."""
 MOST_PARTS = 512
@@ -172,8 +172,8 @@ class ReplyBuilder(ABC):
         return token_usage(estimate_tokens(self._request_bytes()), estimate_tokens(self.size), 0, 0)
 
     def _counted(self, usage: Any, whole: str, output: str, written: Sequence[str]) -> TokenUsage:
-        """The tokens that an OpenAI server tells, estimated where it tells none. `whole`, `output`: the names of its
-        fields. `written`: the texts of the reply.
+        """The tokens that an OpenAI server reports, estimated where it reports none. `whole`, `output`: the names of
+        its fields. `written`: the texts of the reply.
         """
         details = getattr(usage, f"{whole}_details", None)
         return token_usage(

@@ -45,29 +45,23 @@ class SecretReader(Interface):
     def __call__(self, name: str, *, refresh: bool = False) -> str: ...
 
 
-def choose(settings: Settings, environ: Mapping[str, str], secrets: SecretReader) -> tuple[Model, str]:
-    """The deployment's model and the name to ask it by: of the provider in the settings, else of the first provider
-    with a key, else `offline` where the environment has it. Where there is none of them, the model's first call raises
-    ProviderKeyRefused.
-    """
-    return choose_for(settings, environ, secrets, None, None, "native")
-
-
-def choose_for(
+def choose(
     settings: Settings,
     environ: Mapping[str, str],
     secrets: SecretReader,
-    provider: str | None,
-    model: str | None,
-    protocol: Protocol,
+    provider: str | None = None,
+    model: str | None = None,
+    protocol: Protocol = "native",
 ) -> tuple[Model, str]:
-    """An agent's model and the name to ask it by.
+    """An agent's model and the name to ask it by. The same arguments give the same object, with its connections, as
+    long as the process lives.
 
-    `provider`, `model` None: the deployment's. A provider that is not the deployment's has its own default model. The
-    same arguments give the same object, with its connections, as long as the process lives. Where the provider has no
-    key the model's first call raises ProviderKeyRefused; where its secret may not be read, AwsDenied, so that the
-    agent's other models can be asked; where it is `offline` and the environment does not have it, ProviderRejected;
-    where the deployment does not allow it, ModelNotAllowed.
+    `provider` None: the one in the settings, else the first one with a key, else `offline` where the environment has
+    it. `model` None: the one in the settings, or the provider's own default where the provider is not the deployment's.
+
+    A model that cannot be asked raises at its first call: ProviderKeyRefused where there is no key; AwsDenied where its
+    secret may not be read, so that the agent's other models can be asked; ProviderRejected where it is `offline` and
+    the environment does not have it; ModelNotAllowed where the deployment does not allow it.
     """
     chosen = provider or _default_provider(settings, environ, secrets)
     name = model or ""
@@ -278,7 +272,9 @@ class RotatingModel:
         return self.asked(lambda model, left: model.complete(request, timeout=left), timeout)
 
     def asked(self, ask: Callable[[Model, float], T], timeout: float) -> T:
-        """What `ask` makes of the model in the seconds that it is given. Raises as `complete` does."""
+        """Calls `ask` with the model and its seconds. Where the key is refused and a new one is there, calls it once
+        more with the model of the new key. Raises as `complete` does.
+        """
         started = self._now()
         try:
             return ask(self._model, timeout)

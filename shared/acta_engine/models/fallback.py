@@ -26,7 +26,6 @@ from acta_engine.models.model import (
     Model,
     ModelReply,
     ModelRequest,
-    StreamOptions,
     TokenUsage,
 )
 from acta_engine.models.providers import AnswerTime
@@ -88,13 +87,11 @@ class ModelChain:
             others = [other for _, other in self._models[position + 1 :]]
             options = request.stream_options
             text = _TextObserver(options.on_text)
-            begins_within = (
-                self._answer_time.begins_within(left, others, request.max_tokens)
-                if others
-                else options.begins_within
-            )
-            on_text = text if options.on_text is not None and refusal is None else None
-            options = StreamOptions(begins_within, on_text, options.on_limits)
+            if options.on_text is not None:
+                options = options._replace(on_text=text if refusal is None else None)
+            if others:
+                within = self._answer_time.begins_within(left, others, request.max_tokens)
+                options = options._replace(begins_within=within)
             try:
                 reply = model.complete(request._replace(model=name, stream_options=options), timeout=left)
             except (ProviderOverloaded, ProviderTimeout, ProviderUnavailable, AwsDenied) as error:

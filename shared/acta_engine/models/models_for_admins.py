@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import AwsDenied, ProviderTimeout
 from acta_engine.models.calls import is_sendable, run_within
-from acta_engine.models.choose import SecretReader, address_of, choose, choose_for, key_of
+from acta_engine.models.choose import SecretReader, address_of, choose, key_of
 from acta_engine.models.providers import (
     OFFLINE,
     PRICED_AT,
@@ -80,7 +80,7 @@ class ModelListing:
         return check_key(provider, key, address_of(provider, self._environ))
 
     def _chosen(self, agent: AgentDefinition, provider: str | None, model: str | None) -> tuple[str, str]:
-        made, name = choose_for(self._settings, self._environ, self._secrets, provider, model, agent.protocol)
+        made, name = choose(self._settings, self._environ, self._secrets, provider, model, agent.protocol)
         return made.provider, name
 
     def _key_state(self, provider: Provider) -> "KeyState":

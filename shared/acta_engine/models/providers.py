@@ -321,12 +321,6 @@ class PricedTokens(Protocol):
 
 def cost_usd(provider: str, model: str, used: PricedTokens) -> float | None:
     """US dollars, with six decimals; None: the model's price is unknown."""
-    cost = cost_microdollars(provider, model, used)
-    return None if cost is None else cost / 1_000_000
-
-
-def cost_microdollars(provider: str, model: str, used: PricedTokens) -> int | None:
-    """Millionths of a US dollar; None: the model's price is unknown."""
     price = price_of(provider, model)
     if price is None:
         return None
@@ -339,7 +333,7 @@ def cost_microdollars(provider: str, model: str, used: PricedTokens) -> int | No
         + written * rates.cache_write
         + used.output * rates.output
     )
-    return (billionths + _BILLIONTHS // 2) // _BILLIONTHS
+    return (billionths + _BILLIONTHS // 2) // _BILLIONTHS / 1_000_000
 
 
 class NamedModel(NamedTuple):

@@ -85,7 +85,7 @@ def rendered(
 
 
 def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
-    """The turn that these are, as `EndedTurns` splits a conversation.
+    """The reply, its calls and the texts of one turn. `entries`: a turn as `EndedTurns` cuts a conversation.
 
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
@@ -99,15 +99,14 @@ def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
             results[entry.call_id] = entry
         else:
             texts.append(f"Result of {wire_tool_name(entry.name)}:\n{entry.content.loaded}")
-    calls = [_answered(call, results[call.call_id]) for call in reply.calls] if reply else []
+    calls: list[AnsweredCall] = []
+    for call in reply.calls if reply else ():
+        result = results[call.call_id]
+        text = NO_RESULT if result is None else result.content.loaded
+        calls.append(
+            AnsweredCall(call, text if text.strip() else NO_OUTPUT, result is not None and result.ok)
+        )
     return ConversationTurn(reply, tuple(calls), tuple(text for text in texts if text.strip()))
-
-
-def _answered(call: ToolCall, result: ToolEntry | None) -> AnsweredCall:
-    if result is None:
-        return AnsweredCall(call, NO_RESULT, ok=False)
-    text = result.content.loaded
-    return AnsweredCall(call, text if text.strip() else NO_OUTPUT, result.ok)
 
 
 def kept_of(reply: AssistantEntry, provider: str, model: str, api: str | None = None) -> dict[str, Any]:
@@ -150,13 +149,13 @@ class ToolRules(NamedTuple):
     """What a provider refuses of tools; a request with one such tool fails as a whole (ADR 182)."""
 
     not_at_the_top: tuple[str, ...]
-    """Keywords of JSON Schema."""
+    """Keywords of JSON Schema that a tool's schema may have in its inner schemas only."""
     plain_names: bool = False
-    """Names of properties are 1 to 64 letters, digits, `_`, `.` and `-`."""
+    """Names of properties must be 1 to 64 letters, digits, `_`, `.` and `-`."""
     plain_schemas: bool = False
-    """An array has `items`, no schema is a truth value, and not all patterns are taken."""
+    """An array must have `items`, no schema may be `true` or `false`, and some patterns are refused."""
     most: int | None = None
-    """Tools of one request."""
+    """The most tools of one request."""
 
 
 CLAUDE_TOOLS = ToolRules(("anyOf", "oneOf", "allOf"), plain_names=True)
@@ -174,8 +173,8 @@ class _Wired(NamedTuple):
 
 
 def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedTool, ...]:
-    """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. It gets
-    the first of too many tools, and none whose schema is wrong.
+    """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. A tool
+    whose schema is wrong is left out, and of too many tools the last ones are.
     """
     return tuple(
         tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
@@ -452,12 +451,12 @@ MOST_TOKENS = 10**9
 
 
 def told_tokens(told: object) -> int:
-    """A number of tokens as a provider's server tells it. 0, so that it is estimated: it is no number above 0."""
+    """The tokens that a provider's server reports. 0 where that is no number above 0: the caller then estimates."""
     return min(max(told, 0), MOST_TOKENS) if type(told) is int else 0
 
 
 def token_usage(whole: int, output: int, cached: int, written: int) -> TokenUsage:
-    """`cached` and `written` are parts of `whole`: a server that tells more of them would lower what was used."""
+    """`cached` and `written` are parts of `whole` and are cut to it: more of them would lower what the rest costs."""
     whole = min(whole, MOST_TOKENS)
     cached = min(cached, whole)
     return TokenUsage(whole, min(output, MOST_TOKENS), cached, min(written, whole - cached))

@@ -134,9 +134,9 @@ def check_patterns(schema: Mapping[str, Any]) -> None:
 
 
 def _look_aheads(pattern: str) -> list[tuple[str, bool]]:
-    """Patterns for the same text, each with whether it has to be found, that together are the pattern. RE2 has no
-    look-ahead, but one right behind the first `^` is a pattern of its own. Such are in the e-mail addresses of zod, and
-    in rules for passwords. Empty: its brackets do not match.
+    """Patterns that together mean the same as this one, each with whether a text has to match it or must not. RE2 has
+    no look-ahead, but one right behind the first `^` is a pattern of its own; zod's pattern for e-mail addresses and
+    rules for passwords have such. Empty: the pattern's brackets do not match.
     """
     ends, has_choice, open_at, is_class, at = dict[int, int](), False, list[int](), False, 0
     while at < len(pattern):

@@ -1,4 +1,6 @@
-"""JSON Schemas of others: every dialect becomes one (`modern`), and what applies to one value is bounded."""
+"""JSON Schemas that other people wrote: every dialect is rewritten as one (`modern`), and a schema whose references
+lead nowhere, or that would check one value too often, is refused (`check_references`).
+"""
 
 import copy
 import re
@@ -98,7 +100,7 @@ def modern(
             change(here.schema)
     where = _pointers(root)
     elsewhere += {id(target): target for _, target in leads_to if id(target) not in where}.values()
-    if elsewhere and isinstance(root.setdefault("$defs", {}), dict):  # there everybody looks for schemas
+    if elsewhere and isinstance(root.setdefault("$defs", {}), dict):  # where every reader looks for schemas
         for target in elsewhere:
             name = where.get(id(target), "").rpartition("/")[2] or "it"
             while name in root["$defs"]:
@@ -147,9 +149,8 @@ def _lookup(keyword: str, here: _Found, root: str, places: Mapping[str, Any]) ->
     if fragment and not fragment.startswith("/"):
         target = places.get(f"{resource}#{fragment}")
         if keyword == "$dynamicRef" and isinstance(target, dict) and "$dynamicAnchor" in target:
-            target = places.get(
-                f"{root}#{fragment}", target
-            )  # the outermost of the schemas that it may lead to
+            # Of the schemas that it may lead to, the outermost counts.
+            target = places.get(f"{root}#{fragment}", target)
         return target if isinstance(target, dict | bool) else None
     return schema_at(places.get(resource), fragment)
 

@@ -51,10 +51,8 @@ class AnthropicModel:
         return PROVIDER
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        client = (
-            self._client
-        )  # loaded before the time runs: a new process takes seconds for it, and asks nobody
-        begins_within = request.stream_options.begins_within
+        # Loaded before the time runs: a new process takes seconds for it, and asks nobody.
+        client, begins_within = self._client, request.stream_options.begins_within
         reply = run_within(
             timeout,
             self.provider,

@@ -52,9 +52,8 @@ class MessagesReplyBuilder(ReplyBuilder):
         match event.type:
             case "message_start":
                 self._count(event.message.usage)
-                for whole in (
-                    getattr(event.message, "content", None) or ()
-                ):  # of a server that does not stream
+                # A server that does not stream sends the content here.
+                for whole in getattr(event.message, "content", None) or ():
                     self._finished.add(self._open(whole))
                 self._stop = getattr(event.message, "stop_reason", None)
                 self._ended = self._has_final_output_count = self._stop is not None

@@ -198,9 +198,8 @@ class ResponsesInBackground:
         try:
             return builder.reply()
         except ActaError as error:
-            if (
-                response.status == "incomplete"
-            ):  # for a reason that is not known; asking again would cost the same
+            # It is incomplete for a reason that is not known. Asking the model again would cost the same.
+            if response.status == "incomplete":
                 raise
             return error
 
@@ -525,10 +524,8 @@ def _kept_part(item: _Item) -> dict[str, Any] | None:
     """
     completed = item.completed
     if item.type == "message":
-        known = (
-            {"id": completed.id, "phase": getattr(completed, "phase", None)} if completed is not None else {}
-        )
-        present = {key: value for key, value in known.items() if value}
+        named = {key: getattr(completed, key, None) for key in ("id", "phase")}
+        present = {key: value for key, value in named.items() if value}
         return {"type": "message", "chars": len(joined(item.text)), **present}
     if item.type == "function_call":  # one that was cut off keeps its place
         ids = {"id": completed.id, "call_id": completed.call_id} if completed else {}

@@ -8,7 +8,7 @@ import pytest
 
 from acta_engine.agents.agent import Protocol
 from acta_engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
-from acta_engine.models.choose import RotatingModel, SecretReader, UnusableModel, choose, choose_for
+from acta_engine.models.choose import RotatingModel, SecretReader, UnusableModel, choose
 from acta_engine.models.model import Model
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
@@ -79,7 +79,7 @@ def test_a_key_that_was_just_stored_is_found_although_an_empty_secret_is_cached(
 
 
 def test_an_agent_that_names_a_missing_stand_in_fails_the_run_and_asks_no_other_model() -> None:
-    model, name = choose_for(_in_aws(), KEYS, _no_secret, "offline", "gpt-4.1", "native")
+    model, name = choose(_in_aws(), KEYS, _no_secret, "offline", "gpt-4.1", "native")
 
     assert (model.provider, name) == ("offline", "offline-rules")
     with pytest.raises(ProviderRejected, match="this environment does not have"):
@@ -146,7 +146,7 @@ def test_a_local_stack_whose_keys_are_secrets_finds_one_that_is_stored_later() -
 
 
 def test_in_aws_the_place_of_a_missing_key_is_a_secret() -> None:
-    model, _ = choose_for(
+    model, _ = choose(
         _in_aws(provider_secrets={"openai": "acta/openai"}), {}, _stored("unset"), "openai", None, "native"
     )
 
@@ -174,14 +174,14 @@ KEYS = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
 def test_an_agent_may_name_provider_and_model(
     settings: dict[str, str], agent: tuple[str | None, str | None], expected: tuple[str, str]
 ) -> None:
-    model, name = choose_for(_settings(**settings), KEYS, _no_secret, *agent, "native")
+    model, name = choose(_settings(**settings), KEYS, _no_secret, *agent, "native")
 
     assert (model.provider, name) == expected
 
 
 def test_an_agents_model_is_made_once_a_process() -> None:
     def chosen(model: str, protocol: Protocol) -> Model:
-        return choose_for(_settings(), KEYS, _no_secret, "openai", model, protocol)[0]
+        return choose(_settings(), KEYS, _no_secret, "openai", model, protocol)[0]
 
     assert chosen("gpt-5", "native") is chosen("gpt-4.1", "native")
     assert chosen("gpt-5", "react") is chosen("gpt-4.1", "react")
@@ -205,7 +205,7 @@ def test_react_is_for_those_that_ask_for_it_and_for_models_without_tools(
 ) -> None:
     environ = KEYS | ({"OPENAI_BASE_URL": base_url} if base_url else {})
 
-    chosen, _ = choose_for(_settings(), environ, _no_secret, provider, model, protocol)
+    chosen, _ = choose(_settings(), environ, _no_secret, provider, model, protocol)
 
     assert isinstance(chosen, ReActModel) == react
     assert chosen.provider == provider
@@ -230,7 +230,7 @@ def test_openai_itself_is_asked_over_responses_and_other_servers_over_chat_unles
     environ = KEYS | ({"OPENAI_BASE_URL": base_url} if base_url else {})
     settings = _settings(openai_api=openai_api)
 
-    chosen, _ = choose_for(settings, environ, _no_secret, "openai", "gpt-4.1", "native")
+    chosen, _ = choose(settings, environ, _no_secret, "openai", "gpt-4.1", "native")
 
     assert type(chosen) is api
 
@@ -238,7 +238,7 @@ def test_openai_itself_is_asked_over_responses_and_other_servers_over_chat_unles
 def test_a_model_without_tools_over_chat_is_asked_in_react_where_chat_is_chosen() -> None:
     settings = _settings(openai_api="chat")
 
-    chosen, _ = choose_for(settings, KEYS, _no_secret, "openai", "gpt-6.2-sol", "native")
+    chosen, _ = choose(settings, KEYS, _no_secret, "openai", "gpt-6.2-sol", "native")
 
     assert isinstance(chosen, ReActModel)
 
@@ -249,10 +249,10 @@ def test_bedrock_needs_no_key_and_is_used_only_where_it_is_named() -> None:
     assert choose(_settings(), region, _no_secret)[0].provider == "offline"
     for named in (
         choose(_settings(provider="bedrock"), region, _no_secret),
-        choose_for(_settings(), region | KEYS, _no_secret, "bedrock", None, "native"),
+        choose(_settings(), region | KEYS, _no_secret, "bedrock", None, "native"),
     ):
         assert (named[0].provider, named[1]) == ("bedrock", "global.anthropic.claude-sonnet-5-5")
-    react, _ = choose_for(_settings(), region, _no_secret, "bedrock", None, "react")
+    react, _ = choose(_settings(), region, _no_secret, "bedrock", None, "react")
     assert isinstance(react, ReActModel)
 
 
@@ -290,7 +290,7 @@ def test_a_model_that_the_deployment_does_not_allow_fails_the_run_and_no_provide
 ) -> None:
     settings = _settings(allowed_models="claude-a", model="claude-own", provider="anthropic")
     environ = {"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}
-    chosen, _ = choose_for(settings, environ, _no_secret, provider, model, "native")
+    chosen, _ = choose(settings, environ, _no_secret, provider, model, "native")
     assert isinstance(chosen, UnusableModel) == (not allowed)
     if not allowed:
         with pytest.raises(ModelNotAllowed):

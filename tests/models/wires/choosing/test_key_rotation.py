@@ -13,7 +13,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StoreUnavailable,
 )
-from acta_engine.models.choose import RotatingModel, choose, choose_for
+from acta_engine.models.choose import RotatingModel, choose
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import Model, ModelReply, ModelRequest
 from acta_engine.settings import Settings
@@ -135,7 +135,7 @@ def test_a_key_that_is_stored_after_the_provider_was_found_without_one_is_used(p
     settings = _settings(provider="openai", provider_secrets={"openai": "acta/openai"})
     environ = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
 
-    model, _ = choose_for(settings, environ, secrets, None, None, protocol)
+    model, _ = choose(settings, environ, secrets, None, None, protocol)
     with pytest.raises(ProviderUnavailable):
         model.complete(request(), timeout=5)
 
@@ -172,7 +172,7 @@ def test_a_secret_that_may_not_be_read_is_a_missing_permission_and_no_reason_to_
 ) -> None:
     settings = _settings(provider_secrets={"anthropic": "acta/dev/anthropic"})
 
-    model, _ = choose_for(settings, {"OPENAI_API_KEY": "k"}, denied, provider, None, "native")
+    model, _ = choose(settings, {"OPENAI_API_KEY": "k"}, denied, provider, None, "native")
 
     assert model.provider == "anthropic"
     with pytest.raises(AwsDenied, match="AccessDeniedException") as refused:
@@ -190,7 +190,7 @@ def test_a_key_that_is_refused_while_its_secret_may_not_be_read_is_a_missing_per
 
 def test_a_provider_whose_secret_may_not_be_read_does_not_keep_a_fallback_from_answering() -> None:
     settings = _settings(provider="anthropic", provider_secrets={"anthropic": "acta/dev/anthropic"})
-    first = choose_for(settings, {}, denied, None, None, "native")
+    first = choose(settings, {}, denied, None, None, "native")
 
     model, _ = with_fallbacks(first, [(ScriptedModel([says("hello")]), "other")])
     reply = model.complete(request(), timeout=5)
@@ -203,7 +203,7 @@ def test_a_fallback_whose_secret_may_not_be_read_is_passed_over_and_where_none_a
     None
 ):
     settings = _settings(provider="anthropic", provider_secrets={"anthropic": "acta/dev/anthropic"})
-    unread = choose_for(settings, {}, denied, None, None, "native")
+    unread = choose(settings, {}, denied, None, None, "native")
     busy = ProviderUnavailable("away")
 
     model, _ = with_fallbacks(
