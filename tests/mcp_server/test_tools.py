@@ -221,6 +221,18 @@ def test_arguments_that_no_route_takes_are_told_so_and_take_from_the_rate(
     assert b"RATE_LIMITED" in answers[-1].body
 
 
+@pytest.mark.parametrize("version", [STATELESS, WITH_HANDSHAKE])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_cancel_that_cancels_nothing_takes_from_the_rate(version: str, is_named: bool) -> None:
+    limited = House(house_with().model, tenant_limits={"*": {"requests_per_second": 1}})
+    client = Client(limited, version=version, capabilities=WITH_TASKS)
+    session_id = client.data("start_session", content="Go")["session_id"]
+    client.data("cancel_session", session_id=session_id)
+    params = {"taskId": session_id} if is_named else {}
+    statuses = [client.post("tasks/cancel", params).status for _ in range(40)]
+    assert (statuses[0], statuses[-1]) == (200, 429)
+
+
 def test_an_error_that_nobody_expected_takes_from_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> None:
         raise TypeError

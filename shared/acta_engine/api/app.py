@@ -176,7 +176,7 @@ class Api:
             try:
                 request = self._request = request.with_body(event, arguments.bounds)
             except CallerError:
-                self._spend()
+                self.spend()
                 raise
             if self.limiter is not None:
                 self.limiter.admit(tenant, request.route)
@@ -190,7 +190,7 @@ class Api:
                 bound = arguments.bind(request)
             except CallerError:
                 if request.route.rated in ("never", "within"):  # it stops nothing, and asks no other route
-                    self._spend()
+                    self.spend()
                 raise
             if request.route.method == "GET":
                 response = unless_known(request.headers.get("if-none-match"), handle(self, **bound))
@@ -203,8 +203,10 @@ class Api:
                 request, bound, lambda: self._answered(event, lambda: handle(self, **bound))
             )
 
-    def _spend(self) -> None:
-        """Takes a request from the tenant's rate, for one that is wrong. Raises LimitReached."""
+    def spend(self) -> None:
+        """Takes a request from the tenant's rate, for one that is wrong or asks no route of `/v1`. Raises
+        LimitReached.
+        """
         if self.limiter is not None:
             self.limiter.spend(self.caller.tenant)
 

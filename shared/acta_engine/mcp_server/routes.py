@@ -76,31 +76,36 @@ def ask_over_mcp(api: Api) -> Response:
         body, identity = envelope(api.request.text)
         message = message_of(body, api.request.headers)
     except RpcError as error:
-        _spend(api)
+        api.spend()
         return refused(identity, error)
     if message.id is None:
-        _spend(api)
+        api.spend()
         return accepted()
     return _answer(api, message)
 
 
 def _answer(api: Api, message: RpcMessage) -> Response:
+    method = METHODS[message.version].get(message.method)
+    asks_routes = method in (_call_tool, _cancel_task)  # they take from the rate by themselves
+
     def act() -> Response:
+        if not asks_routes:
+            api.spend()
         try:
-            method = METHODS[message.version].get(message.method)
             if method is None:
-                _spend(api)
                 status = 404 if message.is_stateless else 200
                 raise RpcError(METHOD_NOT_FOUND, "There is no such method.", status=status)
             return answered(message, method(api, message), api.app.settings.release)
         except RpcError as error:
+            if asks_routes:
+                api.spend()
             return refused(message.id, error)
         except RefusedByActa as refusal:
             return refusal.response
         except ActaError:
             raise
         except Exception:
-            _spend(api)  # nothing may be spent so far, and whoever found it could repeat it without a limit
+            api.spend()  # nothing may be spent so far, and whoever found it could repeat it without a limit
             raise
 
     response = api.told(act)
@@ -108,14 +113,7 @@ def _answer(api: Api, message: RpcMessage) -> Response:
     return response if error is None else refused(message.id, error)
 
 
-def _spend(api: Api) -> None:
-    """Takes one request from the tenant's rate, for a message that asks no route of `/v1`. Raises LimitReached."""
-    if api.limiter is not None:
-        api.limiter.spend(api.caller.tenant)
-
-
 def _discover(api: Api, message: RpcMessage) -> Json:
-    _spend(api)
     return {
         "supportedVersions": list(VERSIONS),
         "capabilities": {"tools": {}, "extensions": {TASKS: {}}},
@@ -127,7 +125,6 @@ def _discover(api: Api, message: RpcMessage) -> Json:
 
 def _initialize(api: Api, message: RpcMessage) -> Json:
     """In the client's version if it is one of those with a handshake, and else in the newest of these."""
-    _spend(api)
     version = BEFORE_TASKS if message.params.get("protocolVersion") == BEFORE_TASKS else WITH_HANDSHAKE
     tasks: Json = {"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}}
     return {
@@ -138,14 +135,8 @@ def _initialize(api: Api, message: RpcMessage) -> Json:
     }
 
 
-def _ping(api: Api, message: RpcMessage) -> Json:
-    _spend(api)
-    return {}
-
-
 def _list_tools(api: Api, message: RpcMessage) -> Json:
     """On the first page Acta's own tools, then the agents that the caller may start, page by page."""
-    _spend(api)
     cursor = message.params.get("cursor") or None  # some clients send an empty one first
     if cursor is not None and not isinstance(cursor, str):
         raise RpcError(INVALID_PARAMS, "params.cursor is a text.")
@@ -181,11 +172,8 @@ def _call_tool(api: Api, message: RpcMessage) -> Json:
             raise RpcError(INVALID_PARAMS, "There is no such tool.")
         arguments = present(arguments)
         inner = agent_request(name, arguments, key) if tool is None else tool.request(arguments, key)
-    except RpcError:
-        _spend(api)
-        raise
     except FieldsInvalid as wrong:
-        _spend(api)
+        api.spend()
         return of_response(errors.answer(wrong), name, api.request_id)
     option = arguments.get("option")
     if name == DECIDE and not (isinstance(option, str) and option in ENDS_WORK):
@@ -258,7 +246,6 @@ def _task(api: Api, message: RpcMessage, session: Json) -> Json:
 
 
 def _get_task(api: Api, message: RpcMessage) -> Json:
-    _spend(api)
     session = _session_of(api, message)
     told = _task(api, message, session)
     if message.is_stateless and told["status"] == "completed":
@@ -270,7 +257,6 @@ def _task_result(api: Api, message: RpcMessage) -> Json:
     """The version with a handshake says that this waits until the task is over. Behind a gateway that ends each
     request after half a minute it cannot: a client that asks too early is told to come again.
     """
-    _spend(api)
     session = _session_of(api, message)
     if session["state"] not in OVER:
         raise RpcError(INVALID_PARAMS, "The task is not over. Poll tasks/get, and ask again when it is.")
@@ -285,7 +271,7 @@ def _cancel_task(api: Api, message: RpcMessage) -> Json:
     if is_over and not message.is_stateless:
         raise RpcError(INVALID_PARAMS, "The task is over.")
     if is_over:
-        _spend(api)
+        api.spend()
     else:
         try:
             done(api.ask(tool_of(api, "cancel_session").request({"session_id": session_id}, None)))
@@ -298,7 +284,6 @@ def _cancel_task(api: Api, message: RpcMessage) -> Json:
 
 
 def _update_task(api: Api, message: RpcMessage) -> Json:
-    _spend(api)
     session, responses = _session_of(api, message), message.input_responses
     for intervention_id, decision in decisions(_forms(api, message, session["interventions"]), responses):
         about = {"session_id": session["session_id"], "intervention_id": intervention_id}
@@ -317,7 +302,7 @@ def _session_of(api: Api, message: RpcMessage) -> Json:
 
 _SINCE_2025_06: Mapping[str, Callable[[Api, RpcMessage], Json]] = {
     "initialize": _initialize,
-    "ping": _ping,
+    "ping": lambda api, message: {},
     "tools/list": _list_tools,
     "tools/call": _call_tool,
 }
