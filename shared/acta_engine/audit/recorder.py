@@ -25,6 +25,7 @@ from acta_engine.audit.record import (
 )
 from acta_engine.clock import AUDIT, make_id
 from acta_engine.errors import TransientError, Unauthorized
+from acta_engine.untrusted.exact_json import inside
 from acta_engine.untrusted.path import is_private
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -177,7 +178,7 @@ def _asked(request: Request, arguments: Mapping[str, Any]) -> Iterator[tuple[str
 
 def _answered(action: str, fields: tuple[str, ...], data: Any) -> Iterator[tuple[str, str]]:
     for name in fields:
-        value = _inside(data, name)
+        value = inside(data, *name.split("."))
         if value is not None:
             yield name, shortened(str(value))
     decided = _decided_input(data) if action == "intervention.resolve" else None
@@ -187,9 +188,9 @@ def _answered(action: str, fields: tuple[str, ...], data: Any) -> Iterator[tuple
 
 def _decided_input(decision: Any) -> str | None:
     """The hash of the input that the decision is about; None: it is about no call."""
-    given = _inside(decision, "input.input")
-    if _inside(decision, "resolution") != "modify" or given is None:
-        asked_about: str | None = _inside(decision, DECIDED_INPUT)
+    given = inside(decision, "input", "input")
+    if inside(decision, "resolution") != "modify" or given is None:
+        asked_about: str | None = inside(decision, *DECIDED_INPUT.split("."))
         return asked_about
     # Imported here, because few workers that record anything need it.
     from acta_engine.log.conversation import input_hash
@@ -204,10 +205,3 @@ class DecisionDetails(dict[str, str]):
         self.clear()
         if one is not None:
             self |= {"intervention_id": one.intervention_id, "type": one.type, "option": one.resolution or ""}
-
-
-def _inside(value: Any, name: str) -> Any:
-    """`name`: of a field, with dots between it and what is inside it. None: it is not there."""
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value

@@ -94,11 +94,11 @@ def read_body(operation: str, body: Any, most: int) -> bytes:
     return data
 
 
-def _refusal(operation: str, response: dict[str, object]) -> Exception:
-    detail = _mapping(response.get("Error"))
+def _refusal(operation: str, response: Any) -> Exception:
+    detail = response.get("Error", {})
     code = str(detail.get("Code", "Unknown"))
-    status = _mapping(response.get("ResponseMetadata")).get("HTTPStatusCode", 0)
-    reasons = _reasons(response)
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    reasons = tuple(str(each.get("Code", "None")) for each in response.get("CancellationReasons") or ())
     throttled = THROTTLED.intersection(reasons) and "ConditionalCheckFailed" not in reasons
     if code in THROTTLED or status == 429 or throttled:
         return StoreThrottled(f"{operation}: {code}")
@@ -109,12 +109,3 @@ def _refusal(operation: str, response: dict[str, object]) -> Exception:
     if code in DENIED:
         return AwsDenied(f"{operation}: {code}")
     return AwsRefused(operation, code, str(detail.get("Message", "")), reasons)
-
-
-def _reasons(response: dict[str, object]) -> tuple[str, ...]:
-    reasons = response.get("CancellationReasons")
-    return tuple(str(_mapping(r).get("Code", "None")) for r in reasons) if isinstance(reasons, list) else ()
-
-
-def _mapping(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from acta_engine.api.envelope import JSON, NO_BODY, Response, to_json
 from acta_engine.api.json_body import parse_json
 from acta_engine.errors import ValidationFailed
+from acta_engine.untrusted.exact_json import inside
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
@@ -81,7 +82,8 @@ class RpcMessage(NamedTuple):
     def takes_tasks(self) -> bool:
         """Whether a call may be answered with a task: the client can, or asks for one."""
         if self.is_stateless:
-            return TASKS in _mapping(self.capabilities.get("extensions"))
+            extensions = self.capabilities.get("extensions")
+            return isinstance(extensions, dict) and TASKS in extensions
         return self.version == WITH_HANDSHAKE and isinstance(self.params.get("task"), dict)
 
     def elicits(self, mode: Literal["form", "url"]) -> bool:
@@ -100,7 +102,7 @@ class RpcMessage(NamedTuple):
     @property
     def idempotency_key(self) -> str | None:
         """Raises RpcError for one that is no text."""
-        key = _mapping(self.params.get("_meta")).get(IDEMPOTENCY_KEY)
+        key = inside(self.params, "_meta", IDEMPOTENCY_KEY)
         if key is not None and not isinstance(key, str):
             raise RpcError(INVALID_PARAMS, f"_meta.{IDEMPOTENCY_KEY} is a text.")
         return key
@@ -138,8 +140,7 @@ def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
     if not isinstance(given, dict | None):
         raise RpcError(INVALID_PARAMS, "params is an object.", status=400)
     params = present(given or {})
-    meta = _mapping(params.get("_meta"))
-    named, said = headers.get("mcp-protocol-version"), meta.get(_PROTOCOL_VERSION)
+    named, said = headers.get("mcp-protocol-version"), inside(params, "_meta", _PROTOCOL_VERSION)
     if identity is None:
         return RpcMessage(None, method, params, named or WITH_HANDSHAKE, {})
     if said is None and (named is None or (method == "initialize" and named != STATELESS)):
@@ -151,7 +152,7 @@ def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version.", known, 400)
     if named != STATELESS:
         return RpcMessage(identity, method, params, named, {})
-    capabilities = meta.get(_CLIENT_CAPABILITIES)
+    capabilities = inside(params, "_meta", _CLIENT_CAPABILITIES)
     if said is None or not isinstance(capabilities, dict):
         needed = f"params._meta needs {_PROTOCOL_VERSION} and {_CLIENT_CAPABILITIES}."
         raise RpcError(INVALID_PARAMS, needed, status=400)
@@ -199,10 +200,6 @@ def _mismatch(header: str) -> RpcError:
 def present(given: Json) -> Json:
     """What is given. Some clients write null for what they leave out."""
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def answered(message: RpcMessage, result: Json, release: str) -> Response:

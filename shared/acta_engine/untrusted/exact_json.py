@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
@@ -25,6 +26,13 @@ def read_exactly(text: str) -> Any:
     twice, because either value could be meant. Raises RecursionError for a text that is nested too deeply.
     """
     return EXACT.decode(text)
+
+
+def inside(value: Any, *names: str) -> Any:
+    """What stands in a JSON value under these names, each inside of the one before. None: nothing does."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def canonical_json(value: Any) -> str:

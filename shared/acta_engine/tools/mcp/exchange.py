@@ -43,7 +43,7 @@ from acta_engine.egress.exchange import (
     exchange,
 )
 from acta_engine.untrusted.encodings import NotText
-from acta_engine.untrusted.exact_json import InvalidJson, parse_answer
+from acta_engine.untrusted.exact_json import InvalidJson, inside, parse_answer
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
@@ -187,9 +187,7 @@ def param_headers(paths: Paths, arguments: Mapping[str, Any]) -> dict[str, str]:
     """Raises BadHeaders for a value that no header can carry."""
     headers = {}
     for path, name in paths.items():
-        value: Any = arguments
-        for part in path:
-            value = value.get(part) if isinstance(value, Mapping) else None
+        value = inside(arguments, *path)
         if value is None:
             continue
         text = _text(value)
@@ -295,7 +293,7 @@ class RpcRefused(McpFailed):
         self.code = code if isinstance(code, int) and not isinstance(code, bool) else 0
         super().__init__(f"answered with error {self.code}")
         self.said = said[:1_000] if isinstance(said, str) else ""
-        supported = data.get("supported") if isinstance(data, dict) else None
+        supported = inside(data, "supported")
         self.supported: list[Any] = supported if isinstance(supported, list) else []
         self.status = status
         self.names_request = names_request
