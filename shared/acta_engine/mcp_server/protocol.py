@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from acta_engine.api.envelope import JSON, NO_BODY, Response, to_json
+from acta_engine.api.envelope import JSON, Response, to_json
 from acta_engine.api.json_body import parse_json
 from acta_engine.errors import ValidationFailed
 from acta_engine.untrusted.exact_json import inside
@@ -169,11 +169,7 @@ def _check_headers(method: str, params: Json, headers: Mapping[str, str]) -> Non
     if headers.get("mcp-method", "").strip(_SPACE) != method:
         raise _mismatch("Mcp-Method")
     name = NAMED_BY.get(method)
-    if (
-        name is not None
-        and name in params
-        and _decoded(headers.get("mcp-name", "").strip(_SPACE)) != params[name]
-    ):
+    if name in params and _decoded(headers.get("mcp-name", "").strip(_SPACE)) != params[name]:
         raise _mismatch("Mcp-Name")
 
 
@@ -208,11 +204,6 @@ def answered(message: RpcMessage, result: Json, release: str) -> Response:
         info = {_SERVER_INFO: server_info(release)}
         result = {"resultType": "complete", **result, "_meta": {**result.get("_meta", {}), **info}}
     return Response(200, JSON, to_json({"jsonrpc": "2.0", "id": message.id, "result": result}))
-
-
-def accepted() -> Response:
-    """The answer to a notification."""
-    return Response(202, NO_BODY, "")
 
 
 def refused(identity: Id | None, error: RpcError) -> Response:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from acta_engine.api import error_answers as errors
 from acta_engine.api.app import Api
-from acta_engine.api.envelope import JSON, Response
+from acta_engine.api.envelope import JSON, NO_BODY, Response
 from acta_engine.api.incoming import Inner
 from acta_engine.api.json_body import UnsupportedMediaType
 from acta_engine.errors import ActaError, FieldsInvalid, Forbidden
@@ -25,7 +25,6 @@ from acta_engine.mcp_server.protocol import (
     RefusedByActa,
     RpcError,
     RpcMessage,
-    accepted,
     answered,
     envelope,
     message_of,
@@ -80,7 +79,7 @@ def ask_over_mcp(api: Api) -> Response:
         return refused(identity, error)
     if message.id is None:
         api.spend()
-        return accepted()
+        return Response(202, NO_BODY, "")
     return _answer(api, message)
 
 

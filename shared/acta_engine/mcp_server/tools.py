@@ -23,6 +23,7 @@ Json = dict[str, Any]
 
 AGENT = "agent_"
 """How the names of tools begin that are agents."""
+NO_TEXT = "This is missing, or no text."
 _LIMITS = tuple(
     name
     for name in StartSession.model_fields
@@ -78,9 +79,7 @@ class OperationTool(NamedTuple):
 
     def request(self, arguments: Json, key: str | None) -> Inner:
         """Raises FieldsInvalid for arguments that are not the tool's, or of the path and no text."""
-        wrong = {
-            name: ["This is missing, or no text."] for name in self.variables if not _is_text(arguments, name)
-        }
+        wrong = {name: [NO_TEXT] for name in self.variables if not isinstance(arguments.get(name), str)}
         rest = {name: value for name, value in arguments.items() if name not in self.own}
         if self.body is None:
             wrong |= _strange(rest)
@@ -128,8 +127,8 @@ def agent_tool(agent: AgentDefinition) -> Json:
 
 def agent_request(name: str, arguments: Json, key: str | None) -> Inner:
     """`name`: of an agent's tool. Raises FieldsInvalid."""
-    if not _is_text(arguments, "goal"):
-        raise FieldsInvalid({"goal": ["This is missing, or no text."]})
+    if not isinstance(arguments.get("goal"), str):
+        raise FieldsInvalid({"goal": [NO_TEXT]})
     strange = [name for name in arguments if name not in ("goal", *_LIMITS)]
     if strange:
         raise FieldsInvalid(_strange(strange))
@@ -184,7 +183,3 @@ def _not_null(schema: Json) -> Json:
 def _strange(names: Iterable[str]) -> dict[str, list[str]]:
     said = {"type": "unknown_argument", "msg": "There is no such argument."}
     return details_of((field_name([name]), said) for name in names)
-
-
-def _is_text(arguments: Json, name: str) -> bool:
-    return isinstance(arguments.get(name), str)

@@ -127,32 +127,25 @@ def listed_view(
     it may list others, a sentence's end.
     """
     why = None if broken is None else f"The server {broken}."
-    gone: dict[str, Any] = {
-        "unusable": None if why is None else f"It is not among the tools that could be read. {why}",
-        "title": "",
-        "description": "",
-        "input_schema": {},
-        "annotations": {},
-    }
-    view = [_listed(server, one) for one in listed.values()]
-    lost = [
-        _listed(server, {"tool": one.tool, "pin": one.pin, **gone})
+    lost = None if why is None else f"It is not among the tools that could be read. {why}"
+    nothing: dict[str, Any] = {"title": "", "description": "", "input_schema": {}, "annotations": {}}
+    gone = [
+        _listed(server, {"tool": one.tool, "pin": one.pin, "unusable": lost, **nothing}, is_gone=True)
         for one in server.tools
         if one.tool not in listed
     ]
-    for one in lost if why is None else ():
-        one["state"] = "gone"
-    return {"items": view + lost, "broken": why}
+    return {"items": [*(_listed(server, one) for one in listed.values()), *gone], "broken": why}
 
 
-def _listed(server: stored.McpServer, one: Mapping[str, Any]) -> ListedMcpToolView:
+def _listed(server: stored.McpServer, one: Mapping[str, Any], *, is_gone: bool = False) -> ListedMcpToolView:
     confirmed = server.confirmed(one["tool"])
     state: Any = "new" if confirmed is None else "confirmed" if confirmed.pin == one["pin"] else "changed"
+    state = "unusable" if one["unusable"] is not None else "gone" if is_gone else state
     size = len(one["description"].strip())
     return {
         "tool": one["tool"],
         "name": offered_name(server.name, one["tool"]),
-        "state": state if one["unusable"] is None else "unusable",
+        "state": state,
         "reason": one["unusable"],
         "title": one["title"],
         "description": one["description"],

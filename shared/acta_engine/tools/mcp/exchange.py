@@ -248,11 +248,12 @@ refused the former ones; then it may have none that are better. The second is th
 
 
 class McpFailed(Exception):
-    """No result. The message is a sentence of Acta's without a subject, in the past. `said`: the beginning of what the
-    server itself says of its failure.
-    """
+    """No result. The message is a sentence of Acta's without a subject, in the past."""
 
     said = ""
+    """The beginning of what the server itself says of its failure."""
+    is_lost = False
+    """Whether the request may have had its effect, although what came in answer is none."""
 
 
 class NotReached(McpFailed):
@@ -264,7 +265,7 @@ class NotAnswered(McpFailed):
 
 
 class NotUnderstood(McpFailed):
-    pass
+    is_lost = True
 
 
 class TooMuch(NotUnderstood):
@@ -272,7 +273,7 @@ class TooMuch(NotUnderstood):
 
 
 class HttpRefused(McpFailed):
-    """`challenge`: the answer's header `WWW-Authenticate`. `is_lost`: as in `HttpAnswer`."""
+    """`challenge`: the answer's header `WWW-Authenticate`."""
 
     def __init__(self, status: int, said: str, challenge: str = "", is_lost: bool = False) -> None:
         super().__init__(f"answered with status {status}")
@@ -291,6 +292,7 @@ class RpcRefused(McpFailed):
         given = error if isinstance(error, dict) else {"message": error}
         code, said, data = (given.get(name) for name in ("code", "message", "data"))
         self.code = code if isinstance(code, int) and not isinstance(code, bool) else 0
+        self.is_lost = self.code == SESSION_NOT_FOUND  # it may be a time-out behind the server
         super().__init__(f"answered with error {self.code}")
         self.said = said[:1_000] if isinstance(said, str) else ""
         supported = inside(data, "supported")

@@ -12,7 +12,7 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -142,7 +142,10 @@ def named_endpoints(
 ) -> list[NamedEndpoint]:
     """`challenge`: the header `WWW-Authenticate` of the server's refusal. Raises McpFailed."""
     named = _METADATA.search(challenge)
-    urls = iter([named.group(1)]) if named else _resource_urls(server_url)
+    origin, path = _origin_and_path(
+        server_url
+    )  # with the path of the server, then at its root (RFC 9728, 3.1)
+    urls = [named.group(1)] if named else [f"{origin}{_PROTECTED}{path}", f"{origin}{_PROTECTED}"]
     resource = _first(guard, urls, deadline)
     about = resource.get("resource")
     if not isinstance(about, str) or not _covers(about, server_url):
@@ -152,7 +155,10 @@ def named_endpoints(
     found = []
     for issuer in _texts(resource.get("authorization_servers"))[:MAX_ISSUERS]:
         try:
-            metadata = _first(guard, _issuer_urls(issuer), deadline)
+            # the path goes behind the well-known part, or before it (RFC 8414, 3.1; OpenID Connect Discovery)
+            origin, path = _origin_and_path(issuer)
+            behind = [f"{origin}{part}{path}" for part in (_AUTHORIZATION, _OPENID)]
+            metadata = _first(guard, [*behind, f"{origin}{path}{_OPENID}"], deadline)
         except McpFailed:  # the other issuers speak for themselves
             continue
         url = metadata.get("token_endpoint")
@@ -165,10 +171,10 @@ def named_endpoints(
     return found
 
 
-def _first(guard: AddressGuard, urls: Iterator[str], deadline: float) -> Mapping[str, Any]:
+def _first(guard: AddressGuard, urls: Iterable[str], deadline: float) -> Mapping[str, Any]:
     """The first document that is there. A redirect is none, nor is a place that does not answer."""
     headers = {"User-Agent": "acta", "Accept": "application/json"}
-    for url in urls:
+    for url in dict.fromkeys(urls):
         with suppress(McpFailed):
             answer = exchanged(looked_up(guard, url), "GET", headers, None, deadline)
             if answer.status == 200 and (found := json_object(text_in(answer))):
@@ -177,30 +183,13 @@ def _first(guard: AddressGuard, urls: Iterator[str], deadline: float) -> Mapping
 
 
 def _texts(value: Any) -> list[str]:
-    return (
-        [one for one in value if isinstance(one, str) and one.isascii() and one.isprintable()]
-        if isinstance(value, list)
-        else []
-    )
+    given = value if isinstance(value, list) else []
+    return [one for one in given if isinstance(one, str) and one.isascii() and one.isprintable()]
 
 
-def _resource_urls(server_url: str) -> Iterator[str]:
-    """RFC 9728, 3.1: with the path of the server, then at its root."""
-    parts = urlsplit(server_url)
-    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    if path:
-        yield f"{origin}{_PROTECTED}{path}"
-    yield f"{origin}{_PROTECTED}"
-
-
-def _issuer_urls(issuer: str) -> Iterator[str]:
-    """RFC 8414, 3.1, and OpenID Connect Discovery: the path goes behind the well-known part, or before it."""
-    parts = urlsplit(issuer)
-    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    yield f"{origin}{_AUTHORIZATION}{path}"
-    yield f"{origin}{_OPENID}{path}"
-    if path:
-        yield f"{origin}{path}{_OPENID}"
+def _origin_and_path(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
 def _covers(resource: str, server_url: str) -> bool:

@@ -60,9 +60,7 @@ class ClientCredentials(FrozenModel):
 
 
 class McpServerAuth(FrozenModel):
-    """How calls prove who they are: exactly one of the two. `secret`: names the secret that is the whole value of the
-    header `Authorization`.
-    """
+    """How calls prove who they are: exactly one of the two."""
 
     secret: SecretName | None = None
     """The secret that is the whole value of the header `Authorization`."""

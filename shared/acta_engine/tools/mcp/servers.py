@@ -28,7 +28,6 @@ from acta_engine.tools.mcp.exchange import (
     INVALID_PARAMS,
     LIST_TOOLS,
     METHOD_NOT_FOUND,
-    SESSION_NOT_FOUND,
     TASKS,
     BadHeaders,
     CursorLost,
@@ -670,7 +669,6 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
     may have had its effect: about a tool whose effect is `once` a person is asked, and the model is told of it for any
     other that does more than read.
     """
-    hint = ""
     if isinstance(failed, NotReached):
         return _not_called(tool, failed, used)
     if isinstance(failed, NotAnswered):
@@ -679,14 +677,11 @@ def _failed(tool: McpTool, failed: McpFailed, used: _Used) -> ToolFailed | ToolU
         return ToolUnanswered("a tool of kind mcp did not answer")
     if isinstance(failed, TooMuch):
         return ToolFailed(f"{tool.name} {failed}. {tool.large_answer_hint}")
-    is_lost = (isinstance(failed, HttpRefused) and failed.is_lost) or (
-        isinstance(failed, RpcRefused) and failed.code == SESSION_NOT_FOUND  # or a time-out behind the server
-    )
-    is_unknown = is_lost or isinstance(failed, NotUnderstood)
-    if is_unknown and tool.effect == "once":
+    if failed.is_lost and tool.effect == "once":
         return ToolUnanswered("the answer of a tool of kind mcp cannot be read")
-    if is_unknown and tool.effect != "read":
+    if failed.is_lost and tool.effect != "read":
         return ToolFailed(f"{tool.name} {failed}. It may have had its effect: look before you do it again.")
+    hint = ""
     if isinstance(failed, HttpRefused) and failed.status in (401, 403):
         hint = " An admin has to look at the credentials of its server."
     return ToolFailed(f"{tool.name} {failed}.{hint} Try another way.", _said(tool, failed, used))
@@ -740,13 +735,15 @@ def _part(content: Any) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "image" | "audio" as kind, "data": str(data)}:
-            return f"[{kind}{_of_type(content)}, about {len(data) * 3 // 4} bytes: it cannot be shown]"
+            return f"[{kind}{_of_type(content.get('mimeType'))}, about {len(data) * 3 // 4} bytes: it cannot be shown]"
         case {"type": "resource", "resource": {"text": str(text), **resource}}:
             return f"[resource {_short(resource.get('uri'))}]\n{text}"
         case {"type": "resource", "resource": {"blob": str(data), **resource}}:
             return f"[resource {_short(resource.get('uri'))}{_blob(data, resource.get('mimeType'))}"
         case {"type": "resource_link", "uri": str(uri)}:
-            return f"[link to the resource {_short(uri)}{_of_type(content)}: it was not opened]"
+            return (
+                f"[link to the resource {_short(uri)}{_of_type(content.get('mimeType'))}: it was not opened]"
+            )
         case str(text):
             return text
         case {"type": str(kind)} if kind != "text":
@@ -759,19 +756,15 @@ def _part(content: Any) -> str:
 
 def _blob(data: str, kind: Any) -> str:
     """A text where the bytes are one, after the end of the line that names the resource."""
-    label = kind if isinstance(kind, str) else ""
     try:
-        read = decoded(base64.b64decode(data), label_in(label))
+        read = decoded(base64.b64decode(data), label_in(kind if isinstance(kind, str) else ""))
     except ValueError as other:  # NotText, or no base64
         what = other if isinstance(other, NotText) else "no valid base64"
-        return (
-            f"{_of_type({'mimeType': kind})}, {what}, about {len(data) * 3 // 4} bytes: it cannot be shown]"
-        )
+        return f"{_of_type(kind)}, {what}, about {len(data) * 3 // 4} bytes: it cannot be shown]"
     return "\n".join(["]", *([read.note] if read.note else []), read.text])
 
 
-def _of_type(content: Mapping[Any, Any]) -> str:
-    kind = content.get("mimeType")
+def _of_type(kind: Any) -> str:
     return f" of type {_short(kind)}" if isinstance(kind, str) else ""
 
 
