@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.identity import Caller, ClaimNames, claimed, from_event, is_program
-from acta_engine.api.role_claims import RoleRules
+from acta_engine.api.identity import Caller, claimed, from_event, is_program
 from acta_engine.errors import CallerError, Forbidden, Unauthorized
+from acta_engine.settings import Settings
 from tests.api.gateway import Gateway, claims
-from tests.api.samples import start_api
+from tests.api.samples import SETTINGS, start_api
 
-NAMES = ClaimNames("tenant", "roles")
-WITH_MACHINES = ClaimNames("custom:tenant", "cognito:groups", "acta_tenant", "acta_roles")
+OWN_POOL = SETTINGS.but(tenant_claim="custom:tenant", roles_claim="cognito:groups")
+WITH_MACHINES = OWN_POOL.but(machine_tenant_claim="acta_tenant", machine_roles_claim="acta_roles")
 """Of an own pool with machines."""
 MACHINE = {
     "sub": "1example23456789",
@@ -27,8 +27,8 @@ MACHINE = {
 PERSON = {"sub": "1f0c3a52-7d0e-4b1c-9a54-1f0d5f2f8b11", "token_use": "id", "cognito:username": "1f0c3a52"}
 
 
-def bearer(token: Mapping[str, object], names: ClaimNames = WITH_MACHINES) -> Caller:
-    return from_event(with_claims(token), names, RoleRules(no_spaces=True))
+def bearer(token: Mapping[str, object], settings: Settings = WITH_MACHINES) -> Caller:
+    return from_event(with_claims(token), settings.but(roles_have_no_spaces=True))
 
 
 def with_claims(token: Mapping[str, object]) -> dict[str, object]:
@@ -42,8 +42,8 @@ def test_a_machine_has_the_tenant_and_the_roles_of_its_own_claims() -> None:
 
 def test_where_no_machines_are_listed_their_claims_count_for_nothing() -> None:
     with pytest.raises(Forbidden, match="names no tenant"):
-        bearer(MACHINE, ClaimNames("custom:tenant", "cognito:groups"))
-    assert claimed(with_claims(MACHINE), ClaimNames("custom:tenant", "cognito:groups"))[0] == ""
+        bearer(MACHINE, OWN_POOL)
+    assert claimed(with_claims(MACHINE), OWN_POOL)[0] == ""
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_program_is_known_by_its_token_and_decides_only_where_programs_may(
 ) -> None:
     assert is_program(token) == is_one
     event = with_claims({"tenant": "t", **token})
-    strict = NAMES._replace(programs_decide=False)
-    assert from_event(event, NAMES).decides
+    strict = SETTINGS.but(programs_decide=False)
+    assert from_event(event, SETTINGS).decides
     assert from_event(event, strict).decides is not is_one
 
 
@@ -133,12 +133,12 @@ def test_a_claim_that_is_no_text_in_the_token_names_nobody(
     value: object, claim: str, refused: type[CallerError]
 ) -> None:
     with pytest.raises(refused):
-        from_event(handed_over({**GOOD, claim: value}), NAMES)
+        from_event(handed_over({**GOOD, claim: value}), SETTINGS)
 
 
 @pytest.mark.parametrize("text", ["null", "undefined", "true", "5", "None"])
 def test_a_text_is_a_name_whatever_it_reads_like(text: str) -> None:
-    found = from_event(handed_over({**GOOD, "tenant": text, "sub": text}), NAMES)
+    found = from_event(handed_over({**GOOD, "tenant": text, "sub": text}), SETTINGS)
     assert (found.tenant, found.user) == (text, text)
 
 
@@ -146,30 +146,32 @@ def test_a_text_is_a_name_whatever_it_reads_like(text: str) -> None:
     "roles", [*(each for each in NO_TEXTS if each not in (["acme"], ["a", "b"])), ["admin", 5]]
 )
 def test_roles_that_are_no_names_grant_nothing(roles: object) -> None:
-    rules = RoleRules({"true": "admin", "5": "admin", "null": "admin", "admin": "admin"}, no_spaces=True)
-    assert from_event(handed_over({**GOOD, "roles": roles}), NAMES, rules).roles == frozenset()
-    assert from_event(handed_over({**GOOD, "roles": ["admin", "5"]}), NAMES, rules).roles == {"admin"}
+    mapped = SETTINGS.but(
+        role_map={"true": "admin", "5": "admin", "null": "admin", "admin": "admin"}, roles_have_no_spaces=True
+    )
+    assert from_event(handed_over({**GOOD, "roles": roles}), mapped).roles == frozenset()
+    assert from_event(handed_over({**GOOD, "roles": ["admin", "5"]}), mapped).roles == {"admin"}
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b", "a.b.c", "Bearer a.W10.c"])
 def test_a_token_that_cannot_be_read_names_nobody(header: str) -> None:
     event = {**handed_over(GOOD), "headers": {"authorization": header}}
     with pytest.raises(Unauthorized):
-        from_event(event, NAMES)
+        from_event(event, SETTINGS)
 
 
 def test_the_gateways_claims_count_and_not_the_headers() -> None:
     for claim, refused in (("sub", Unauthorized), ("tenant", Forbidden)):
         event = {**handed_over(GOOD), "headers": {"authorization": encoded({**GOOD, claim: "another"})}}
         with pytest.raises(refused):
-            from_event(event, NAMES)
+            from_event(event, SETTINGS)
     forged = {**handed_over(GOOD), "headers": {"authorization": encoded({**GOOD, "roles": ["admin"]})}}
-    assert from_event(forged, NAMES).roles == {"member"}
+    assert from_event(forged, SETTINGS).roles == {"member"}
 
 
 def caller(**named: object) -> Caller:
     event = {"requestContext": {"authorizer": {"jwt": {"claims": claims(**named)}}}}
-    return from_event(event, NAMES)
+    return from_event(event, SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_claim_names_are_configurable() -> None:
             "authorizer": {"jwt": {"claims": {"sub": "u", "custom:tenant": "t", "groups": "[x]"}}}
         }
     }
-    assert from_event(event, ClaimNames("custom:tenant", "groups")) == Caller("t", "u", frozenset({"x"}))
+    assert from_event(event, SETTINGS.but(tenant_claim="custom:tenant", roles_claim="groups")) == Caller("t", "u", frozenset({"x"}))
 
 
 @pytest.mark.parametrize("user", [None, "", "  ", "u" * 129, "u\n1", 7, ["u"]])
@@ -230,7 +232,7 @@ def test_usual_tenant_names_are_accepted(tenant: str) -> None:
 )
 def test_without_verified_claims_nobody_is_identified(event: dict[str, object]) -> None:
     with pytest.raises(Unauthorized):
-        from_event(event, NAMES)
+        from_event(event, SETTINGS)
 
 
 def test_the_tenant_comes_from_the_token_and_from_nowhere_else() -> None:

@@ -29,9 +29,9 @@ from acta.client.sign_in.machine import MachineTokens
 from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, claims_of
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
-from acta_engine.api.identity import Caller, ClaimNames, from_event
-from acta_engine.api.role_claims import RoleRules
+from acta_engine.api.identity import Caller, from_event
 from acta_engine.errors import Forbidden
+from acta_engine.settings import Settings
 from acta_infra.api.issuers import Machine, OwnPool
 from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta_infra.deployed.users import NoSuchUser, OtherTenant, Users
@@ -212,7 +212,16 @@ LOOPBACK = (22820, 22821, 22822)
 """The registered ones: Cognito takes no other."""
 
 
-NAMES = ClaimNames(DEV.tenant_claim, DEV.roles_claim, TENANT_CLAIM, ROLES_CLAIM)
+SETTINGS = Settings(
+    env="dev",
+    table="table",
+    bucket="bucket",
+    tenant_claim=DEV.tenant_claim,
+    roles_claim=DEV.roles_claim,
+    machine_tenant_claim=TENANT_CLAIM,
+    machine_roles_claim=ROLES_CLAIM,
+    roles_have_no_spaces=True,
+)
 
 
 def as_in_aws(claims: dict[str, Any]) -> dict[str, Any]:
@@ -264,7 +273,7 @@ class Gateway:
         context = answer.json()
         jwt = context["authorizer"]["jwt"]
         jwt["claims"] = as_in_aws(jwt["claims"])
-        return from_event({"requestContext": context}, NAMES, RoleRules(no_spaces=True))
+        return from_event({"requestContext": context}, SETTINGS)
 
 
 def test_a_person_who_was_added_signs_in_and_is_let_in_with_tenant_and_roles(

@@ -28,7 +28,7 @@ from acta_engine.api.arguments import Arguments
 from acta_engine.api.envelope import Response
 from acta_engine.api.error_answers import POLICY
 from acta_engine.api.etag import unless_known
-from acta_engine.api.identity import Caller, claim_names, claimed
+from acta_engine.api.identity import Caller, claimed
 from acta_engine.api.incoming import Inner, Request, read_request, request_id
 from acta_engine.api.operation import Function, Operation, RouteHandler
 from acta_engine.api.operations import CATCH_ALL, operations_in, without_slash
@@ -147,8 +147,9 @@ class Api:
             response = errors.answer(error)
             if errors.caller_error(error) is None:
                 self.telemetry.failure(error, route=self._route)
-            if isinstance(error, LimitReached):
-                self._limit_reached(error)
+            caller = None if self._request is None else self._request.caller
+            if isinstance(error, LimitReached) and self.limiter is not None and caller is not None:
+                self.limiter.reached(caller.tenant, error)
             is_hidden = isinstance(error, SessionHidden)
             if is_hidden:
                 self.telemetry.session_hidden()
@@ -230,12 +231,6 @@ class Api:
         limits = self.limiter.headers(request.caller.tenant, request.route)
         return response._replace(headers={**response.headers, **limits})
 
-    def _limit_reached(self, error: LimitReached) -> None:
-        """The gateway's log counts it. Only what was begun and then met a limit is recorded."""
-        request = self._request
-        if self.limiter is not None and request is not None and request.caller is not None:
-            self.limiter.reached(request.caller.tenant, error)
-
     def _log_refusal(self, event: dict[str, Any], error: Exception, code: str | None) -> None:
         """Logs who asked, by the pseudonyms of the audit trail, if the token says it and the key can be read. A
         request for somebody else's private session is answered 404 and logged all the same.
@@ -248,7 +243,7 @@ class Api:
         self.telemetry.logger.warning("refused", extra={"code": code, "route": event.get("routeKey"), **ids})
 
     def _pseudonyms(self, event: dict[str, Any]) -> Mapping[str, str]:
-        tenant, user = claimed(event, claim_names(self.settings))
+        tenant, user = claimed(event, self.settings)
         if self._audit is not None and (tenant or user):
             with suppress(TransientError):
                 of = self._audit.pseudonyms.of

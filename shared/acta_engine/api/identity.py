@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from acta_engine.api.operation import Role
-from acta_engine.api.role_claims import AS_NAMED, RoleRules, roles_from
+from acta_engine.api.role_claims import RoleRules, roles_from
 from acta_engine.errors import Forbidden, Unauthorized
 from acta_engine.settings import Settings
 from acta_engine.untrusted.exact_json import inside
@@ -39,33 +39,8 @@ class Caller(NamedTuple):
             raise Forbidden(f"This needs the role {role}.", {"role": [role]})
 
 
-class ClaimNames(NamedTuple):
-    """The claims that hold tenant and roles, from the settings `…_claim`. `machine_…`: those in the token of a program
-    that the deployment's own user pool lists; empty if it lists none. `programs_decide`: the setting of that name.
-    """
-
-    tenant: str
-    roles: str
-    machine_tenant: str = ""
-    machine_roles: str = ""
-    programs_decide: bool = True
-
-
-def claim_names(settings: Settings) -> ClaimNames:
-    return ClaimNames(
-        settings.tenant_claim,
-        settings.roles_claim,
-        settings.machine_tenant_claim,
-        settings.machine_roles_claim,
-        settings.programs_decide,
-    )
-
-
-def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = AS_NAMED) -> Caller:
-    """`rules`: how the issuer names roles.
-
-    Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant.
-    """
+def from_event(event: Mapping[str, Any], settings: Settings) -> Caller:
+    """Raises Unauthorized where nobody is named, Forbidden where that person belongs to no usable tenant."""
     claims = _claims(event)
     if claims is None:
         raise Unauthorized("This needs a bearer token.")
@@ -76,7 +51,7 @@ def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = A
         raise Unauthorized("The token names no usable subject.")
     if typed.get("sub") != user:
         raise Unauthorized("The token's subject is no text.")
-    tenant_claim, roles_claim = _where(claims, names)
+    tenant_claim, roles_claim = _where(claims, settings)
     tenant = claims.get(tenant_claim)
     if not isinstance(tenant, str) or not tenant.strip():
         raise Forbidden("The token names no tenant.")
@@ -86,8 +61,9 @@ def from_event(event: Mapping[str, Any], names: ClaimNames, rules: RoleRules = A
         raise Forbidden("The token's tenant is no text.")
     roles = typed.get(roles_claim)
     are_names = all(isinstance(each, str) for each in (roles if isinstance(roles, list) else [roles]))
+    rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
     granted = roles_from(claims.get(roles_claim), rules) if are_names else frozenset[str]()
-    decides = names.programs_decide or not is_program(claims)
+    decides = settings.programs_decide or not is_program(claims)
     return Caller(tenant, user, granted, decides)
 
 
@@ -109,10 +85,10 @@ def _token(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return claims
 
 
-def claimed(event: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
+def claimed(event: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
     """Tenant and subject as the verified token has them, whether they are usable or not; empty where it has none."""
     claims = _claims(event) or {}
-    tenant_claim, _ = _where(claims, names)
+    tenant_claim, _ = _where(claims, settings)
     found = (claims.get(name) for name in (tenant_claim, "sub"))
     tenant, user = (each if isinstance(each, str) else "" for each in found)
     return tenant, user
@@ -128,16 +104,16 @@ def is_program(claims: Mapping[str, Any]) -> bool:
     return claims.get("gty") == "client-credentials" or claims.get("idtyp") == "app"
 
 
-def _where(claims: Mapping[str, Any], names: ClaimNames) -> tuple[str, str]:
+def _where(claims: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
     """The names of the claims that hold the tenant and the roles of this token.
 
     A token without a tenant, whose subject is a client, uses the machine's claims. No person's token has them (ADR
     81); if one had, they would count for nothing, because a person's subject is never a client.
     """
     is_machines = isinstance(claims.get("client_id"), str) and claims["client_id"] == claims.get("sub")
-    if names.machine_tenant and is_machines and names.tenant not in claims:
-        return names.machine_tenant, names.machine_roles
-    return names.tenant, names.roles
+    if settings.machine_tenant_claim and is_machines and settings.tenant_claim not in claims:
+        return settings.machine_tenant_claim, settings.machine_roles_claim
+    return settings.tenant_claim, settings.roles_claim
 
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:

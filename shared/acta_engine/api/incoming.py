@@ -12,12 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode
 
-from acta_engine.api import identity
-from acta_engine.api.identity import Caller
+from acta_engine.api.identity import Caller, from_event
 from acta_engine.api.json_body import Bounds, body_bytes, json_text
 from acta_engine.api.operation import Operation
 from acta_engine.api.operations import find
-from acta_engine.api.role_claims import RoleRules
 from acta_engine.audit.record import Via, network_of
 from acta_engine.errors import Forbidden, ValidationFailed
 from acta_engine.settings import Settings
@@ -76,8 +74,7 @@ def read_request(event: Mapping[str, Any], settings: Settings) -> Request:
     route = find(str(event["routeKey"]), str(event["requestContext"]["http"]["method"]).upper(), path)
     caller = None
     if route.role is not None:
-        rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
-        caller = identity.from_event(event, identity.claim_names(settings), rules)
+        caller = from_event(event, settings)
         caller.require(route.role)
     try:
         query = parse_qs(event.get("rawQueryString") or "", keep_blank_values=True, errors="strict")
