@@ -414,6 +414,11 @@ def item_key(pk: str, sk: str) -> Item:
     return {"pk": {"S": pk}, "sk": {"S": sk}}
 
 
+def item_name(item: Item) -> tuple[str, str]:
+    """The item's key as a value that a set or a mapping takes."""
+    return item["pk"]["S"], item["sk"]["S"]
+
+
 ATTRIBUTES_VERSION = 1
 """The version of items that are plain attributes. A new attribute needs no new version: readers take what they know."""
 

@@ -64,15 +64,11 @@ class DynamoTracedCommits(ClockedTable):
 
     def read(self, names: Sequence[CommitName]) -> Sequence[TracedCommit]:
         keys = {name: commit_key(*name) for name in names}
-        by_key = {_text(key): name for name, key in keys.items()}
+        by_key = {items.item_name(key): name for name, key in keys.items()}
         found: list[TracedCommit] = []
         for item in batch_get(self._dynamodb, self._clock, self._table, keys.values()):
             if not items.is_tombstone(item):
                 with suppress(PoisonedSession):
-                    name, commit = by_key[_text(item)], items.item_commit(item)
+                    name, commit = by_key[items.item_name(item)], items.item_commit(item)
                     found.append(TracedCommit(name, commit, items.is_restored(item)))
         return sorted(found, key=lambda each: each.name)
-
-
-def _text(item: items.Item) -> tuple[str, str]:
-    return item["pk"]["S"], item["sk"]["S"]

@@ -7,6 +7,7 @@ where the two are more than 15 % apart.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -187,7 +188,5 @@ def receipt_of(head: Head, rates: AwsRates) -> SessionCosts:
 
 
 def models_usd(uses: Iterable[ModelUse]) -> float | None:
-    total = ModelUse()
-    for use in uses:
-        total = total.plus(use)
+    total = reduce(ModelUse.plus, uses, ModelUse())
     return None if total.unpriced else total.microdollars / 1_000_000

@@ -44,6 +44,7 @@ from acta_engine.store.table_layout import (
     is_tombstone,
     item_commit,
     item_key,
+    item_name,
     load,
     number_sk,
     sortable,
@@ -207,17 +208,18 @@ def committed_in(event: Mapping[str, Any]) -> Iterator[StreamCommit]:
 
 class DynamoUsage(ClockedTable):
     def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
-        names = {_text(key := counted_key(each)): (each, key) for each in partitions}
-        found = self._get([key for _, key in names.values()])
-        return {names[_text(item)][0]: item_counted(item) for item in found}
+        keys = {each: counted_key(each) for each in partitions}
+        by_key = {item_name(key): each for each, key in keys.items()}
+        return {by_key[item_name(item)]: item_counted(item) for item in self._get(keys.values())}
 
     def heads(self, commits: Sequence[StreamCommit]) -> Mapping[StreamCommit, Head]:
-        names = {_text(key := commit_key(each.partition, each.number)): (each, key) for each in commits}
+        keys = {each: commit_key(each.partition, each.number) for each in commits}
+        by_key = {item_name(key): each for each, key in keys.items()}
         heads: dict[StreamCommit, Head] = {}
-        for item in self._get([key for _, key in names.values()]):
+        for item in self._get(keys.values()):
             commit = _read(item)
             if commit is not None:  # else a later commit of it has all that this one counted
-                heads[names[_text(item)][0]] = commit.head
+                heads[by_key[item_name(item)]] = commit.head
         return heads
 
     def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
@@ -258,7 +260,12 @@ class DynamoUsage(ClockedTable):
         self, tenant: str, dimension: Dimension, first: int, last: int, name: str | None = None
     ) -> Iterator[tuple[RowKey, Amounts]]:
         if name is not None:
-            yield from self._rows_of(tenant, [RowKey(dimension, at, name) for at in range(first, last + 1)])
+            # One by one: a query would read the rows of everybody else between them, however many people there are.
+            for at in range(first, last + 1):
+                key = row_key(key_part(tenant), RowKey(dimension, at, name))
+                answer = self._dynamodb.call("get_item", TableName=self._table, Key=key)
+                if "Item" in answer:
+                    yield item_row(dimension, answer["Item"])
             return
         kind = ROWS[dimension]
         answers = query(
@@ -274,15 +281,6 @@ class DynamoUsage(ClockedTable):
         for answer in answers:
             for item in answer["Items"]:
                 yield item_row(dimension, item)
-
-    def _rows_of(self, tenant: str, keys: Iterable[RowKey]) -> Iterator[tuple[RowKey, Amounts]]:
-        """One by one: a query would read the rows of everybody else between them, however many people there are."""
-        for key in keys:
-            answer = self._dynamodb.call(
-                "get_item", TableName=self._table, Key=row_key(key_part(tenant), key)
-            )
-            if "Item" in answer:
-                yield item_row(key.dimension, answer["Item"])
 
     def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
         # Rows are by id, because names change. What reads no names imports no definitions.
@@ -323,7 +321,3 @@ def _read(item: Item) -> Commit | None:
         return item_commit(item)
     except (PoisonedSession, SchemaUnknown):
         return None
-
-
-def _text(item: Item) -> tuple[str, str]:
-    return item["pk"]["S"], item["sk"]["S"]

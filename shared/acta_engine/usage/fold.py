@@ -16,6 +16,7 @@ from acta_engine.audit.record import Pseudonyms
 from acta_engine.clock import made_at
 from acta_engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta_engine.log.commit import Commit
+from acta_engine.log.events import RunFinished
 from acta_engine.log.head import TERMINAL, Head, UsedBefore
 from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition, UsageStore
 from acta_engine.usage.usage import (
@@ -54,6 +55,8 @@ class EndedRun(NamedTuple):
     code: str
     """Why a failed run ended, out of a fixed set."""
     goal_met: bool
+    end: str
+    """As in `Tally.ended`."""
     generation: int
     turns: int
     """Its iterations."""
@@ -67,12 +70,6 @@ class EndedRun(NamedTuple):
     """How long they were open, in all."""
     whole: bool
     """The figures are this run's. False: they are those of all runs of the session up to its end."""
-
-    @property
-    def end(self) -> str:
-        """As in `Tally.ended`."""
-        why = self.reason or self.code.lower()
-        return f"{self.state}/{why}" if why else self.state
 
 
 class Addition(NamedTuple):
@@ -300,13 +297,14 @@ def addition_of(
     while number > last and len(found) < wanted:
         down_to = max(number - COMMITS_AT_ONCE, last)
         for commit in store.commits(partition, range(number, down_to, -1)):
-            found += [_ended(commit, each.data) for each in commit.events if each.type == "run.finished"]
+            finished = (each.data for each in commit.events if each.type == RunFinished.type)
+            found += [_ended(commit, RunFinished(**data)) for data in finished]
         number = down_to
     unread = max(0, expected - len(found)) if is_tallied else 0
     return Addition(partition, before, now, tuple(reversed(found)), unread)
 
 
-def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
+def _ended(commit: Commit, finished: RunFinished) -> EndedRun:
     head, run = commit.head, commit.head.run
     now = head.used_so_far
     before = run.before if run is not None and run.before is not None else UsedBefore()
@@ -319,10 +317,11 @@ def _ended(commit: Commit, data: dict[str, object]) -> EndedRun:
         run_id=run.run_id if run is not None else "",
         commit=commit.number,
         at=ended,
-        state=str(data.get("state", head.state)),
-        reason=str(data.get("reason") or ""),
-        code=str(data.get("code") or ""),
-        goal_met=data.get("goal_met") is True,
+        state=finished.state,
+        reason=finished.reason,
+        code=finished.code,
+        goal_met=finished.goal_met,
+        end=finished.end,
         generation=run.generation if run is not None else 0,
         turns=run.iteration if run is not None else 0,
         tokens=now.tokens - before.tokens,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import reduce
 from typing import Literal, NamedTuple
 
 from acta_engine.errors import ValidationFailed
@@ -71,7 +72,7 @@ def report(usage: UsageReader, tenant: str, by: By, span: ReportPeriod, who: str
                 items = _by_name(counted.of(dimension, span))
         ends = {name: row.runs for name, row in _by_name(counted.of("end", span)).items() if row.runs}
     until = usage.counted_until(tenant)
-    total = _sum(amounts for _, amounts in rows)
+    total = reduce(Amounts.plus, (amounts for _, amounts in rows), NOTHING)
     return Report(span, items, total, ends, None if until is None else until - BEHIND)
 
 
@@ -117,13 +118,6 @@ def _grouped(rows: Iterable[tuple[str, Amounts]]) -> dict[str, Amounts]:
     for name, amounts in rows:
         found[name] = found.get(name, NOTHING).plus(amounts)
     return {name: found[name] for name in sorted(found)}
-
-
-def _sum(several: Iterable[Amounts]) -> Amounts:
-    total = NOTHING
-    for each in several:
-        total = total.plus(each)
-    return total
 
 
 def _text(at: datetime) -> str:

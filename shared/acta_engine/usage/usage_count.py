@@ -7,7 +7,6 @@ of fixed sets.
 """
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,15 +41,12 @@ class UsageCount:
         folded = fold(self.store, self.pseudonyms, commits, lines.added, lines.unreadable)
         lines.counted(folded)
         if self.traces is not None:
-            self._hand_over(self.traces, [CommitName(each.partition, each.number) for each in commits])
+            try:
+                self.traces.put([CommitName(each.partition, each.number) for each in commits])
+            except (StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused) as error:
+                # The spans are lost: the stream does not wait for the queue, and counting goes on.
+                self.telemetry.spans_lost(len(commits), why=f"not handed over: {type(error).__name__}")
         return folded._asdict()
-
-    def _hand_over(self, queue: CommitQueue, names: Sequence[CommitName]) -> None:
-        """If the queue takes nothing, spans are lost: the stream does not wait for it, and counting goes on."""
-        try:
-            queue.put(names)
-        except (StoreThrottled, StoreUnavailable, AwsDenied, AwsRefused) as error:
-            self.telemetry.spans_lost(len(names), why=f"not handed over: {type(error).__name__}")
 
 
 class Lines:
@@ -98,7 +94,7 @@ class Lines:
         by_end = embedded(self._namespace, {"RunsEnded": "Count"}, [["end"]])
         metrics["_aws"]["CloudWatchMetrics"] += by_end["_aws"]["CloudWatchMetrics"]
         ids = {"tenant_hash": tenant_hash(tenant), "trace_id": trace_id}
-        return {**told, "end": run.end, **ids, **known, **metrics}
+        return {**told, **ids, **known, **metrics}
 
 
 def _ids(partition: UsagePartition) -> dict[str, str]:

@@ -75,8 +75,8 @@ def later_sessions(stores: TenantStores, source: str) -> tuple[str, ...]:
         ProjectionExpression="pk, sk, live_at",
     )
     for page in in_pages(listed):
-        there = {_name(item) for item in _there(stores, source, list(map(key_of, page)))}
-        found += [_shown(item) for item in page if _name(item) not in there]
+        there = {items.item_name(item) for item in _there(stores, source, list(map(key_of, page)))}
+        found += [_shown(item) for item in page if items.item_name(item) not in there]
     return tuple(sorted(found))
 
 
@@ -98,12 +98,12 @@ def _copy(stores: TenantStores, source: str) -> int:
         wanted = [item for item in page if not _is_deployments(item)]
         keys = list(map(key_of, wanted))
         there = {
-            _name(item)
+            items.item_name(item)
             for item in _there(stores, stores.names.table, keys)
             if not items.is_restored(item)  # by an earlier attempt, which was cut short
         }
         puts = [
-            {"PutRequest": {"Item": item if _name(item) in there else items.restored_item(item)}}
+            {"PutRequest": {"Item": item if items.item_name(item) in there else items.restored_item(item)}}
             for item in map(items.found_by_key, wanted)
         ]
         copied += stores.change_items(puts)
@@ -115,8 +115,8 @@ def _remove_later(stores: TenantStores, source: str) -> int:
     removed = 0
     for page in in_pages(stores.scan(stores.names.table, ProjectionExpression="pk, sk")):
         keys = [item for item in page if not _is_deployments(item)]
-        there = {_name(item) for item in _there(stores, source, keys)}
-        gone = [{"DeleteRequest": {"Key": key}} for key in keys if _name(key) not in there]
+        there = {items.item_name(item) for item in _there(stores, source, keys)}
+        gone = [{"DeleteRequest": {"Key": key}} for key in keys if items.item_name(key) not in there]
         removed += stores.change_items(gone)
     return removed
 
@@ -225,7 +225,3 @@ def _there(stores: TenantStores, table: str, keys: list[Item]) -> Iterator[Item]
 def _is_deployments(item: Item) -> bool:
     """Prompts of the release, and providers' buckets and lines. Those of earlier would name erased tenants again."""
     return str(item["pk"]["S"]).partition("#")[0] == DEPLOYMENT_PK
-
-
-def _name(item: Item) -> tuple[str, str]:
-    return item["pk"]["S"], item["sk"]["S"]
