@@ -13,8 +13,7 @@ from acta.testing.memory.definitions import MemoryToolSecretValues
 from acta_engine.egress.address import AddressGuard
 from acta_engine.settings import Settings
 from acta_engine.tools.port import CallContext
-from acta_engine.tools.tenant.definition import Reachable, check_fixed, to_config
-from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.definition import check_fixed, to_config
 from acta_engine.tools.tenant.http import HttpTool
 from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
@@ -34,8 +33,7 @@ def call(sink: Sink, name: str, arguments: Mapping[str, Any]) -> str:
     given = definitions()[name]
     settings = Settings(env="local", is_local=True, table="t", bucket="b", http_tool_allow=sink.at)
     url = given["config"]["url"].replace("https://orders.example.com", sink.url("").rstrip("/"))
-    reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
-    config = to_config("http", {**given["config"], "url": url}, reachable, "acme")
+    config = to_config("http", {**given["config"], "url": url}, settings, "acme")
     assert isinstance(config, HttpConfig)
     check_fixed(config, given["input_schema"])
     times = {"version": 1, "created_at": NOW, "updated_at": NOW}

@@ -6,16 +6,13 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.settings import Settings
-from acta_engine.tools.tenant.definition import Reachable, Unusable, check_fixed, to_config
-from acta_engine.tools.tenant.functions import FunctionGuard
+from acta_engine.tools.tenant.definition import Unusable, check_fixed, to_config
 from acta_engine.tools.tenant.parameters import MAX_PATH_CHARS, ToolRequest, request_of
 from acta_engine.tools.tool import HttpConfig
 
 SETTINGS = Settings(env="prod", table="t", bucket="b", http_tool_hosts="api.example.com")
-REACHABLE = Reachable(AddressGuard(SETTINGS), FunctionGuard(SETTINGS))
 API = "https://api.example.com"
 ORDER = f"{API}/orders/{{order_id}}"
 TEXT = {"type": "string"}
@@ -32,7 +29,7 @@ def defined(
     """As an admin defines it. Raises Unusable."""
     given = {"url": url, "method": method, "headers": headers or {}}
     config = to_config(
-        "http", given | ({} if parameters is None else {"parameters": parameters}), REACHABLE, "acme"
+        "http", given | ({} if parameters is None else {"parameters": parameters}), SETTINGS, "acme"
     )
     assert isinstance(config, HttpConfig)
     named = {"order_id": TEXT} if properties is None else properties

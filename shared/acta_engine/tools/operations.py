@@ -69,12 +69,8 @@ Operations = Mapping[str, Callable[[OperationRequest], Mapping[str, Any]]]
 
 def operations_of(app: App) -> Operations:
     return {
-        "list_mcp_tools": lambda asked: list_mcp_tools(
-            asked.tenant, asked.given, asked.seconds, app.mcp_servers
-        ),
-        "try_tool": lambda asked: trial(
-            asked.tenant, asked.user, asked.given, asked.seconds, app.tool_runtime
-        ),
+        "list_mcp_tools": lambda asked: list_mcp_tools(asked, app.mcp_servers),
+        "try_tool": lambda asked: trial(asked, app.tool_runtime),
     }
 
 
@@ -113,14 +109,12 @@ def _refused(refused: CallerError) -> dict[str, Any]:
     return {"refused": {"code": refused.code, "message": str(refused), "details": details}}
 
 
-def trial(
-    tenant: str, user: str, given: Mapping[str, Any], seconds: float, runtime: ToolRuntime
-) -> Mapping[str, Any]:
-    """Runs a tool once outside a session. `given`: `{"name", "input", "effect_id", "confirm", "roles"}`.
+def trial(asked: OperationRequest, runtime: ToolRuntime) -> Mapping[str, Any]:
+    """Runs a tool once outside a session. What is given: `{"name", "input", "effect_id", "confirm", "roles"}`.
 
     Raises Refused.
     """
-    match given:
+    match asked.given:
         case {
             "name": str(name),
             "input": dict(arguments),
@@ -128,32 +122,32 @@ def trial(
             "confirm": bool(confirmed),
             "roles": list(roles),
         }:
-            call = TrialCall(tenant, user, frozenset(roles), name, arguments, effect_id, confirmed)
+            user, granted = asked.user, frozenset(roles)
+            call = TrialCall(asked.tenant, user, granted, name, arguments, effect_id, confirmed)
         case _:
             raise Refused("not a trial call")
     clock = runtime.repository.clock
-    return try_tool(runtime.registry, runtime.toolbox, clock, call, seconds)._asdict()
+    return try_tool(runtime.registry, runtime.toolbox, clock, call, asked.seconds)._asdict()
 
 
 LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
 """What is told of a server's tool, beside its name."""
 
 
-def list_mcp_tools(
-    tenant: str, given: Mapping[str, Any], seconds: float, servers: "McpServers"
-) -> Mapping[str, Any]:
-    """What an MCP server says of its tools, for an admin to look at and confirm. `given`: the server's name, url and
-    auth, which the API has checked. Answers with `tools`, and why they are not all (`broken`); with `failed`, a
+def list_mcp_tools(asked: OperationRequest, servers: "McpServers") -> Mapping[str, Any]:
+    """What an MCP server says of its tools, for an admin to look at and confirm. What is given: the server's name, url
+    and auth, which the API has checked. Answers with `tools`, and why they are not all (`broken`); with `failed`, a
     sentence's end, what the server `said` of it, and what its metadata say of where `tokens_from`; or with `refused`,
     a sentence.
     """
     from acta_engine.tools.mcp.exchange import McpFailed  # it loads what speaks HTTP
 
+    given = asked.given
     auth = None if given["auth"] is None else McpServerAuth.model_validate(given["auth"])
     connection = McpConnection(server=given["name"], url=given["url"], auth=auth)
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + asked.seconds
     try:
-        listing = servers.list_tools(tenant, connection, seconds)
+        listing = servers.list_tools(asked.tenant, connection, asked.seconds)
     except McpFailed as failed:
         tokens_from = servers.tokens_from(connection, failed, deadline)
         return {"failed": str(failed), "said": failed.said, "tokens_from": tokens_from}

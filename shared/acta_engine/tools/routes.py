@@ -19,7 +19,6 @@ from acta_engine.api.idempotency import Json, idempotency_key, record_of
 from acta_engine.api.json_body import RequestBody
 from acta_engine.api.resource import Applicable, Resource, applied_after, version_tag
 from acta_engine.clock import EFFECT
-from acta_engine.egress.address import AddressGuard
 from acta_engine.errors import AnswerLost, CallerError, Conflict, FieldsInvalid, TransientError
 from acta_engine.log.commit import IdempotencyRecord, milliseconds
 from acta_engine.people.policies import ANYONE, Policy, RoleName, who_decides
@@ -29,14 +28,12 @@ from acta_engine.tools.builtin import builtins, offered
 from acta_engine.tools.mcp.server import SEPARATOR, with_servers
 from acta_engine.tools.port import Trial
 from acta_engine.tools.tenant.definition import (
-    Reachable,
     Unusable,
     check_fixed,
     check_schema,
     check_timeout,
     to_config,
 )
-from acta_engine.tools.tenant.functions import FunctionGuard
 from acta_engine.tools.tool import (
     HOW_TO_HOST,
     MAX_DESCRIPTION_CHARS,
@@ -242,9 +239,7 @@ def create_tool(api: Api, body: CreateTool) -> Response:
         made = _view(api, tool)
         _check_secrets(tool, tenant, api.app.secret_names)
         own = api.app.tool_definitions.all(tenant)
-        if tool.name in {*builtins(), *api.app.own_tools(tenant)} or any(
-            tool.name == each.name for each in own
-        ):
+        if tool.name in {*builtins(), *api.app.own_tools(tenant), *(each.name for each in own)}:
             raise _taken()
         if len(own) >= MAX_TENANT_TOOLS:
             raise Conflict(f"There are {MAX_TENANT_TOOLS} tools already, which is the most. Delete one.")
@@ -342,8 +337,7 @@ def _definition(body: PutTool, tenant: str, settings: Settings, *, name: str, **
     try:
         check_timeout(body.timeout_seconds, settings.longest_tool_seconds)
         check_schema(body.input_schema)
-        reachable = Reachable(AddressGuard(settings), FunctionGuard(settings))
-        config = to_config(body.kind, body.config, reachable, tenant)
+        config = to_config(body.kind, body.config, settings, tenant)
         check_fixed(config, body.input_schema)
         high_stakes = _stakes(body, name)
     except Unusable as unusable:

@@ -1,7 +1,6 @@
 """Secrets for headers of tools: `/v1/tool-secrets` (docs/design/tools.md 27). A value goes in and never comes out
 again."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
@@ -13,7 +12,6 @@ from acta_engine.api.envelope import Response, no_content, page, success
 from acta_engine.api.json_body import RequestBody
 from acta_engine.errors import Conflict, FieldsInvalid, NotFound
 from acta_engine.tools.answers import tool_secret_view
-from acta_engine.tools.mcp.server import McpServer
 from acta_engine.tools.tool import (
     HOW_TO_HOST,
     MAX_HOSTS,
@@ -22,7 +20,6 @@ from acta_engine.tools.tool import (
     NAME_RULE,
     VALUE_RULE,
     SecretHost,
-    ToolDefinition,
     ToolSecret,
     is_secret_name,
     is_usable_value,
@@ -70,10 +67,17 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
     secret = ToolSecret(
         name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
     )
-    _check_hosts(
-        secret,
-        (*users(api.app.tool_definitions, tenant, name), *users(api.app.server_definitions, tenant, name)),
-    )
+    elsewhere = [
+        one.name
+        for store in (api.app.tool_definitions, api.app.server_definitions)
+        for one in users(store, tenant, name)
+        if one.secret_sent_to is not None and secret.refused_for(one.secret_sent_to) is not None
+    ]
+    if elsewhere:
+        raise Conflict(
+            f"Tools send this secret to other hosts: {', '.join(elsewhere)}. Change or delete them first.",
+            {"tools": elsewhere},
+        )
     # The former value gets no further hosts; the new time keeps workers from using a cached value for the new hosts.
     meanwhile = tuple(host for host in hosts if host in former) or former
     api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": meanwhile}))
@@ -118,17 +122,3 @@ def delete_tool_secret(api: Api, name: str) -> Response:
 def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:
     """The tools, or the MCP servers, that refer to the secret."""
     return [one for one in store.all(tenant) if secret in one.secrets]
-
-
-def _check_hosts(secret: ToolSecret, users: Sequence[ToolDefinition | McpServer]) -> None:
-    """Raises Conflict where a tool would send the secret elsewhere."""
-    elsewhere = [
-        one.name
-        for one in users
-        if one.secret_sent_to is not None and secret.refused_for(one.secret_sent_to) is not None
-    ]
-    if elsewhere:
-        raise Conflict(
-            f"Tools send this secret to other hosts: {', '.join(elsewhere)}. Change or delete them first.",
-            {"tools": elsewhere},
-        )

@@ -10,7 +10,7 @@ import pytest
 from acta_engine.errors import ToolFailed
 from acta_engine.tools.mcp.exchange import McpFailed
 from acta_engine.tools.mcp.server import ClientCredentials, McpConnection, McpServerAuth
-from acta_engine.tools.operations import list_mcp_tools
+from acta_engine.tools.operations import OperationRequest, list_mcp_tools
 from tests.doubles.authorization_server import Authorization
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
@@ -50,7 +50,9 @@ def asked_where(server: McpSink, auth: McpServerAuth | None, *others: Sink) -> s
     """What an admin reads of where tokens come from, after the server has refused."""
     connection = McpConnection(server="desk", url=server.url("/mcp"), auth=auth)
     given = connection.model_dump(mode="json")
-    told = list_mcp_tools("acme", {**given, "name": "desk"}, 10, worker_of(server, *others).servers)
+    told = list_mcp_tools(
+        OperationRequest("acme", "ann", {**given, "name": "desk"}, 10), worker_of(server, *others).servers
+    )
     return str(told["tokens_from"])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from acta_engine.settings import Settings
 from acta_engine.tools.mcp.servers import TOO_MANY
-from acta_engine.tools.operations import list_mcp_tools
+from acta_engine.tools.operations import OperationRequest, list_mcp_tools
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.doubles.http_sink import Reply
@@ -25,7 +25,7 @@ class Desk:
         self.server, self.url = server, server.url("/mcp")
         worker = Worker(server, values={"desk_key": "Bearer 0123456789"})
         self.api.tool_function.answers["list_mcp_tools"] = lambda given: list_mcp_tools(
-            "acme", given, 10, worker.servers
+            OperationRequest("acme", "ann", given, 10), worker.servers
         )
 
     @property

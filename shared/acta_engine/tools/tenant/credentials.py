@@ -67,23 +67,21 @@ def credentials_of(tool: str, config: HttpConfig, secrets: Secrets, known: Known
     values: dict[str, str] = {}
     try:
         about = {each.name: each for each in known(tenant)} if config.secret_headers else {}
+        for name in dict.fromkeys(config.secret_headers.values()):
+            secret = about.get(name)
+            if secret is None:
+                raise _failed(tool, name, "is not set")
+            if why := secret.refused_for(config.url):
+                raise _failed(tool, name, why)
+            try:
+                value = secrets(tenant, name, secret.updated_at.isoformat())
+            except SecretUnusable:
+                raise _failed(tool, name, "holds no text that a header may have") from None
+            if value is None:
+                raise _failed(tool, name, "is not set")
+            values[name] = value
     except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
         raise ToolNotRun(away) from None
-    for name in dict.fromkeys(config.secret_headers.values()):
-        secret = about.get(name)
-        if secret is None:
-            raise _failed(tool, name, "is not set")
-        if why := secret.refused_for(config.url):
-            raise _failed(tool, name, why)
-        try:
-            value = secrets(tenant, name, secret.updated_at.isoformat())
-        except (AwsDenied, StoreThrottled, StoreUnavailable) as away:
-            raise ToolNotRun(away) from None
-        except SecretUnusable:
-            raise _failed(tool, name, "holds no text that a header may have") from None
-        if value is None:
-            raise _failed(tool, name, "is not set")
-        values[name] = value
     return Credentials({header: values[name] for header, name in config.secret_headers.items()}, values)
 
 

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
 from acta_engine.egress.address import AddressGuard, AddressRefused
+from acta_engine.settings import Settings
 from acta_engine.tools.schema import BadPattern, check_patterns, left_to_the_tool
 from acta_engine.tools.tenant.credentials import with_references
 from acta_engine.tools.tenant.functions import FunctionGuard, FunctionRefused
@@ -62,28 +63,25 @@ class Unusable(Exception):
         self.problems = problems
 
 
-class Reachable(NamedTuple):
-    """What tools may call here."""
-
-    addresses: AddressGuard
-    functions: FunctionGuard
-
-
 def to_config(
-    kind: str, given: Mapping[str, Any], reachable: Reachable, tenant: str
+    kind: str, given: Mapping[str, Any], settings: Settings, tenant: str
 ) -> HttpConfig | LambdaConfig:
     """Validates the part of the definition that depends on the kind. Raises Unusable."""
     try:
         match kind:
             case "http":
                 config = HttpConfig.model_validate(with_places(with_references(given)), strict=True)
-                return _usable(config, reachable.addresses)
+                return _usable(config, AddressGuard(settings))
             case "lambda":
                 called = LambdaConfig.model_validate(given, strict=True)
-                reachable.functions.check(tenant, called.function)
+                FunctionGuard(settings).check(tenant, called.function)
                 return called
     except ValidationError as error:
-        raise Unusable(_problems(error)) from None
+        problems: Problems = {}
+        for each in error.errors(include_url=False, include_input=False):
+            field = ".".join(["config", *(str(part) for part in each["loc"] if part != "[key]")])[:100]
+            problems.setdefault(field, []).append(error_sentence(each))
+        raise Unusable(problems) from None
     except FunctionRefused as refused:
         why = f"This function cannot be called: {refused.explained}"
         raise Unusable({"config.function": [why]}) from None
@@ -183,14 +181,6 @@ def _usable(config: HttpConfig, guard: AddressGuard) -> HttpConfig:
     if problems:
         raise Unusable(problems)
     return config
-
-
-def _problems(error: ValidationError) -> Problems:
-    problems: Problems = {}
-    for each in error.errors(include_url=False, include_input=False):
-        field = ".".join(["config", *(str(part) for part in each["loc"] if part != "[key]")])[:100]
-        problems.setdefault(field, []).append(error_sentence(each))
-    return problems
 
 
 def _wrong(message: str) -> Unusable:

@@ -76,16 +76,12 @@ class FunctionGuard:
                 f"Deploy it as {self._prefix}… and have an operator name it in the setting tenant_tools.",
             )
         if function not in (*self._named.get(EVERY_TENANT, ()), *self._named.get(tenant, ())):
+            locally = f': start the local stack with ACTA_TENANT_TOOLS=\'{{"*": ["{function}"]}}\''
             raise FunctionRefused(
                 "the operator of this deployment has not named the function for this tenant",
                 f"An operator adds {function} to the setting tenant_tools of the environment, under the tenant or "
-                f'under "*" for all{self._locally(function)}.',
+                f'under "*" for all{locally if self._is_local else ""}.',
             )
-
-    def _locally(self, function: str) -> str:
-        if not self._is_local:
-            return ""
-        return f': start the local stack with ACTA_TENANT_TOOLS=\'{{"*": ["{function}"]}}\''
 
 
 MAX_BYTES = 2_097_152
