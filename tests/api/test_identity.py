@@ -194,7 +194,9 @@ def test_claim_names_are_configurable() -> None:
             "authorizer": {"jwt": {"claims": {"sub": "u", "custom:tenant": "t", "groups": "[x]"}}}
         }
     }
-    assert from_event(event, SETTINGS.but(tenant_claim="custom:tenant", roles_claim="groups")) == Caller("t", "u", frozenset({"x"}))
+    assert from_event(event, SETTINGS.but(tenant_claim="custom:tenant", roles_claim="groups")) == Caller(
+        "t", "u", frozenset({"x"})
+    )
 
 
 @pytest.mark.parametrize("user", [None, "", "  ", "u" * 129, "u\n1", 7, ["u"]])

@@ -46,7 +46,7 @@ _NOT_TAKEN = {
     "msg": "This route does not compare states, so nothing was done. Send the request without this header.",
 }
 _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it once."}
-"""Of a query parameter, in the form of pydantic's errors."""
+"""What is wrong with a header or a query parameter, in the form of pydantic's errors."""
 
 
 class Arguments:
@@ -68,15 +68,20 @@ class Arguments:
         self.bounds = bounds_of(route, body, settings)
         self._takes_any_query = route.is_page
         self._not_taken = [name for name in PRECONDITIONS if name not in (*route.takes, *route.needs)]
-        self.query = tuple(one.name.removesuffix("_") for one in self.parameters if one.where == "query")
+        self._query = [one.name.removesuffix("_") for one in self.parameters if one.where == "query"]
+        taken = f"It takes {', '.join(self._query)}." if self._query else "It takes none."
+        message = f"There is no such query parameter here. {taken}"
+        self._unknown = {"type": "unknown_parameter", "msg": message}
 
     def bind(self, request: Request) -> dict[str, Any]:
         """Raises ValidationFailed naming every parameter, precondition and field of the body that is wrong or that the
         route does not have; NotFound where a variable of the path has a character that no name has.
         """
         bound: dict[str, Any] = {}
-        unknown = () if self._takes_any_query else request.query.keys() - set(self.query)
-        errors = [(field_name([name]), self._unknown) for name in request.query if name in unknown]
+        unknown = [name for name in request.query if not self._takes_any_query and name not in self._query]
+        errors: list[tuple[str, Mapping[str, Any]]] = [
+            (field_name([name]), self._unknown) for name in unknown
+        ]
         errors += [(name, _NOT_TAKEN) for name in self._not_taken if name.lower() in request.headers]
         for name, where, _, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
@@ -103,15 +108,8 @@ class Arguments:
                 if len(text) > most:
                     errors.append((field, {"type": "too_long", "msg": too_long(text, most)}))
         if errors:
-            details = details_of(errors)
-            raise FieldsInvalid(details)
+            raise FieldsInvalid(details_of(errors))
         return bound
-
-    @property
-    def _unknown(self) -> Mapping[str, Any]:
-        """Of a query parameter, in the form of pydantic's errors."""
-        taken = f"It takes {', '.join(self.query)}." if self.query else "It takes none."
-        return {"type": "unknown_parameter", "msg": f"There is no such query parameter here. {taken}"}
 
 
 def _where(route: Operation, name: str, type_: Any) -> Where:

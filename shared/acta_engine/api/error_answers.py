@@ -101,14 +101,10 @@ UNKNOWN: Mapping[str, tuple[int, int]] = MappingProxyType({})
 def limit_headers(quotas: Iterable[Quota], left: Mapping[str, tuple[int, int]] = UNKNOWN) -> dict[str, str]:
     """`left`: by the quota's name, what is left and for how many seconds. Where it is not known, nothing is said."""
     headers = {}
-    policy = ", ".join(_policy(quota) for quota in quotas)
+    windows = ((quota, "" if quota.window is None else f";w={quota.window}") for quota in quotas)
+    policy = ", ".join(f'"{quota.name}";q={quota.most}{window}' for quota, window in windows)
     if policy:
         headers[POLICY] = policy
     if left:
         headers[LIMIT] = ", ".join(f'"{name}";r={rest};t={seconds}' for name, (rest, seconds) in left.items())
     return headers
-
-
-def _policy(quota: Quota) -> str:
-    window = "" if quota.window is None else f";w={quota.window}"
-    return f'"{quota.name}";q={quota.most}{window}'

@@ -8,7 +8,7 @@ asks `admits` of what it is about to change.
 import re
 
 from acta_engine.api.envelope import NO_BODY, Response
-from acta_engine.errors import FieldsInvalid, PreconditionRequired
+from acta_engine.errors import FieldsInvalid
 
 PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
 """Those that decide whether something is done. `If-Modified-Since` and `If-Range` only spare bytes."""
@@ -23,13 +23,6 @@ def etag(*parts: object) -> str:
 def plan_tag(version: int) -> str:
     """The tag of a plan's version, which an edit names. Steps change their status within it; edits check that."""
     return etag(version)
-
-
-def required(if_match: str | None) -> str:
-    """The header `If-Match` of a request that needs it. Raises PreconditionRequired."""
-    if if_match is None:
-        raise PreconditionRequired("Send If-Match with the ETag of the plan that you have read.")
-    return if_match
 
 
 def matches(if_none_match: str | None, tag: str) -> bool:

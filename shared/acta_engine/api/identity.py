@@ -59,11 +59,11 @@ def from_event(event: Mapping[str, Any], settings: Settings) -> Caller:
         raise Forbidden("The token's tenant has characters or a length that are not allowed.")
     if typed.get(tenant_claim) != tenant:
         raise Forbidden("The token's tenant is no text.")
+    rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
+    decides = settings.programs_decide or not is_program(claims)
     roles = typed.get(roles_claim)
     are_names = all(isinstance(each, str) for each in (roles if isinstance(roles, list) else [roles]))
-    rules = RoleRules(settings.role_map, settings.roles_have_no_spaces, settings.roles_are_json)
     granted = roles_from(claims.get(roles_claim), rules) if are_names else frozenset[str]()
-    decides = settings.programs_decide or not is_program(claims)
     return Caller(tenant, user, granted, decides)
 
 

@@ -119,12 +119,7 @@ def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Most:
         return _most(parts[0], (*rules, *parts[1:]), settings)
     if origin in (Union, UnionType):
         options = [_most(part, rules, settings) for part in parts]
-        return Most(
-            max(one.bytes for one in options),
-            max(one.values for one in options),
-            any(one.takes_any for one in options),
-            max(one.chars for one in options),
-        )
+        return Most(*(max(each) for each in zip(*options, strict=True)))
     if Any in (origin, *parts):
         return Most(MEMBER_BYTES, 1, takes_any=True)
     if isinstance(origin, type) and issubclass(origin, BaseModel):

@@ -86,6 +86,8 @@ def record_view(record: AuditRecord) -> "answers.AuditRecordView":
 
 def read_deployment(api: Api) -> Response:
     of_tenant = api.app.settings.limits.of(api.caller.tenant)
+    last = together(api.app.scans.last())
+    scan = None if last is None else {"ended_at": instant(last.ended_at), **last.tally._asdict()}
     shown: records.DeploymentHealthView = {
         "environment": api.app.settings.env,
         "release": api.app.settings.release,
@@ -98,14 +100,6 @@ def read_deployment(api: Api) -> Response:
             "long_polls": of_tenant.long_polls,
             "tokens_per_hour": api.app.settings.tenant_tokens_per_hour or None,
         },
-        "recovery": _recovery(api),
+        "recovery": {"last_scan": scan, "late": is_late(last, api.app.clock.now())},  # type: ignore[typeddict-item]
     }
     return success(shown)
-
-
-def _recovery(api: Api) -> "records.RecoveryStateView":
-    last = together(api.app.scans.last())
-    late = is_late(last, api.app.clock.now())
-    if last is None:
-        return {"last_scan": None, "late": late}
-    return {"last_scan": {"ended_at": instant(last.ended_at), **last.tally._asdict()}, "late": late}  # type: ignore[typeddict-item]

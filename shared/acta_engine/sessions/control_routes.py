@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, no_content, success
-from acta_engine.api.etag import admits, plan_tag, required
+from acta_engine.api.etag import admits, plan_tag
 from acta_engine.api.idempotency import answer_from_commit, requester_of
 from acta_engine.audit.recorder import DecisionDetails
+from acta_engine.errors import PreconditionRequired
 from acta_engine.limits.caps import LimitValues
 from acta_engine.log.commit import IdempotencyRecord
 from acta_engine.log.head import Head
@@ -89,7 +90,9 @@ def change_limits(api: Api, session_id: str, body: ChangeLimits) -> Response:
 
 
 def edit_plan(api: Api, session_id: str, body: EditPlan) -> Response:
-    seen = required(api.request.headers.get("if-match"))
+    seen = api.request.headers.get("if-match")
+    if seen is None:
+        raise PreconditionRequired("Send If-Match with the ETag of the plan that you have read.")
     requester = requester_of(api.request, status=200)
     edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
     editing = EditDeps(api.app.repository, api.app.workflow, api.app.registry, api.app.definitions)
