@@ -43,7 +43,8 @@ for wire, model in (
     answered[wire] = bool(model.complete(asked, timeout=60).text)
 for api, load in _SDKS.items():
     try:
-        load()(key, urls["anthropic" if api == "messages" else "openai"], 10)
+        url = urls["anthropic" if api == "messages" else "openai"]
+        load()(api_key=key, base_url=url, max_retries=0).models.list(timeout=10)
     except Exception as error:  # what llmock does not have is a status of the provider, and no failed import
         answered[f"models by {api}"] = hasattr(error, "status_code") or type(error).__name__
     else:

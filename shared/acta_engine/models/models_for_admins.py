@@ -1,11 +1,12 @@
 """What admins see of the models: which are configured, who uses them, and whether providers accept their keys."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import AwsDenied, ProviderTimeout
-from acta_engine.models.calls import is_sendable, run_within
+from acta_engine.models.calls import CallProgress, is_sendable, run_within
 from acta_engine.models.choose import SecretReader, address_of, choose, key_of
 from acta_engine.models.providers import (
     OFFLINE,
@@ -110,11 +111,9 @@ CHECK_SECONDS = 6.0
 """For each provider. An API request has 30 s, which two of them and the imports of their SDKs fit into."""
 
 
-def check_key(
-    provider: Provider, key: str | None, base_url: str | None, timeout: float = CHECK_SECONDS
-) -> "KeyStatus":
+def check_key(provider: Provider, key: str | None, base_url: str | None) -> "KeyStatus":
     """Asks the provider for the list of its models, which costs nothing. `key` None: its secret cannot be read.
-    `base_url` None: the provider's own. `timeout`: seconds.
+    `base_url` None: the provider's own.
     """
     load_sdk = _SDKS.get(provider.api)
     if load_sdk is None:
@@ -124,23 +123,20 @@ def check_key(
     if not is_sendable(key):
         return "refused"
     # Before the time counts: it is no fault of the provider that an SDK loads slowly.
-    list_models = load_sdk()
+    client_of = load_sdk()
+
+    def ask(progress: CallProgress) -> "KeyStatus":
+        try:
+            with client_of(api_key=key, base_url=base_url, max_retries=0) as client:
+                client.models.list(timeout=CHECK_SECONDS)
+        except Exception as error:
+            return _status_from_http(getattr(error, "status_code", None))
+        return "works"
+
     try:
-        return run_within(timeout, provider.name, lambda _: _status(list_models, key, base_url, timeout))
+        return run_within(CHECK_SECONDS, provider.name, ask)
     except ProviderTimeout:
         return "unreachable"
-
-
-ListModels = Callable[[str, str | None, float], Any]
-"""Takes a key, a base URL (None: the provider's own) and seconds. Raises the SDK's errors."""
-
-
-def _status(list_models: ListModels, key: str, base_url: str | None, timeout: float) -> "KeyStatus":
-    try:
-        list_models(key, base_url, timeout)
-    except Exception as error:
-        return _status_from_http(getattr(error, "status_code", None))
-    return "works"
 
 
 def _status_from_http(status: int | None) -> "KeyStatus":
@@ -152,29 +148,21 @@ def _status_from_http(status: int | None) -> "KeyStatus":
     return "unreachable" if status is None or status >= 500 else "unchecked"
 
 
-def _anthropic() -> ListModels:
+def _anthropic() -> Callable[..., Any]:
     from anthropic import Anthropic
 
-    def list_models(key: str, base_url: str | None, timeout: float) -> None:
-        with Anthropic(api_key=key, base_url=base_url, max_retries=0, open_telemetry=False) as client:
-            client.models.list(limit=1, timeout=timeout)
-
-    return list_models
+    return partial(Anthropic, open_telemetry=False)
 
 
-def _openai() -> ListModels:
+def _openai() -> Callable[..., Any]:
     from openai import OpenAI
 
-    def list_models(key: str, base_url: str | None, timeout: float) -> None:
-        with OpenAI(api_key=key, base_url=base_url, max_retries=0) as client:
-            client.models.list(timeout=timeout)
-
-    return list_models
+    return OpenAI
 
 
-_SDKS: Mapping[str, Callable[[], ListModels]] = {
+_SDKS: Mapping[str, Callable[[], Callable[..., Any]]] = {
     "messages": _anthropic,
     "responses": _openai,
     "chat": _openai,
 }
-"""By protocol."""
+"""By protocol, what loads the SDK and returns the class of its clients."""
