@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolEntry, UserEntry
 from acta_engine.models.model import (
     Model,
     ModelReply,
@@ -216,7 +216,9 @@ def _turn(entry: AssistantEntry, results: dict[str, ToolEntry]) -> Iterator[Entr
             yield _reply(entry, thought)
         else:
             yield _reply(entry, _json(thought=thought, action=call.name, action_input=call.input or {}))
-        yield _result(call, results.get(call.call_id))
+        result = results.get(call.call_id)
+        missing = _message(call.call_id, _origin(call.name, ok=False), NO_RESULT)
+        yield missing if result is None else _observation(result)
         thought = ""
 
 
@@ -230,12 +232,6 @@ def _results(entries: Sequence[Entry], start: int) -> dict[str, ToolEntry]:
         if isinstance(entry, ToolEntry):
             found[entry.call_id] = entry
     return found
-
-
-def _result(call: ToolCall, entry: ToolEntry | None) -> Entry:
-    if entry is None:
-        return _message(call.call_id, _origin(call.name, ok=False), NO_RESULT)
-    return _observation(entry)
 
 
 def _observation(entry: ToolEntry) -> Entry:

@@ -25,7 +25,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from acta_engine.errors import StreamBroken
-from acta_engine.log.conversation import AssistantEntry, EndedTurns, Entry, ToolCall, ToolEntry, Turns
+from acta_engine.log.conversation import (
+    AssistantEntry,
+    EndedTurns,
+    Entry,
+    ToolCall,
+    ToolEntry,
+    Turns,
+    UserEntry,
+)
 from acta_engine.models.model import (
     ModelReply,
     ModelRequest,
@@ -70,8 +78,8 @@ Rendered = list[dict[str, Any]]
 def rendered(
     request: ModelRequest, form: Hashable, add: Callable[[Rendered, Iterable[ConversationTurn]], None]
 ) -> Rendered:
-    """What `add` makes of the conversation. It adds turns to the end of a list, and may replace the list's last
-    element, but not change it: other requests share the elements. What it adds follows from `form`, the list and the
+    """The conversation as `add` renders it. `add` appends turns to a list. It may replace the last element of the list
+    but not change it, because other requests share the elements. What it appends follows from `form`, the list and the
     turns alone.
     """
 
@@ -90,22 +98,23 @@ def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
     reply = entries[0] if entries and isinstance(entries[0], AssistantEntry) else None
-    results: dict[str, ToolEntry | None] = {call.call_id: None for call in reply.calls} if reply else {}
+    asked = () if reply is None else reply.calls
+    results: dict[str, ToolEntry | None] = {call.call_id: None for call in asked}
     texts: list[str] = []
-    for entry in entries[1:] if reply else entries:
-        if not isinstance(entry, ToolEntry):
-            texts.append(entry.content.loaded)
-        elif entry.call_id in results:
-            results[entry.call_id] = entry
-        else:
-            texts.append(f"Result of {wire_tool_name(entry.name)}:\n{entry.content.loaded}")
+    for entry in entries:
+        match entry:
+            case UserEntry():
+                texts.append(entry.content.loaded)
+            case ToolEntry() if entry.call_id in results:
+                results[entry.call_id] = entry
+            case ToolEntry():
+                texts.append(f"Result of {wire_tool_name(entry.name)}:\n{entry.content.loaded}")
     calls: list[AnsweredCall] = []
-    for call in reply.calls if reply else ():
+    for call in asked:
         result = results[call.call_id]
         text = NO_RESULT if result is None else result.content.loaded
-        calls.append(
-            AnsweredCall(call, text if text.strip() else NO_OUTPUT, result is not None and result.ok)
-        )
+        ok = result is not None and result.ok
+        calls.append(AnsweredCall(call, text if text.strip() else NO_OUTPUT, ok))
     return ConversationTurn(reply, tuple(calls), tuple(text for text in texts if text.strip()))
 
 
