@@ -221,6 +221,7 @@ def test_only_json_is_taken_and_given(client: Client) -> None:
     [
         ("https://evil.example", "", 403),
         ("null", "", 403),
+        ("https://[", "", 403),
         ("https://evil.example", "https://console.example", 403),
         ("https://console.example", "https://other.example,https://console.example", 200),
         ("https://evil.example", "*", 200),

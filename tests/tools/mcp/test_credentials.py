@@ -225,6 +225,8 @@ def test_an_admin_is_told_which_endpoint_a_server_that_refuses_names_and_it_is_s
         {"authorization_servers": []},
         {"authorization_servers": ["https://not.listed"]},
         {"authorization_servers": [7]},
+        {"resource": "https://["},
+        {"authorization_servers": ["https://["]},
     ],
 )
 def test_metadata_that_lead_elsewhere_are_not_shown(

@@ -204,6 +204,19 @@ def test_a_redirect_leads_on_within_the_server_s_origin_alone(server: McpSink) -
         assert other.heard == []
 
 
+def test_a_redirect_to_something_that_is_no_url_is_no_crash() -> None:
+    class Leading(McpSink):
+        def reply_to(self, heard: Heard) -> Reply:
+            leads = heard.path == "/away" or heard.body is None
+            return Reply(307, headers={"Location": "http://["}) if leads else super().reply_to(heard)
+
+    with Leading(modern=False) as server:
+        with pytest.raises(ToolFailed, match="was redirected to something that is no URL"):
+            Worker(server).call(confirmed(PAY, server.url("/away")))
+        assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == "found"
+        assert server.methods[-1] == "DELETE"
+
+
 def test_arguments_go_into_the_headers_that_the_server_wants(server: McpSink) -> None:
     schema = {
         "type": "object",

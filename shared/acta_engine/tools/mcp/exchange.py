@@ -554,7 +554,10 @@ class McpExchange:
             answer = exchanged(target, method, sent, body, self._deadline, watch, status_only=watch is None)
             if answer.status not in (307, 308) or not answer.location:
                 return answer
-            url = urljoin(url, answer.location)
+            try:
+                url = urljoin(url, answer.location)
+            except ValueError:
+                raise NotReached("was redirected to something that is no URL") from None
         raise NotReached(f"was redirected more than {MAX_REDIRECTS} times")
 
 

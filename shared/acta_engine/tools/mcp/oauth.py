@@ -142,9 +142,8 @@ def named_endpoints(
 ) -> list[NamedEndpoint]:
     """`challenge`: the header `WWW-Authenticate` of the server's refusal. Raises McpFailed."""
     named = _METADATA.search(challenge)
-    origin, path = _origin_and_path(
-        server_url
-    )  # with the path of the server, then at its root (RFC 9728, 3.1)
+    # with the path of the server, then at its root (RFC 9728, 3.1)
+    origin, path = _origin_and_path(server_url)
     urls = [named.group(1)] if named else [f"{origin}{_PROTECTED}{path}", f"{origin}{_PROTECTED}"]
     resource = _first(guard, urls, deadline)
     about = resource.get("resource")
@@ -155,8 +154,8 @@ def named_endpoints(
     found = []
     for issuer in _texts(resource.get("authorization_servers"))[:MAX_ISSUERS]:
         try:
-            # the path goes behind the well-known part, or before it (RFC 8414, 3.1; OpenID Connect Discovery)
             origin, path = _origin_and_path(issuer)
+            # the path goes behind the well-known part, or before it (RFC 8414, 3.1; OpenID Connect Discovery)
             behind = [f"{origin}{part}{path}" for part in (_AUTHORIZATION, _OPENID)]
             metadata = _first(guard, [*behind, f"{origin}{path}{_OPENID}"], deadline)
         except McpFailed:  # the other issuers speak for themselves
@@ -188,14 +187,14 @@ def _texts(value: Any) -> list[str]:
 
 
 def _origin_and_path(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise McpFailed("has metadata with something that is no URL") from None
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
 def _covers(resource: str, server_url: str) -> bool:
     """Whether metadata about `resource` are about the server: the same, or its origin or a path above it."""
-    about, server = urlsplit(resource), urlsplit(server_url)
-    if (about.scheme, about.netloc.lower()) != (server.scheme, server.netloc.lower()):
-        return False
-    path = about.path.rstrip("/")
-    return server.path.rstrip("/") == path or server.path.startswith(f"{path}/")
+    (about, above), (origin, path) = _origin_and_path(resource), _origin_and_path(server_url)
+    return about.lower() == origin.lower() and f"{path}/".startswith(f"{above}/")
