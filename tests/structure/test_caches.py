@@ -16,7 +16,7 @@ EMPTY = {"OrderedDict", "defaultdict", "dict", "set", "list", "deque", "ContextV
 
 OF_THE_RELEASE = """
 built_in as_typed_dict fields_of Api.handlers Api._arguments fields catalogue builtins settings context_window speed_of
-_versioned_fields left_out _options _counting _page ConsolePage._headers _react _offline _native NO_POLICIES _NOTHING
+_versioned_fields left_out _options _counting _page ConsolePage._headers _react _offline _native NO_POLICIES
 _asked_for _descriptions_of_aws _tools _is_shared _loop _http
 ATTRIBUTES LimitsByTenant._limits
 """

@@ -28,6 +28,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 from urllib.parse import urljoin
 
@@ -331,37 +332,29 @@ class Eras:
         self._known[url] = era
 
 
+@dataclass
 class McpExchange:
-    """`deadline`: on `time.monotonic`, for all of it. `capabilities`: what servers of the stateless version are told
-    that Acta does for them. Used as a context: at its end the session of a server with a handshake is closed.
-    """
+    """Used as a context: at its end the session of a server with a handshake is closed."""
 
-    def __init__(
-        self,
-        guard: AddressGuard,
-        url: str,
-        authorize: Authorize,
-        deadline: float,
-        eras: Eras,
-        capabilities: Mapping[str, Any],
-    ) -> None:
-        self._guard = guard
-        self._url = url
-        self._authorize = authorize
-        self._deadline = deadline
-        self._eras = eras
-        self._capabilities = capabilities
-        self._credentials: Mapping[str, str] | None = None
-        self._version = ""
-        self._session = ""
-        self._sessions = 0
+    guard: AddressGuard
+    url: str
+    authorize: Authorize
+    deadline: float
+    """On `time.monotonic`, for all of it."""
+    eras: Eras
+    capabilities: Mapping[str, Any]
+    """What servers of the stateless version are told that Acta does for them."""
+    _credentials: Mapping[str, str] | None = field(default=None, init=False)
+    _version: str = field(default="", init=False)
+    _session: str = field(default="", init=False)
+    _sessions: int = field(default=0, init=False)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._session:
-            self._deadline = time.monotonic() + GOODBYE_SECONDS
+            self.deadline = time.monotonic() + GOODBYE_SECONDS
             with suppress(McpFailed):
                 self._send("DELETE", self._session_headers(), None)
 
@@ -369,12 +362,12 @@ class McpExchange:
         """The result. Raises McpFailed, and CursorLost for a page if its cursor belongs to a session that is lost."""
         if self._version:
             return self._in_session(call)
-        era = self._eras.of(self._url)
+        era = self.eras.of(self.url)
         if era == "with_handshake":
             try:
                 self._begin_session()
             except (RpcRefused, HttpRefused):
-                self._eras.forget(self._url)  # the next operation finds out anew
+                self.eras.forget(self.url)  # the next operation finds out anew
                 raise
             return self._in_session(call)
         try:
@@ -387,9 +380,9 @@ class McpExchange:
                 self._initialize()
             except (RpcRefused, HttpRefused, NotUnderstood):
                 raise refused from None
-            self._eras.learn(self._url, "with_handshake")
+            self.eras.learn(self.url, "with_handshake")
             return self._in_session(call)
-        self._eras.learn(self._url, "stateless")
+        self.eras.learn(self.url, "stateless")
         return result
 
     def stateless(self, call: RpcCall) -> Message:
@@ -398,7 +391,7 @@ class McpExchange:
             **call.params.get("_meta", {}),
             f"{_META}protocolVersion": STATELESS,
             f"{_META}clientInfo": CLIENT,
-            f"{_META}clientCapabilities": self._capabilities,
+            f"{_META}clientCapabilities": self.capabilities,
         }
         headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": call.method, **call.headers}
         if call.name is not None:
@@ -461,11 +454,6 @@ class McpExchange:
     def _ask(self, call: RpcCall) -> tuple[HttpAnswer, Message]:
         """The answer, and the result in it. Raises McpFailed."""
         id = secrets.randbits(48)  # a call that is made again gets another id, whichever worker makes it
-        answer, message = self._post(id, call)
-        return answer, _result(answer, message, id)
-
-    def _post(self, id: int, call: RpcCall) -> tuple[HttpAnswer, Message | None]:
-        """The answer, and the message in it that answers the request `id`; None: there is none in it."""
         request = {"jsonrpc": "2.0", "id": id, "method": call.method, "params": call.params}
         body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
         reader, unread = EventReader(), list[NotUnderstood]()
@@ -497,29 +485,29 @@ class McpExchange:
             return bool(found)
 
         answer = self._send("POST", call.headers, body, watch)
-        if answer.content_type != EVENT_STREAM:
+        if answer.content_type == EVENT_STREAM:
+            for _ in range(MAX_RESUMES):
+                if found or of_nobody or not self._version or not reader.last_id:
+                    break
+                self._wait(reader.retry_ms)
+                last = {**self._session_headers(), "Last-Event-ID": reader.last_id}
+                if self._send("GET", last, None, watch).content_type != EVENT_STREAM:
+                    break
+            # some end without an empty line
+            if not found and not watch(b"\n\n") and not of_nobody and answer.status < 300:
+                raise unread[0] if unread else NotAnswered("broke off its answer")
+        else:
             try:
                 take(text_in(answer))
             except NotUnderstood:
                 if answer.status < 300:
                     raise  # otherwise the status says more
-            return answer, next(iter(found + of_nobody), None)
-        for _ in range(MAX_RESUMES):
-            if found or of_nobody or not self._version or not reader.last_id:
-                break
-            self._wait(reader.retry_ms)
-            last = {**self._session_headers(), "Last-Event-ID": reader.last_id}
-            if self._send("GET", last, None, watch).content_type != EVENT_STREAM:
-                break
-        # some end without an empty line
-        if not found and not watch(b"\n\n") and not of_nobody and answer.status < 300:
-            raise unread[0] if unread else NotAnswered("broke off its answer")
-        return answer, next(iter(found + of_nobody), None)
+        return answer, _result(answer, next(iter(found + of_nobody), {}), id)
 
     def _wait(self, retry_ms: int | None) -> None:
         """Waits for as long as a stream said before it is asked for again. Raises NotAnswered if there is no time."""
         seconds = USUAL_RETRY_SECONDS if retry_ms is None else retry_ms / 1_000
-        if seconds > min(LONGEST_RETRY_SECONDS, self._deadline - time.monotonic()):
+        if seconds > min(LONGEST_RETRY_SECONDS, self.deadline - time.monotonic()):
             raise NotAnswered("broke off its answer")
         time.sleep(seconds)
 
@@ -531,9 +519,9 @@ class McpExchange:
         `watch` None: nothing in the answer's body is waited for, and nothing that is wrong with it counts.
         """
         if self._credentials is None:
-            self._credentials = self._authorize(None, self._deadline)
+            self._credentials = self.authorize(None, self.deadline)
         answer = self._follow(method, headers, body, watch)
-        if answer.status == 401 and (better := self._authorize(answer, self._deadline)):
+        if answer.status == 401 and (better := self.authorize(answer, self.deadline)):
             self._credentials = better
             answer = self._follow(method, headers, body, watch)
         return answer
@@ -545,13 +533,13 @@ class McpExchange:
         content = {} if body is None else {"Content-Type": "application/json"}
         accept = EVENT_STREAM if method == "GET" else ACCEPT
         sent = {"User-Agent": "acta", "Accept": accept, **content, **headers, **(self._credentials or {})}
-        url, origin = self._url, None
+        url, origin = self.url, None
         for _ in range(MAX_REDIRECTS + 1):
-            target = looked_up(self._guard, url)
+            target = looked_up(self.guard, url)
             origin = origin or target.origin
             if target.origin != origin:
                 raise NotReached("was redirected to another server")
-            answer = exchanged(target, method, sent, body, self._deadline, watch, status_only=watch is None)
+            answer = exchanged(target, method, sent, body, self.deadline, watch, status_only=watch is None)
             if answer.status not in (307, 308) or not answer.location:
                 return answer
             try:
@@ -597,14 +585,13 @@ def exchanged(
         raise (TooMuch if large.status < 300 else NotUnderstood)(str(large)) from None
 
 
-def _result(answer: HttpAnswer, message: Message | None, id: int) -> Message:
-    """Raises RpcRefused, HttpRefused, NotUnderstood."""
-    found = {} if message is None else message
-    result, error = found.get("result"), found.get("error")
+def _result(answer: HttpAnswer, message: Message, id: int) -> Message:
+    """`message`: empty where none came. Raises RpcRefused, HttpRefused, NotUnderstood."""
+    result, error = message.get("result"), message.get("error")
     if isinstance(error, dict | str) and answer.status not in (401, 403):
         if result is not None:
             raise NotUnderstood("answered with a result and an error at once")
-        raise RpcRefused(error, answer.status, found.get("id") in (id, str(id)))
+        raise RpcRefused(error, answer.status, message.get("id") in (id, str(id)))
     if answer.status >= 300:
         said = text_in(answer).encode()[:SHOWN_BYTES].decode("utf-8", "ignore") or answer.location or ""
         raise HttpRefused(answer.status, said, answer.headers.get("www-authenticate", ""), answer.is_lost)

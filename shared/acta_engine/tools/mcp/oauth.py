@@ -12,7 +12,7 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -52,7 +52,7 @@ class NoToken(NotReached):
 
 
 class KeptToken(NamedTuple):
-    """`bought_with`: the hash of the connection and of the secret's value. `until`: on the cache's clock."""
+    """`bought_with`: the hash of the connection and of the secret's value. `until`: on `time.monotonic`."""
 
     bought_with: str
     token: str
@@ -60,11 +60,10 @@ class KeptToken(NamedTuple):
 
 
 class TokenCache:
-    """A process's tokens, one of each tenant's server. `wall`: seconds of a clock that never goes back."""
+    """A process's tokens, one of each tenant's server."""
 
-    def __init__(self, guard: AddressGuard, wall: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
-        self._wall = wall
         self._kept: dict[tuple[str, str], KeptToken] = {}
 
     def forget(self, tenant: str, server: str) -> None:
@@ -78,9 +77,9 @@ class TokenCache:
         key = (tenant, connection.server)
         bought_with = hashlib.sha256(f"{connection.model_dump_json()}\n{secret}".encode()).hexdigest()
         kept = self._kept.pop(key, None)
-        if kept is None or kept.bought_with != bought_with or self._wall() >= kept.until:
+        if kept is None or kept.bought_with != bought_with or time.monotonic() >= kept.until:
             token, seconds = self._buy(connection, secret, deadline)
-            kept = KeptToken(bought_with, token, self._wall() + seconds)
+            kept = KeptToken(bought_with, token, time.monotonic() + seconds)
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
         self._kept[key] = kept

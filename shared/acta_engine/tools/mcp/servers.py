@@ -13,7 +13,7 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -352,22 +352,19 @@ def _text(value: Any) -> str:
 
 
 class Listings:
-    """The lists that a process has read, by tenant and write of the server (a list is for one caller alone). `wall`:
-    seconds of a clock that never goes back.
-    """
+    """The lists that a process has read, by tenant and write of the server (a list is for one caller alone)."""
 
-    def __init__(self, wall: Callable[[], float] = time.monotonic) -> None:
-        self._wall = wall
+    def __init__(self) -> None:
         self._kept: dict[tuple[str, ...], tuple[Listing, float]] = {}
 
     def fresh(self, key: tuple[str, ...]) -> Listing | None:
         listing, until = self._kept.get(key, (None, 0.0))
-        return listing if self._wall() < until else None
+        return listing if time.monotonic() < until else None
 
     def keep(self, key: tuple[str, ...], listing: Listing) -> None:
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
-        self._kept[key] = listing, self._wall() + listing.fresh_seconds
+        self._kept[key] = listing, time.monotonic() + listing.fresh_seconds
 
     def forget(self, key: tuple[str, ...]) -> None:
         self._kept.pop(key, None)
@@ -382,20 +379,6 @@ CAPABILITIES: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 """What servers are told that Acta does for them."""
 WITH_TASKS: Mapping[str, Any] = {**CAPABILITIES, "extensions": {TASKS: {}}}
 """The same where a session waits for the server's task."""
-CHANGED = (
-    "{name} was not called: its server describes the tool otherwise now than when an admin confirmed it. An admin has "
-    "to look at it and confirm it anew (POST /v1/mcp-servers/{server}/refresh). Tell the user, or try another way."
-)
-UNFIT = "{name} has run, but its answer is not what its server says that it gives (outputSchema). Do not rely on it."
-NAMED_ENDPOINTS = (
-    "The server's metadata name: {found}. If you trust it with the client's secret, put the server again with it as "
-    "auth.client_credentials.token_url."
-)
-NOT_LISTED = (
-    "{name} was not called: its server {broken}, and it is not among those that could be read. Try again later, or "
-    "go on without it."
-)
-GONE = "{name} was not called: its server has no such tool any more. Tell the user, or try another way."
 
 
 class McpServers:
@@ -432,10 +415,11 @@ class McpServers:
             return ""
         if not found or (client is not None and client.token_url in (one.token_url for one in found)):
             return ""
-        others = (
-            "" if client is None else f"The definition has {client.token_url}, which alone gets the secret. "
+        others = f"The definition has {client.token_url}, which alone gets the secret. " if client else ""
+        return (
+            f"{others}The server's metadata name: {'; '.join(map(_shown_endpoint, found))}. If you trust it with the "
+            "client's secret, put the server again with it as auth.client_credentials.token_url."
         )
-        return f"{others}{NAMED_ENDPOINTS.format(found='; '.join(map(_shown_endpoint, found)))}"
 
     def run(self, tool: McpTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun."""
@@ -459,8 +443,8 @@ class McpServers:
         try:
             with used.exchange(time.monotonic() + seconds, WITH_TASKS) as exchange:
                 if context.answered is not None:
-                    answers = {"inputResponses": context.answered.responses or {}}
-                    exchange.stateless(task_request(UPDATE_TASK, task.task_id, answers))
+                    answers = context.answered.responses or {}
+                    exchange.stateless(task_request(UPDATE_TASK, task.task_id, inputResponses=answers))
                 is_told = True
                 told = exchange.stateless(task_request(GET_TASK, task.task_id))
                 listed = None  # where the list cannot be had, or has another tool by now
@@ -524,8 +508,9 @@ class McpServers:
         if result.get("isError") not in NO_ERROR:
             raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
         if listed is not None and listed.output_schema is not None and unfit(listed.output_schema, result):
+            why = "its answer is not what its server says that it gives (outputSchema). Do not rely on it."
             said = OutsideText("answer", tool.name, text[:MAX_RESULT_CHARS] or NOTHING)
-            raise ToolFailed(UNFIT.format(name=tool.name), said)
+            raise ToolFailed(f"{tool.name} has run, but {why}", said)
         if len(text) > MAX_RESULT_CHARS:
             raise ToolFailed(f"{tool.name} answered with too much. {tool.large_answer_hint}")
         return OutsideText("answer", tool.name, text, note="" if text.strip() else NOTHING)
@@ -553,12 +538,19 @@ class McpServers:
             self._listings.keep(used.key, listing)
         listed = listing.tool(tool.tool)
         if listed is None and listing.broken:
-            raise ToolFailed(NOT_LISTED.format(name=tool.name, broken=listing.broken))
-        if listed is None:
-            raise ToolFailed(GONE.format(name=tool.name))
-        if listed.pin != tool.pin or listed.unusable is not None:
-            raise ToolFailed(CHANGED.format(name=tool.name, server=tool.connection.server))
-        return listed
+            read = f"{listing.broken}, and it is not among those that could be read"
+            why = f"{read}. Try again later, or go on without it."
+        elif listed is None:
+            why = "has no such tool any more. Tell the user, or try another way."
+        elif listed.pin != tool.pin or listed.unusable is not None:
+            why = (
+                "describes the tool otherwise now than when an admin confirmed it. An admin has to look at it and "
+                f"confirm it anew (POST /v1/mcp-servers/{tool.connection.server}/refresh). Tell the user, or try "
+                "another way."
+            )
+        else:
+            return listed
+        raise ToolFailed(f"{tool.name} was not called: its server {why}")
 
     def _called(
         self,
@@ -843,7 +835,6 @@ def _form(schema: Any) -> dict[str, Any]:
 
 
 GET_TASK, UPDATE_TASK, CANCEL_TASK = "tasks/get", "tasks/update", "tasks/cancel"
-_NOTHING: Mapping[str, Any] = {}
 
 
 def begun_task(tool: str, result: Mapping[str, Any]) -> TaskNews:
@@ -864,5 +855,5 @@ def interval_of(task: Mapping[str, Any]) -> float | None:
     return given / 1_000
 
 
-def task_request(method: str, task_id: str, more: Mapping[str, Any] = _NOTHING) -> RpcCall:
+def task_request(method: str, task_id: str, **more: Any) -> RpcCall:
     return RpcCall(method, {"taskId": task_id, **more}, task_id)
