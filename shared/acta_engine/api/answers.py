@@ -10,9 +10,9 @@ ending (`published_name` in `infra/acta_infra/document/schemas.py`).
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict as TypedDict
@@ -32,6 +32,16 @@ else:
 
 
 Shape = TypeVar("Shape")
+Instant: TypeAlias = Annotated[
+    str,
+    Field(
+        json_schema_extra={"format": "date-time"},
+        pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$",
+        examples=["2026-01-31T09:30:00.000Z"],
+    ),
+]
+"""RFC 3339, UTC, milliseconds. `instant` writes it."""
+Counter: TypeAlias = Annotated[int, Field(ge=0)]
 
 
 def instant(at: datetime) -> str:

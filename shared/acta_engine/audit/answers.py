@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acta_engine.api.answers import TypedDict
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict
 from acta_engine.audit.record import Outcome, Via
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from acta_engine.api.answers import TypedDict
-from acta_engine.api.formats import Counter, Instant
+from acta_engine.api.answers import Counter, Instant, TypedDict
 
 
 class FileView(TypedDict):

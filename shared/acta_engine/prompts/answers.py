@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from acta_engine.agents.answers import AppliedFromView
-from acta_engine.api.answers import TypedDict, copied
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict, copied
 from acta_engine.prompts import prompt as stored
 
 

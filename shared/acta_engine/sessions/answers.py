@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from acta_engine.api.answers import TypedDict, copied, instant, instant_or_none
-from acta_engine.api.formats import Counter, Instant
+from acta_engine.api.answers import Counter, Instant, TypedDict, copied, instant, instant_or_none
 from acta_engine.log import beside, events
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.events import EVENTS

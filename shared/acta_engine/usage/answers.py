@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from typing_extensions import TypedDict as RealTypedDict
 
-from acta_engine.api.answers import TypedDict, copied, instant, instant_or_none
-from acta_engine.api.formats import Counter, Instant
+from acta_engine.api.answers import Counter, Instant, TypedDict, copied, instant, instant_or_none
 from acta_engine.log.head import Head, SessionState
 from acta_engine.models.providers import PRICED_AT
 from acta_engine.untrusted.visible import visible
