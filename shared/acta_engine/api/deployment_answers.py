@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from acta_engine.api.answers import TypedDict
-from acta_engine.api.formats import Counter, Instant
+from acta_engine.api.answers import Counter, Instant, TypedDict
 
 
 class HealthView(TypedDict):

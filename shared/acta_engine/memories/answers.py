@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired
 
-from acta_engine.api.answers import TypedDict, copied
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict, copied
 from acta_engine.memories import memory as stored
 from acta_engine.memories.memory import MemoryKind, Origin
 

@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from pydantic import ConfigDict, with_config
 
-from acta_engine.api.answers import TypedDict, copied
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict, copied
 from acta_engine.audit.record import Via
 from acta_engine.people import intervention as stored
 from acta_engine.people.intervention import InterventionState

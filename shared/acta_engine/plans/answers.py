@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired
 
-from acta_engine.api.answers import TypedDict, copied
-from acta_engine.api.formats import Counter, Instant
+from acta_engine.api.answers import Counter, Instant, TypedDict, copied
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, StepStatus
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict as RealTypedDict
 
 from acta_engine.agents.answers import AppliedFromView
-from acta_engine.api.answers import TypedDict, as_json, copied
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict, as_json, copied
 from acta_engine.people.answers import FileOfCallView
 from acta_engine.tools import tool
 from acta_engine.tools.tool import (

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from acta_engine.agents.answers import AppliedFromView
-from acta_engine.api.answers import TypedDict, copied
-from acta_engine.api.formats import Instant
+from acta_engine.api.answers import Instant, TypedDict, copied
 from acta_engine.tools.answers import SecretReferenceView
 from acta_engine.tools.mcp import server as stored
 from acta_engine.tools.mcp.server import (
