@@ -78,8 +78,8 @@ def played(effect: Effect, books: Books) -> tuple[House, str]:
     assert isinstance(toolbox, Tools)
     runner: Any = toolbox.outside["python"]()
     python: PythonTools = runner.__self__
-    client = python._client
-    python._client = lambda seconds: DyingLambda(client(seconds), books)
+    dying = python._replace(client=lambda seconds: DyingLambda(python.client(seconds), books))
+    toolbox.outside = {**toolbox.outside, "python": lambda: dying.run}
     session = house.start("Pay back order 7").session_id
     try:
         house.run()

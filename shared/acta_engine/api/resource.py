@@ -7,7 +7,7 @@ Each is found by its name or id, and has an entity tag. It is changed or deleted
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from acta_engine.agents.applied import Applied
 from acta_engine.agents.store import DefinitionChanged, DefinitionExists
@@ -27,35 +27,24 @@ class Applicable(RequestBody):
     """The set of files that owns it, and the digest of its file. Absent: it stays as it was. null: no set owns it."""
 
 
-class Resource(Generic[T]):
-    """One kind of definition of the caller's tenant.
+class Resource(NamedTuple, Generic[T]):
+    """One kind of definition of the caller's tenant."""
 
-    `find`: by tenant and id or name. `stale`: what the store raises where the definition is not the one it was given.
-    `missing` and `changed` are the messages of 404 and of 409 or 412.
-    """
-
-    def __init__(
-        self,
-        api: Api,
-        *,
-        find: Callable[[str, str], T | None],
-        view: Callable[[T], Mapping[str, Any]],
-        tag: Callable[[T], str],
-        stale: tuple[type[Exception], ...] = (DefinitionChanged, DefinitionExists),
-        missing: str,
-        changed: str,
-    ) -> None:
-        self._api = api
-        self._find = find
-        self._view = view
-        self._tag = tag
-        self._stale = stale
-        self._missing = missing
-        self._changed = changed
+    api: Api
+    find: Callable[[str, str], T | None]
+    """By tenant and id or name."""
+    view: Callable[[T], Mapping[str, Any]]
+    tag: Callable[[T], str]
+    missing: str
+    """The message of 404."""
+    changed: str
+    """The message of 409 and 412."""
+    stale: tuple[type[Exception], ...] = (DefinitionChanged, DefinitionExists)
+    """What the store raises where the definition is not the one that it was given."""
 
     def get(self, name: str) -> T:
         """Raises NotFound."""
-        found = self._find(self._api.caller.tenant, name)
+        found = self.find(self.api.caller.tenant, name)
         if found is None:
             raise self.not_found()
         return found
@@ -67,42 +56,43 @@ class Resource(Generic[T]):
         return found
 
     def check_as_read(self, found: T, version: int | None = None) -> None:
-        """`version`: the one that the request names, if it names one. Raises what `changed` returns where this version
+        """`version`: the one that the request names, if it names one. Raises what `refusal` returns where this version
         or `If-Match` names another state.
         """
         is_another = version is not None and version != getattr(found, "version", None)
-        if is_another or not admits(self._api.request.headers.get("if-match"), self._tag(found)):
-            raise self.changed()
+        if is_another or not admits(self.api.request.headers.get("if-match"), self.tag(found)):
+            raise self.refusal()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Around a write. Raises what `changed` returns where another request was faster."""
+        """Around a write. Raises what `refusal` returns where another request was faster."""
         try:
             yield
-        except self._stale:
-            raise self.changed() from None
+        except self.stale:
+            raise self.refusal() from None
 
     def replaced(self, replace: Callable[[str, T, T], None], old: T, new: T) -> Response:
         """`replace`: of the store. Raises what `writing` raises."""
         with self.writing():
-            replace(self._api.caller.tenant, old, new)
+            replace(self.api.caller.tenant, old, new)
         return self.answer(new)
 
     def deleted(self, delete: Callable[[str, T], None], old: T) -> Response:
         """`delete`: of the store. Raises what `writing` raises."""
         with self.writing():
-            delete(self._api.caller.tenant, old)
+            delete(self.api.caller.tenant, old)
         return no_content()
 
     def not_found(self) -> NotFound:
-        return NotFound(self._missing)
+        return NotFound(self.missing)
 
-    def changed(self) -> CallerError:
-        is_conditional = "if-match" in self._api.request.headers
-        return PreconditionFailed(self._changed) if is_conditional else Conflict(self._changed)
+    def refusal(self) -> CallerError:
+        """For a request that names another state than there is, in `If-Match` (412) or by a version (409)."""
+        is_conditional = "if-match" in self.api.request.headers
+        return PreconditionFailed(self.changed) if is_conditional else Conflict(self.changed)
 
     def answer(self, one: T, **more: Any) -> Response:
-        return success({**self._view(one), **more}, headers={"ETag": self._tag(one)})
+        return success({**self.view(one), **more}, headers={"ETag": self.tag(one)})
 
 
 def applied_after(body: Applicable, old: Applied | None) -> Applied | None:

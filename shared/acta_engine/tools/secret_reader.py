@@ -50,27 +50,16 @@ class ToolSecretStore:
         self._secretsmanager = Service("secretsmanager", client)
 
     def put(self, tenant: str, name: str, value: str) -> None:
-        secret = self._prefix(self._environment, tenant) + name
-        if self._ask("put_secret_value", NOT_FOUND, SecretId=secret, SecretString=value) is not None:
+        secret, asked = self._prefix(self._environment, tenant) + name, self._secretsmanager
+        if _ask(asked, "put_secret_value", NOT_FOUND, SecretId=secret, SecretString=value) is not None:
             return
-        made = self._ask("create_secret", EXISTS, Name=secret, SecretString=value, **self._key)
+        made = _ask(asked, "create_secret", EXISTS, Name=secret, SecretString=value, **self._key)
         if made is None:  # another request was faster; the later one counts
-            self._ask("put_secret_value", SecretId=secret, SecretString=value)
+            _ask(asked, "put_secret_value", SecretId=secret, SecretString=value)
 
     def delete(self, tenant: str, name: str) -> None:
-        secret = self._prefix(self._environment, tenant) + name
-        self._ask("delete_secret", NOT_FOUND, SecretId=secret, ForceDeleteWithoutRecovery=True)
-
-    def _ask(self, operation: str, expected: str = "", **parameters: Any) -> Any:
-        """The answer; None: AWS refused with the code that is expected."""
-        try:
-            return self._secretsmanager.call(operation, **parameters)
-        except AwsDenied as denied:
-            raise AwsDenied(str(denied)) from None
-        except AwsRefused as refused:
-            if refused.code == expected:
-                return None
-            raise _without_names(operation, refused.code) from None
+        secret, asked = self._prefix(self._environment, tenant) + name, self._secretsmanager
+        _ask(asked, "delete_secret", NOT_FOUND, SecretId=secret, ForceDeleteWithoutRecovery=True)
 
 
 class ToolSecretReader:
@@ -100,30 +89,28 @@ class ToolSecretReader:
         if kept is not None and kept[0] == set_at and 0 <= self._now() - kept[1] < CACHE_SECONDS:
             self._kept[key] = kept
             return kept[2]
-        value = self._read(key[1])
-        if value is None:
+        answer = _ask(self._secretsmanager, "get_secret_value", NOT_FOUND, BEING_DELETED, SecretId=key[1])
+        if answer is None:
             return None
+        value = str(answer.get("SecretString", "")).strip()
+        if not is_usable_value(value):
+            raise SecretUnusable
         self._kept[key] = (set_at, self._now(), value)
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return value
 
-    def _read(self, secret: str) -> str | None:
-        try:
-            answer = self._secretsmanager.call("get_secret_value", SecretId=secret)
-        except AwsDenied as denied:
-            raise AwsDenied(str(denied)) from None
-        except AwsRefused as refused:
-            if refused.code in (NOT_FOUND, BEING_DELETED):
-                return None
-            raise _without_names("get_secret_value", refused.code) from None
-        value = str(answer.get("SecretString", "")).strip()
-        if not is_usable_value(value):
-            raise SecretUnusable
-        return value
 
-
-def _without_names(operation: str, code: str) -> Exception:
-    """The error for an unexpected code. Sessions wait until an operator mends its cause, such as a disabled KMS key."""
-    kind = StoreUnavailable if code == BEING_DELETED else AwsDenied
-    return kind(f"{operation}: {code}")
+def _ask(secretsmanager: Service, operation: str, *expected: str, **parameters: Any) -> Any:
+    """The answer; None: AWS refused with one of the codes that are expected. After another code sessions wait until an
+    operator mends its cause, such as a disabled KMS key. No error has AWS's message, which may name the secret.
+    """
+    try:
+        return secretsmanager.call(operation, **parameters)
+    except AwsDenied as denied:
+        raise AwsDenied(str(denied)) from None
+    except AwsRefused as refused:
+        if refused.code in expected:
+            return None
+        kind = StoreUnavailable if refused.code == BEING_DELETED else AwsDenied
+        raise kind(f"{operation}: {refused.code}") from None

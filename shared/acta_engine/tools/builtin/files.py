@@ -237,7 +237,12 @@ def listing(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
 
     Paths start at the top of the tenant's storage. `recursive`: folders below are listed, too. Raises ToolFailed.
     """
-    folder = usable_folder(path)
+    try:
+        folder = check_folder(path)
+    except PathRefused as refused:
+        raise ToolFailed(
+            f"{refused}. Name a folder such as reports, or leave path out for the top."
+        ) from None
     sizes: dict[str, int] = {}
     folders: set[str] = set()
     more = False
@@ -306,16 +311,6 @@ def usable_path(path: str, check: Callable[[str], str] = check_shown_path) -> st
         return check(path)
     except PathRefused as refused:
         raise ToolFailed(f"{refused}. Use a relative path such as reports/may.md.") from None
-
-
-def usable_folder(path: str) -> str:
-    """Returns the prefix of the folder's files. Raises ToolFailed."""
-    try:
-        return check_folder(path)
-    except PathRefused as refused:
-        raise ToolFailed(
-            f"{refused}. Name a folder such as reports, or leave path out for the top."
-        ) from None
 
 
 def missing(files: FileStore, tenant: str, path: str) -> ToolFailed:

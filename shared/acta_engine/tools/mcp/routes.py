@@ -177,7 +177,7 @@ def write_mcp_server(
     if old is None:
         _check_new(name, api.app.server_definitions.all(tenant))
         if body.version is not None or api.request.headers.get("if-match"):
-            raise servers.changed()
+            raise servers.refusal()
     else:
         servers.check_as_read(old, body.version)
     _check(body, name, tenant, api.app)

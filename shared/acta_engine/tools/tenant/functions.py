@@ -16,7 +16,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from acta_engine.aws.clients import Service, keeping_alive, make_client
 from acta_engine.aws.errors import NOT_FOUND, AwsRefused, is_overdue, read_body, was_sent
@@ -202,21 +202,21 @@ def _beginning(tool: ToolSpec, said: str) -> OutsideText:
     return OutsideText("answer", tool.name, said[:SHOWN_CHARS], size=size)
 
 
-class LambdaTool:
-    """Runs calls. `guard`: says which functions may be called. `client`: makes a botocore Lambda client that makes one
-    attempt. Its argument is the time limit in seconds, from `CallContext.deadline_seconds`.
-    """
+class LambdaTool(NamedTuple):
+    """Runs calls."""
 
-    def __init__(self, guard: FunctionGuard, client: Callable[[int], Any] = function_client) -> None:
-        self._guard = guard
-        self._client = client
+    guard: FunctionGuard
+    """Says which functions may be called."""
+    client: Callable[[int], Any] = function_client
+    """Makes a botocore Lambda client that makes one attempt. Its argument is the time limit in seconds, from
+    `CallContext.deadline_seconds`."""
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
         config = tool.config
         assert isinstance(config, LambdaConfig)
         try:
-            self._guard.check(context.tenant, config.function)
+            self.guard.check(context.tenant, config.function)
         except FunctionRefused as refused:
             raise ToolFailed(
                 f"{tool.name} did not run: {refused}. Tell the user, or try another way.",
@@ -229,7 +229,7 @@ class LambdaTool:
             "session_id": context.session_id,
             "tenant": context.tenant,
         }
-        body = invoke(self._client, tool, config.function, payload, context.deadline_seconds)
+        body = invoke(self.client, tool, config.function, payload, context.deadline_seconds)
         try:
             said = decoded(body)
         except NotText as other:
@@ -260,32 +260,25 @@ def environment_id(tenant: str, person: str | None) -> str:
     return hashlib.sha256(json.dumps([tenant, person]).encode()).hexdigest()
 
 
-class PythonTools:
-    """Runs calls. `versions`: folder -> the published version of its function that belongs to this release; a folder
-    that is not among them is called at its newest code. `reach_files`: `FileCredentials.for_call`. `isolated`: each
-    execution environment serves one tenant (ADR 140). `client`: as `LambdaTool`'s.
-    """
+class PythonTools(NamedTuple):
+    """Runs calls."""
 
-    def __init__(
-        self,
-        versions: Mapping[str, str],
-        clock: Clock,
-        reach_files: ReachFiles,
-        client: Callable[[int], Any] = function_client,
-        *,
-        isolated: bool = True,
-    ) -> None:
-        self._versions = versions
-        self._clock = clock
-        self._reach_files = reach_files
-        self._isolated = isolated
-        self._client = client
+    versions: Mapping[str, str]
+    """Folder -> the published version of its function that belongs to this release. A folder that is not among them is
+    called at its newest code."""
+    clock: Clock
+    reach_files: ReachFiles
+    """`FileCredentials.for_call`."""
+    client: Callable[[int], Any] = function_client
+    """As `LambdaTool`'s."""
+    isolated: bool = True
+    """Each execution environment serves one tenant (ADR 140)."""
 
     def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
-        version = self._versions.get(tool.folder)
+        version = self.versions.get(tool.folder)
         function = tool.function if version is None else f"{tool.function}:{version}"
-        deadline = self._clock.now() + timedelta(seconds=context.deadline_seconds)
+        deadline = self.clock.now() + timedelta(seconds=context.deadline_seconds)
         person = context.user if context.private else None
         payload: dict[str, Any] = {
             "tool": tool.name,
@@ -300,17 +293,17 @@ class PythonTools:
         }
         if tool.files is not None:
             try:
-                payload["files"] = self._reach_files(context.tenant, person, tool.files)
+                payload["files"] = self.reach_files(context.tenant, person, tool.files)
             except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
                 raise ToolNotRun(missing) from None
         body = invoke(
-            self._client,
+            self.client,
             tool,
             function,
             payload,
             context.deadline_seconds,
             tells_messages=False,
-            environment=environment_id(context.tenant, person) if self._isolated else None,
+            environment=environment_id(context.tenant, person) if self.isolated else None,
         )
         return OutsideText("answer", tool.name, _result(tool, body))
 

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Mapping
 from string import punctuation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urldefrag, urljoin
 
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
@@ -34,15 +34,15 @@ SHOWN_BYTES = 1_000
 """The model gets the body of a failed answer up to this size."""
 
 
-class HttpTool:
-    """Runs calls. `guard`: says which URLs may be called. `secrets`: reads those that headers refer to. `known`: says
-    which hosts they are for.
-    """
+class HttpTool(NamedTuple):
+    """Runs calls."""
 
-    def __init__(self, guard: AddressGuard, secrets: Secrets, known: Known) -> None:
-        self._guard = guard
-        self._secrets = secrets
-        self._known = known
+    guard: AddressGuard
+    """Says which URLs may be called."""
+    secrets: Secrets
+    """Reads those that headers refer to."""
+    known: Known
+    """Says which hosts they are for."""
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
@@ -50,7 +50,7 @@ class HttpTool:
         config = tool.config
         assert isinstance(config, HttpConfig)
         deadline = time.monotonic() + context.deadline_seconds
-        credentials = credentials_of(tool.name, config, self._secrets, self._known, context.tenant)
+        credentials = credentials_of(tool.name, config, self.secrets, self.known, context.tenant)
         method, body = config.method, None
         request = request_of(tool.name, config, arguments)
         url = request.url
@@ -95,7 +95,7 @@ class HttpTool:
         self, tool: ToolDefinition, in_doubt: bool, url: str, credentials: Credentials, *, is_first: bool
     ) -> Target:
         try:
-            return self._guard.resolve(url)
+            return self.guard.resolve(url)
         except AddressRefused as refused:
             _raise_if(in_doubt)
             # after a redirect another server has named the host, which may repeat a secret in small letters
