@@ -50,7 +50,7 @@ def is_for_new(if_none_match: str | None, if_match: str | None) -> bool:
 
 
 def admits(if_match: str | None, tag: str) -> bool:
-    """Whether `If-Match` allows to change what has this tag. Strong comparison; `*` or no header allows anything."""
+    """Whether `If-Match` permits a change of what has this tag. Strong comparison; `*` or no header permits any."""
     if if_match is None or if_match.strip() == "*":
         return True
     return any(found[0] == tag for found in _TAG.finditer(if_match))

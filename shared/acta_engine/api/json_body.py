@@ -55,17 +55,17 @@ class UnsupportedMediaType(CallerError):
 
 
 EMPTY_BYTES = 1_024
-"""Of a body where nothing is taken: clients send `{}` or a line of their own."""
+"""For a body that nobody reads: some clients send `{}` or a line of their own with every request."""
 CHAR_BYTES = 12
 """A character may be written as two escapes, `\\ud83c\\udf0d`."""
 MEMBER_BYTES = 100
 """A number or the quotation marks of a text, its key, and the white space that lays them out for people."""
 USUAL_CHARS, USUAL_MEMBERS = 512, 100
-"""Of a text and of a list whose type names no maximum: a pattern or a rule of its own is narrower."""
+"""For a text or a list whose type names no maximum. A pattern or a rule of its own keeps it shorter."""
 ANY_BYTES, ANY_VALUES = 1_048_576, 20_000
 """What all fields of a body that take any JSON may have together: the input of a call, a schema."""
 SOME_WRONG = 20
-"""So many values too many, or fields that do not exist, are left for pydantic, which reports them one by one."""
+"""Up to this many surplus values or unknown fields are left to pydantic, which makes an error for each of them."""
 
 
 class Bounds(NamedTuple):
@@ -83,8 +83,8 @@ ANY = Bounds(ANY_BYTES, ANY_VALUES)
 
 
 class Most(NamedTuple):
-    """The same of a type. `takes_any`: a part of it takes any JSON, which comes on top. `chars`: of a text that the
-    deployment bounds; 0: it is none.
+    """The most that a value of a type may have. `takes_any`: a part of it takes any JSON; the bounds of that (`ANY_…`)
+    count once for the whole body. `chars`: the characters of a text that the deployment bounds; 0: it bounds none.
     """
 
     bytes: int
@@ -136,7 +136,7 @@ def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Most:
 
 
 def _together(parts: Sequence[Most], times: int) -> Most:
-    """Of an object or a list that has these parts so many times, each with its key."""
+    """The most that an object or a list may have that contains these parts `times` times, each with its key."""
     return Most(
         times * sum(MEMBER_BYTES + part.bytes for part in parts),
         times * sum(1 + part.values for part in parts),
@@ -145,21 +145,21 @@ def _together(parts: Sequence[Most], times: int) -> Most:
 
 
 def _maximum(rules: Sequence[Any], usual: int) -> int:
-    """Of the characters of a text, or the members of a list."""
+    """The smallest maximum that the rules name, of the characters of a text or the members of a list."""
     each = (rule for rules_of in rules for rule in (rules_of, *getattr(rules_of, "metadata", ())))
     said = (getattr(rule, "max_length", None) for rule in each)
     return min((most for most in said if isinstance(most, int)), default=usual)
 
 
 def body_bytes(event: Mapping[str, Any], headers: Mapping[str, str], most: int, *, is_file: bool) -> bytes:
-    """What the caller sent, byte for byte and at most so many bytes. `headers`: by lower-case name.
+    """The bytes that the caller sent, at most `most` of them. `headers`: by lower-case name.
 
     The gateway passes most bodies in base64, but text and JSON as text, in which other characters stand for bytes that
     are not UTF-8 (ADR 168). Such a body counts only if nothing can have been replaced in it.
 
-    Raises PayloadTooLarge before anything is decoded, if that is already known then; UnsupportedMediaType for a form in
-    the place of a file and for a content encoding; ValidationFailed where the bytes may not be those that were sent, or
-    are a part of something.
+    Raises PayloadTooLarge, before anything is decoded if the length tells it already; UnsupportedMediaType for a form
+    in the place of a file and for a content encoding; ValidationFailed where the bytes may not be those that were sent,
+    or are only a part of a file.
     """
     body = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))

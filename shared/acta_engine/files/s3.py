@@ -131,16 +131,14 @@ class S3FileStore:
         # The first put fails where the file exists. So one request is enough for a new file, and the answer is certain:
         # between a look and a put somebody else could write the file. The file there may be this very write's: its
         # answer was lost, and the SDK or a later attempt has repeated it.
-        mine = write_id or uuid4().hex
-        target = {"Bucket": self._bucket, "Key": self._key(tenant, path)}
-        done = self._put_new(target, data, mine)
+        key, mine = self._key(tenant, path), write_id or uuid4().hex
+        done = self._put_new(key, data, mine)
         if done is None:
-            self._put(target, data, mine, is_new=False)
+            self._put(key, data, mine, is_new=False)
         return done is True
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
-        target = {"Bucket": self._bucket, "Key": self._key(tenant, path)}
-        if self._put_new(target, data, write_id or uuid4().hex) is None:
+        if self._put_new(self._key(tenant, path), data, write_id or uuid4().hex) is None:
             raise FileExists("a file is there")
 
     def etag(self, tenant: str, path: str) -> str:
@@ -148,33 +146,33 @@ class S3FileStore:
         return "" if found is None else str(found["ETag"])
 
     def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
-        target, mine = {"Bucket": self._bucket, "Key": self._key(tenant, path)}, write_id or uuid4().hex
+        key, mine = self._key(tenant, path), write_id or uuid4().hex
         try:
-            self._put(target, data, mine, is_new=False, IfMatch=etag)
+            self._put(key, data, mine, is_new=False, IfMatch=etag)
         except AwsRefused as refused:
             if refused.code not in (*_PRESENT, *_ABSENT):
                 raise
             # It may be this very write whose answer was lost, and that the SDK or a later attempt has repeated.
-            if self._earlier(target, mine) is None:
+            if self._earlier(key, mine) is None:
                 raise FileChanged("the file is another one") from None
 
-    def _put_new(self, target: dict[str, str], data: bytes, mine: str) -> bool | None:
+    def _put_new(self, key: str, data: bytes, mine: str) -> bool | None:
         """Writes the file where there is none. Returns what `_earlier` says where there is one, else True."""
         try:
-            self._put(target, data, mine, is_new=True, IfNoneMatch="*")
+            self._put(key, data, mine, is_new=True, IfNoneMatch="*")
         except AwsRefused as refused:
             if refused.code not in _PRESENT:
                 raise
-            return self._earlier(target, mine)
+            return self._earlier(key, mine)
         return True
 
-    def _put(self, target: dict[str, str], data: bytes, mine: str, *, is_new: bool, **condition: str) -> None:
+    def _put(self, key: str, data: bytes, mine: str, *, is_new: bool, **condition: str) -> None:
         metadata = {_WRITE: mine, _IS_NEW: "yes" if is_new else "no"}
-        self._s3.call("put_object", **target, Body=data, Metadata=metadata, **condition)
+        self._s3.call("put_object", Bucket=self._bucket, Key=key, Body=data, Metadata=metadata, **condition)
 
-    def _earlier(self, target: dict[str, str], mine: str) -> bool | None:
+    def _earlier(self, key: str, mine: str) -> bool | None:
         """What this write did when it was made before: whether the file was new. None: the file is another write's."""
-        found = self._head(target["Key"])
+        found = self._head(key)
         if found is None or found["Metadata"].get(_WRITE) != mine:
             return None  # deleted since, or replaced
         return bool(found["Metadata"].get(_IS_NEW) == "yes")

@@ -143,17 +143,18 @@ def difference(before: UsageBaseline | None, now: UsageBaseline) -> Rows:
     if before is not None and now.number <= before.number:
         return {}
     rows: dict[RowKey, Amounts] = {}
-    used = now.amounts.minus(before.amounts if before is not None else NOTHING)
-    _add(rows, _keys(now, now.at), used)
+    amounts, models, ended, stood = NOTHING, dict[str, ModelUse](), dict[str, int](), NOTHING
+    if before is not None:
+        amounts, models, ended = before.amounts, before.models, before.ended
+        stood = Amounts(**{before.standing: 1})
+    _add(rows, _keys(now, now.at), now.amounts.minus(amounts))
     day = day_of(now.at)
-    for name in now.models.keys() | (before.models.keys() if before is not None else set()):
-        use = _of_model(now.models.get(name)).minus(_of_model(before.models.get(name) if before else None))
+    for name in now.models.keys() | models.keys():
+        use = _of_model(now.models.get(name)).minus(_of_model(models.get(name)))
         _add(rows, [RowKey("model", day, name)], use)
-    ended_before = before.ended if before is not None else {}
-    for end in now.ended.keys() | ended_before.keys():
-        more = now.ended.get(end, 0) - ended_before.get(end, 0)
+    for end in now.ended.keys() | ended.keys():
+        more = now.ended.get(end, 0) - ended.get(end, 0)
         _add(rows, [RowKey("end", day, end)], Amounts(runs=more))
-    stood = NOTHING if before is None else Amounts(**{before.standing: 1})
     _add(rows, _keys(now, now.began), Amounts(**{now.standing: 1}).minus(stood))
     return rows
 
