@@ -106,15 +106,6 @@ def counted_item(partition: UsagePartition, now: UsageBaseline) -> Item:
     return {**key, "n": {"N": str(now.number)}, **_body(now)}
 
 
-def item_counted(item: Item) -> UsageBaseline | None:
-    """None: of a deleted session, which is counted whole."""
-    return None if "z" not in item else _counted_in(item)
-
-
-def item_left(item: Item) -> tuple[str, UsageBaseline]:
-    return item["t"]["S"], _counted_in(item)
-
-
 def _counted_in(item: Item) -> UsageBaseline:
     """Raises PoisonedSession, SchemaUnknown."""
     try:
@@ -210,7 +201,12 @@ class DynamoUsage(ClockedTable):
     def counted(self, partitions: Sequence[UsagePartition]) -> Mapping[UsagePartition, UsageBaseline | None]:
         keys = {each: counted_key(each) for each in partitions}
         by_key = {item_name(key): each for each, key in keys.items()}
-        return {by_key[item_name(item)]: item_counted(item) for item in self._get(keys.values())}
+        found: dict[UsagePartition, UsageBaseline | None] = {}
+        for item in self._get(
+            keys.values()
+        ):  # that of a deleted session, which is counted whole, has no body
+            found[by_key[item_name(item)]] = _counted_in(item) if "z" in item else None
+        return found
 
     def heads(self, commits: Sequence[StreamCommit]) -> Mapping[StreamCommit, Head]:
         keys = {each: commit_key(each.partition, each.number) for each in commits}
@@ -229,7 +225,7 @@ class DynamoUsage(ClockedTable):
 
     def left(self, partition: UsagePartition) -> tuple[str, UsageBaseline] | None:
         item = get_item(self._dynamodb, self._table, left_key(partition))
-        return None if item is None else item_left(item)
+        return None if item is None else (item["t"]["S"], _counted_in(item))
 
     def add(self, folds: Sequence[Fold], rows: Rows) -> None:
         tenant = folds[0].partition.tenant

@@ -24,18 +24,6 @@ _SEPARATORS = re.compile(r"[][ ._+$-]")
 """`$` is one, because OData 4.01 reads `top` as `$top`."""
 
 
-def with_pairs(url: str, pairs: Iterable[tuple[str, Any]]) -> str:
-    """Adds names and values to the URL. Texts are written as they are, all other values as JSON."""
-    texts = [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in pairs
-    ]
-    if not texts:
-        return url
-    query = urlencode(texts, errors="replace")
-    return f"{url}{'&' if '?' in url else '?'}{query}"
-
-
 def fixed_names(url: str, names: Iterable[str]) -> list[str]:
     """Those of `names` that a server may take for a parameter in the URL's query, sorted.
 
@@ -149,7 +137,7 @@ def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> T
         raise ToolInputInvalid(
             f"the tool {tool} has fixed some of these fields itself. Leave out what its schema does not name."
         )
-    query: list[tuple[str, Any]] = []
+    query: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}
     for name, value in sent.items():
@@ -157,10 +145,18 @@ def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> T
         if place == "body":
             body[wire] = value
         elif value is not None and place == "query":
-            query += _pairs(wire, value, name in config.parameters)
+            # A list is repeated as in OpenAPI's `form` style, but one that no parameter names stays JSON.
+            is_repeated = name in config.parameters and isinstance(value, list)
+            values = [each for each in value if each is not None] if is_repeated else [value]
+            texts = (
+                each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in values
+            )
+            query += [(wire, each) for each in texts]
         elif value is not None:
             headers |= _header(name, wire, value)
-    url = with_pairs(_filled(config.url, arguments), query)
+    url = _filled(config.url, arguments)
+    if query:
+        url += f"{'&' if '?' in url else '?'}{urlencode(query, errors='replace')}"
     is_mapped = bool(path or config.parameters)
     has_body = config.method != "GET" and (bool(body) or not is_mapped)
     return ToolRequest(url, headers, body if has_body else None)
@@ -228,13 +224,6 @@ def _as_servers_read(name: str, text: str) -> Iterator[str]:
         if text == former:
             return
     raise _unusable(name, "it is escaped too often")
-
-
-def _pairs(wire: str, value: Any, is_mapped: bool) -> list[tuple[str, Any]]:
-    """A list is repeated as in OpenAPI's `form` style; what no parameter names stays JSON, as it always was."""
-    if is_mapped and isinstance(value, list):
-        return [(wire, each) for each in value if each is not None]
-    return [(wire, value)]
 
 
 def _header(name: str, wire: str, value: Any) -> dict[str, str]:
