@@ -80,7 +80,7 @@ def _agents(api: Api) -> Resource[AgentDefinition]:
         view=agent_view,
         tag=version_tag,
         missing="There is no such agent.",
-        changed="The agent was changed meanwhile. Read it again and decide anew.",
+        changed="The agent was changed meanwhile. Read it again and decide again.",
     )
 
 

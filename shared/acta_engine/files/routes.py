@@ -27,7 +27,7 @@ NOT_NEW = (
 )
 CHANGED = (
     "The file is not the one that If-Match names: it was changed or deleted meanwhile. GET with ?versions=1 says what "
-    "it is now; decide anew."
+    "it is now; decide again."
 )
 
 

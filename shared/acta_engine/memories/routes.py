@@ -89,7 +89,7 @@ def _memories(api: Api) -> Resource[Memory]:
         tag=lambda memory: etag(int(memory.updated_at.timestamp() * 1_000_000)),
         stale=(MemoryChanged,),
         missing="There is no such memory.",
-        changed="The memory was changed meanwhile. Read it again and decide anew.",
+        changed="The memory was changed meanwhile. Read it again and decide again.",
     )
 
 

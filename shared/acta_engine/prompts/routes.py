@@ -63,7 +63,7 @@ def _prompts(api: Api) -> Resource[Prompt]:
         view=prompt_view,
         tag=version_tag,
         missing="There is no prompt of this name.",
-        changed="Another version has been written meanwhile. Read the prompt again and decide anew.",
+        changed="Another version has been written meanwhile. Read the prompt again and decide again.",
     )
 
 

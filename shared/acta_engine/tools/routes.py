@@ -194,7 +194,7 @@ def _tools(api: Api) -> Resource[ToolDefinition]:
         view=partial(_view, api),
         tag=version_tag,
         missing="There is no tool of this name.",
-        changed="The tool was changed meanwhile. Read it again and decide anew.",
+        changed="The tool was changed meanwhile. Read it again and decide again.",
     )
 
 

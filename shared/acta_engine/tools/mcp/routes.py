@@ -117,7 +117,7 @@ def _servers(api: Api) -> Resource[McpServer]:
         view=mcp_server_view,
         tag=version_tag,
         missing="There is no MCP server of this name.",
-        changed="The MCP server was changed meanwhile. Read it again and decide anew.",
+        changed="The MCP server was changed meanwhile. Read it again and decide again.",
     )
 
 
