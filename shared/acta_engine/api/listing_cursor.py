@@ -33,8 +33,8 @@ def listing_cursor() -> Iterator[None]:
 
 
 def bounded_page(read: Callable[[int], tuple[Sequence[Any], str | None]], limit: int) -> Response:
-    """A page of at most `limit` entries with large texts: as many as `PAGE_BYTES` allow, one at least. `read`: the
-    first so many entries, and the cursor after them.
+    """A page of at most `limit` entries with large texts: as many as `PAGE_BYTES` allow, one at least. `read`: returns
+    at most the given number of entries, and the cursor after them.
     """
     entries, cursor = read(limit)
     sizes = accumulate(map(json_bytes, entries))

@@ -131,7 +131,7 @@ def trial(asked: OperationRequest, runtime: ToolRuntime) -> Mapping[str, Any]:
 
 
 LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
-"""What is told of a server's tool, beside its name."""
+"""What an admin gets to see of a server's tool besides its name."""
 
 
 def list_mcp_tools(asked: OperationRequest, servers: "McpServers") -> Mapping[str, Any]:

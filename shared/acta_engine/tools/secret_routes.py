@@ -82,22 +82,22 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
     meanwhile = tuple(host for host in hosts if host in former) or former
     api.app.secret_names.put(tenant, secret.model_copy(update={"hosts": meanwhile}))
     # Once before the value, for calls asked for until now, and once after it, for those asked for in between.
-    _write_anew(api, tenant, name)
+    _write_again(api, tenant, name)
     api.app.secret_values.put(tenant, name, body.value)
     secret = secret.model_copy(update={"updated_at": api.app.clock.now()})
     api.app.secret_names.put(tenant, secret)
-    _write_anew(api, tenant, name)
+    _write_again(api, tenant, name)
     return success(tool_secret_view(secret), 201 if old is None else 200)
 
 
-def _write_anew(api: Api, tenant: str, secret: str) -> None:
+def _write_again(api: Api, tenant: str, secret: str) -> None:
     """Gives a new version to the tools and servers that refer to the secret, so that no call that was asked for before
     runs with the new value (docs/design/people.md 16).
     """
     for store in (api.app.tool_definitions, api.app.server_definitions):
         for one in users(store, tenant, secret):
             written = one.model_copy(update={"version": one.version + 1, "updated_at": api.app.clock.now()})
-            with suppress(DefinitionChanged):  # then somebody else has written it anew
+            with suppress(DefinitionChanged):  # then somebody else has given it a new version
                 store.replace(tenant, one, written)
 
 

@@ -119,7 +119,7 @@ class ToolSpec(FrozenModel):
 
     @property
     def large_answer_hint(self) -> str:
-        """What a model is told whose call has run, but whose answer is too large to be passed on."""
+        """What to tell a model when its call has run, but the answer is too large to be passed on."""
         return "It has run; " + (
             "ask it for less." if self.effect == "read" else "another call would do it again."
         )

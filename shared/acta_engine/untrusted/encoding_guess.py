@@ -14,9 +14,10 @@ from acta_engine.untrusted.encodings import LOST, codec_of
 
 SAMPLE_BYTES = 4_096
 SEARCHED_BYTES = 262_144
-"""Lines for the sample are taken from so many bytes."""
+"""The lines of the sample are taken from at most this many bytes."""
 LEAST_WEIGHT, LEAST_WEIGHT_OF_MANY, MANY = 0.4, 0.66, 300
-"""What the best average has to be, and where so many bytes of the sample are not ASCII: then it says more."""
+"""The least average that is believed. If at least `MANY` bytes of the sample are not ASCII, a right guess has a higher
+average, so the second value holds."""
 LOST_WEIGHT = -2.0
 Weigh = Callable[[str], float]
 
@@ -108,7 +109,7 @@ def _cyrillic(word: str) -> float:
 
 
 def _latin(letters: Container[str]) -> Callable[[str], float]:
-    """`letters`: those beside the English ones that the languages have."""
+    """`letters`: those that the languages have besides the English ones."""
 
     def weigh(word: str) -> float:
         foreign = [char for char in word.lower() if char > "\x7f"]

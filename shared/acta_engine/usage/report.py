@@ -24,8 +24,8 @@ LONGEST = timedelta(days=92)
 MOST_ROWS = 20_000
 """Rows that one answer is made from: about 8 MB."""
 BEHIND = timedelta(minutes=2)
-"""Shards of the stream are counted one beside the other: when one is at its newest commit, the others are not further
-behind than this, unless an alarm says so."""
+"""The shards of the stream are counted independently. When one is at its newest commit, the others are at most this
+far behind, unless an alarm says so."""
 
 
 class ReportPeriod(NamedTuple):
@@ -48,8 +48,8 @@ class Report(NamedTuple):
 
 
 def report(usage: UsageReader, tenant: str, by: By, span: ReportPeriod, who: str | None = None) -> Report:
-    """`who`: the pseudonym of the person whose usage alone is told, by day or as their sum. Raises ValidationFailed for
-    a time that is too long.
+    """`who`: the pseudonym of a person, if the report is about this person alone, by day or as a sum. Raises
+    ValidationFailed for a time that is too long.
     """
     if span.until - span.since > LONGEST:
         raise ValidationFailed(

@@ -40,14 +40,15 @@ class ModelUse(NamedTuple):
 
 
 class Done(NamedTuple):
-    """`runs`: begun. `user_messages`: from people; `agent_messages`: replies with a text. `plans`: made anew, not
-    changed. `asked`: interventions that were opened; all that are closed are `answered`, `expired` or `withdrawn`, and
-    `waited_ms` is how long they were open, in all. `tools_ok`, `tools_failed`: calls with a result, by it.
+    """`runs`: how many have begun. `user_messages`: messages from people. `agent_messages`: replies with a text.
+    `plans`: plans that were made; a revision of one is not counted. `asked`: interventions that were opened. Each that
+    is closed counts as `answered`, `expired` or `withdrawn`, and `waited_ms` is how long they were open, in all.
+    `tools_ok`, `tools_failed`: calls with a result, by whether they succeeded.
 
     The rest is what the estimate of AWS's bill is computed from (`shared/acta_engine/usage/aws_estimate.py`).
     `calling_turns`: turns that asked for calls. `fused_turns`, `fused_calls`: made without a state of the engine.
     `first_writes`: calls whose start was committed before they ran. `waits`: states in which the engine waited.
-    `executions`: of the engine, beside the first one of each run. `step_ms`: how long models and fused calls took, and
+    `executions`: of the engine, without the first one of each run. `step_ms`: how long models and fused calls took, and
     `tool_ms`: how long the other calls took, in all, while a function waited for them.
     """
 

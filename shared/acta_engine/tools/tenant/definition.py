@@ -109,7 +109,7 @@ def check_fixed(config: HttpConfig | LambdaConfig, schema: Mapping[str, Any]) ->
 
 
 def check_timeout(seconds: int, longest: int) -> None:
-    """Raises Unusable where this deployment cannot give a call so many seconds. `longest`: what it can give."""
+    """Raises Unusable where this deployment cannot give a call that many seconds. `longest`: what it can give."""
     if seconds > longest:
         raise Unusable({"timeout_seconds": [LONGEST.format(longest=longest)]})
 

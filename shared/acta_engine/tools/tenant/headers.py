@@ -57,7 +57,7 @@ _PLAIN = (
 )  # fmt: skip
 """Ends of names whose value may stand in the definition, without separators: `X-GitHub-Api-Version`, `X-Tenant`."""
 PLAIN_NAMES = "Accept, Accept-Language, …-Version, …-Format, …-Region, …-Tenant, …-Team, …-Caller"
-"""The same names as an admin is told of them."""
+"""The same names, as they stand in a sentence for an admin."""
 _SCHEMES = (
     "apikey ",
     "basic ",
@@ -73,7 +73,7 @@ _SCHEMES = (
 _BEGINNINGS = ("akia", "eyj", "gho_", "ghp_", "github_pat_", "glpat-", "pk-", "rk_", "sk-", "sk_", "xox")
 """How credentials of large services begin, in lower case; `eyJ` is a JSON object in base64, such as a JWT."""
 _LONG = 24
-"""A word of so many characters that has letters and digits is taken for a credential."""
+"""A word with letters and digits that has at least this many characters is taken for a credential."""
 
 
 def may_be_literal(name: str, value: str) -> bool:
