@@ -16,7 +16,7 @@ from acta_engine.api.operation import Role
 from acta_engine.api.role_claims import RoleRules, roles_from
 from acta_engine.errors import Forbidden, Unauthorized
 from acta_engine.settings import Settings
-from acta_engine.untrusted.exact_json import inside
+from acta_engine.untrusted.exact_json import value_at
 
 MAX_CHARS = 128
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
@@ -118,5 +118,5 @@ def _where(claims: Mapping[str, Any], settings: Settings) -> tuple[str, str]:
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """`requestContext.authorizer.jwt.claims`; None where a route without an authorizer was called."""
-    found = inside(event, "requestContext", "authorizer", "jwt", "claims")
+    found = value_at(event, "requestContext", "authorizer", "jwt", "claims")
     return found if isinstance(found, Mapping) and found else None

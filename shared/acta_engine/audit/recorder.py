@@ -25,7 +25,7 @@ from acta_engine.audit.record import (
 )
 from acta_engine.clock import AUDIT, make_id
 from acta_engine.errors import TransientError, Unauthorized
-from acta_engine.untrusted.exact_json import inside
+from acta_engine.untrusted.exact_json import value_at
 from acta_engine.untrusted.path import is_private
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -178,7 +178,7 @@ def _asked(request: Request, arguments: Mapping[str, Any]) -> Iterator[tuple[str
 
 def _answered(action: str, fields: tuple[str, ...], data: Any) -> Iterator[tuple[str, str]]:
     for name in fields:
-        value = inside(data, *name.split("."))
+        value = value_at(data, *name.split("."))
         if value is not None:
             yield name, shortened(str(value))
     decided = _decided_input(data) if action == "intervention.resolve" else None
@@ -188,9 +188,9 @@ def _answered(action: str, fields: tuple[str, ...], data: Any) -> Iterator[tuple
 
 def _decided_input(decision: Any) -> str | None:
     """The hash of the input that the decision is about; None: it is about no call."""
-    given = inside(decision, "input", "input")
-    if inside(decision, "resolution") != "modify" or given is None:
-        asked_about: str | None = inside(decision, *DECIDED_INPUT.split("."))
+    given = value_at(decision, "input", "input")
+    if value_at(decision, "resolution") != "modify" or given is None:
+        asked_about: str | None = value_at(decision, *DECIDED_INPUT.split("."))
         return asked_about
     # Imported here, because few workers that record anything need it.
     from acta_engine.log.conversation import input_hash

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from acta_engine.api.envelope import JSON, Response, to_json
 from acta_engine.api.json_body import parse_json
 from acta_engine.errors import ValidationFailed
-from acta_engine.untrusted.exact_json import inside
+from acta_engine.untrusted.exact_json import value_at
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
@@ -102,7 +102,7 @@ class RpcMessage(NamedTuple):
     @property
     def idempotency_key(self) -> str | None:
         """Raises RpcError for one that is no text."""
-        key = inside(self.params, "_meta", IDEMPOTENCY_KEY)
+        key = value_at(self.params, "_meta", IDEMPOTENCY_KEY)
         if key is not None and not isinstance(key, str):
             raise RpcError(INVALID_PARAMS, f"_meta.{IDEMPOTENCY_KEY} is a text.")
         return key
@@ -133,14 +133,14 @@ def envelope(text: str) -> tuple[Json, Id | None]:
 
 
 def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
-    """`body`: of `envelope`. `headers`: by lower-case name. Raises RpcError where version, headers or `_meta` are not
-    what the version says.
+    """`body`: of `envelope`. `headers`: by lower-case name. Raises RpcError where version, headers or `_meta` break
+    the rules of the version.
     """
     identity, method, given = body.get("id"), str(body["method"]), body.get("params")
     if not isinstance(given, dict | None):
         raise RpcError(INVALID_PARAMS, "params is an object.", status=400)
     params = present(given or {})
-    named, said = headers.get("mcp-protocol-version"), inside(params, "_meta", _PROTOCOL_VERSION)
+    named, said = headers.get("mcp-protocol-version"), value_at(params, "_meta", _PROTOCOL_VERSION)
     if identity is None:
         return RpcMessage(None, method, params, named or WITH_HANDSHAKE, {})
     if said is None and (named is None or (method == "initialize" and named != STATELESS)):
@@ -152,7 +152,7 @@ def message_of(body: Json, headers: Mapping[str, str]) -> RpcMessage:
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version.", known, 400)
     if named != STATELESS:
         return RpcMessage(identity, method, params, named, {})
-    capabilities = inside(params, "_meta", _CLIENT_CAPABILITIES)
+    capabilities = value_at(params, "_meta", _CLIENT_CAPABILITIES)
     if said is None or not isinstance(capabilities, dict):
         needed = f"params._meta needs {_PROTOCOL_VERSION} and {_CLIENT_CAPABILITIES}."
         raise RpcError(INVALID_PARAMS, needed, status=400)
@@ -174,7 +174,7 @@ def _check_headers(method: str, params: Json, headers: Mapping[str, str]) -> Non
 
 
 def _decoded(value: str) -> str | None:
-    """What a header says that may be encoded; None where it is not so encoded as it claims."""
+    """The value of a header that may be encoded. None: it says that it is encoded, and it is not."""
     prefix, suffix = _ENCODED
     if not (value.startswith(prefix) and value.endswith(suffix) and len(value) >= len(prefix) + len(suffix)):
         return value

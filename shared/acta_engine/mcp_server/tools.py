@@ -29,7 +29,7 @@ _LIMITS = tuple(
     for name in StartSession.model_fields
     if name not in ("content", "agent_id", "review_every", "notify_url", "prompts")
 )
-"""What may be said of a session that an agent's tool starts."""
+"""The settings of a session that a call of an agent's tool may give."""
 
 
 class OperationTool(NamedTuple):

@@ -28,7 +28,7 @@ def read_exactly(text: str) -> Any:
     return EXACT.decode(text)
 
 
-def inside(value: Any, *names: str) -> Any:
+def value_at(value: Any, *names: str) -> Any:
     """What stands in a JSON value under these names, each inside of the one before. None: nothing does."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None

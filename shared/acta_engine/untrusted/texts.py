@@ -4,7 +4,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from acta_engine.untrusted.visible import is_blank
+from acta_engine.untrusted.visible import is_blank, texts_in
 
 
 def readable(text: str) -> str:
@@ -27,15 +27,8 @@ def not_blank(text: str) -> str:
 
 def usable_throughout(value: dict[str, Any]) -> dict[str, Any]:
     """Checks that every text in the value can be stored. Numbers were checked when they were read (`read_exactly`)."""
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting += [*item.keys(), *item.values()]
-        elif isinstance(item, list):
-            waiting += item
-        elif isinstance(item, str):
-            readable(item)
+    for text in texts_in(value):
+        readable(text)
     return value
 
 

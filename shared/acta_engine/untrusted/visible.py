@@ -9,6 +9,7 @@ what is there. Exact data, such as the input of a call, is not changed: the prog
 
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 NUMBER_FORMATS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
@@ -119,6 +120,19 @@ def well_formed(text: str, backslash: str = "\\") -> str:
 def one_line(text: str) -> str:
     """The text on one line, hidden characters escaped, so that it cannot look like another line."""
     return visible(" ".join(text.split()), keep_newlines=False)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, names of fields included."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            waiting += [*item, *item.values()]
+        elif isinstance(item, list):
+            waiting += item
 
 
 def visible_throughout(value: Any) -> Any:

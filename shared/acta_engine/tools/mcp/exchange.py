@@ -44,7 +44,7 @@ from acta_engine.egress.exchange import (
     exchange,
 )
 from acta_engine.untrusted.encodings import NotText
-from acta_engine.untrusted.exact_json import InvalidJson, inside, parse_answer
+from acta_engine.untrusted.exact_json import InvalidJson, parse_answer, value_at
 
 STATELESS = "2026-07-28"
 WITH_HANDSHAKE = "2025-11-25"
@@ -188,7 +188,7 @@ def param_headers(paths: Paths, arguments: Mapping[str, Any]) -> dict[str, str]:
     """Raises BadHeaders for a value that no header can carry."""
     headers = {}
     for path, name in paths.items():
-        value = inside(arguments, *path)
+        value = value_at(arguments, *path)
         if value is None:
             continue
         text = _text(value)
@@ -296,7 +296,7 @@ class RpcRefused(McpFailed):
         self.is_lost = self.code == SESSION_NOT_FOUND  # it may be a time-out behind the server
         super().__init__(f"answered with error {self.code}")
         self.said = said[:1_000] if isinstance(said, str) else ""
-        supported = inside(data, "supported")
+        supported = value_at(data, "supported")
         self.supported: list[Any] = supported if isinstance(supported, list) else []
         self.status = status
         self.names_request = names_request
@@ -311,11 +311,11 @@ class SessionsForgotten(NotReached):
 
 
 class CursorLost(McpFailed):
-    """There is another session, in which cursors of the former one mean nothing."""
+    """The request was for a page, and its cursor belongs to a session that the server has forgotten."""
 
 
 class Eras:
-    """What a process knows of servers, by URL."""
+    """Which era each server speaks, by URL, as far as this process has found out."""
 
     def __init__(self) -> None:
         self._known: dict[str, Era] = {}
@@ -332,7 +332,7 @@ class Eras:
         self._known[url] = era
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class McpExchange:
     """Used as a context: at its end the session of a server with a handshake is closed."""
 
@@ -367,7 +367,7 @@ class McpExchange:
             try:
                 self._begin_session()
             except (RpcRefused, HttpRefused):
-                self.eras.forget(self.url)  # the next operation finds out anew
+                self.eras.forget(self.url)  # the next operation finds out again
                 raise
             return self._in_session(call)
         try:
@@ -418,7 +418,7 @@ class McpExchange:
                 raise CursorLost
 
     def _begin_session(self) -> None:
-        """Raises McpFailed: NotReached where no answer or none that can be used has come, as no call was sent."""
+        """Raises McpFailed. An answer that is missing or cannot be read is NotReached here: no call was sent yet."""
         self._version = self._session = ""
         try:
             self._initialize()
@@ -426,7 +426,9 @@ class McpExchange:
             raise NotReached(str(failed)) from None
 
     def _initialize(self, asked: str = WITH_HANDSHAKE) -> None:
-        """`asked`: for this version, and then for one that a server names which refuses it. Raises McpFailed."""
+        """Asks for the version `asked`. If the server refuses it and names others, asks once more, for the newest of
+        them that Acta knows. Raises McpFailed.
+        """
         params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": CLIENT}
         try:
             answer, result = self._ask(RpcCall("initialize", params))
@@ -460,14 +462,14 @@ class McpExchange:
         found, of_nobody = list[Message](), list[Message]()
 
         def take(text: str) -> None:
-            """A message with another request's id is nobody's answer here. Where none comes, such an error says why."""
+            """A message that names another request is no answer. If no answer comes, such an error says why."""
             value = (call.read or json_value)(text)
             for message in value if isinstance(value, list) else [value]:
                 if not isinstance(message, dict):
                     continue
                 if "method" in message:
                     if self._version and "id" in message:
-                        with suppress(McpFailed):  # the server says itself whether it misses that
+                        with suppress(McpFailed):  # a server that needs this answer says so itself
                             self._send("POST", self._session_headers(), reply_to(message))
                 elif message.get("id") in (id, str(id)) or (
                     message.get("id") is None and "result" in message
@@ -493,7 +495,7 @@ class McpExchange:
                 last = {**self._session_headers(), "Last-Event-ID": reader.last_id}
                 if self._send("GET", last, None, watch).content_type != EVENT_STREAM:
                     break
-            # some end without an empty line
+            # some streams end without the empty line that ends an event
             if not found and not watch(b"\n\n") and not of_nobody and answer.status < 300:
                 raise unread[0] if unread else NotAnswered("broke off its answer")
         else:

@@ -4,7 +4,6 @@ and confirms those that agents may have.
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -36,9 +35,6 @@ from acta_engine.tools.tool import MAX_TOOL_SECONDS, USUAL_TOOL_SECONDS
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
 """The handler checks it, to say what is wrong in its own words."""
-
-NAMED_BY_SERVERS = {"server": "said", "token_url": "tokens_from"}
-"""Field of an error's details -> what `tool` has learnt from a server that refused."""
 
 Listed = Mapping[str, Any]
 """A tool as `shared/acta_engine/tools/operations.py` answers with it."""
@@ -129,7 +125,8 @@ def _listed(api: Api, server: McpServer) -> tuple[dict[str, Listed], str | None]
     if "refused" in answer:
         raise Conflict(answer["refused"])
     if "failed" in answer:
-        said = {field: [answer[name]] for field, name in NAMED_BY_SERVERS.items() if answer.get(name)}
+        named = (("server", "said"), ("token_url", "tokens_from"))
+        said = {field: [answer[name]] for field, name in named if answer.get(name)}
         raise Conflict(f"The MCP server {server.name} {answer['failed']}.", said or None)
     return {one["tool"]: one for one in answer["tools"]}, answer.get("broken")
 
@@ -148,7 +145,9 @@ def _confirmed_by(
         asked = _listed(api, server)[0] if asked is None else asked
         problem = _problem(asked.get(name), one)
         if problem is None:
-            tools.append(_confirmed(asked[name], one, api.caller.user, api.app.clock.now()))
+            said = {field: asked[name][field] for field in ("tool", "description", "input_schema", "pin")}
+            new = ConfirmedTool(**said, confirmed_at=api.app.clock.now(), confirmed_by=api.caller.user)
+            tools.append(_with_wishes(new, one))
         else:
             wrong[f"tools.{name}"] = [problem]
     if wrong:
@@ -175,7 +174,10 @@ def write_mcp_server(
     tenant, now = api.caller.tenant, api.app.clock.now()
     old = api.app.server_definitions.get(tenant, name)
     if old is None:
-        _check_new(name, api.app.server_definitions.all(tenant))
+        if not re.fullmatch(SERVER_NAME_PATTERN, name):
+            raise FieldsInvalid({"name": [SERVER_NAME_RULE]})
+        if len(api.app.server_definitions.all(tenant)) >= MAX_SERVERS:
+            raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
         if body.version is not None or api.request.headers.get("if-match"):
             raise servers.refusal()
     else:
@@ -235,14 +237,6 @@ def confirm_mcp_tools(api: Api, name: str, body: ConfirmMcpTools) -> Response:
     return servers.replaced(api.app.server_definitions.replace, old, written)
 
 
-def _check_new(name: str, there: tuple[McpServer, ...]) -> None:
-    """Raises FieldsInvalid, Conflict."""
-    if not re.fullmatch(SERVER_NAME_PATTERN, name):
-        raise FieldsInvalid({"name": [SERVER_NAME_RULE]})
-    if len(there) >= MAX_SERVERS:
-        raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
-
-
 def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
     """Raises FieldsInvalid where no call could be made."""
     wrong: dict[str, list[str]] = {}
@@ -293,11 +287,6 @@ def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:
     if wanted.confirmed_read and not listed["reads"]:
         return "The server does not say that it only reads (readOnlyHint), so nobody can confirm it."
     return None
-
-
-def _confirmed(listed: Listed, wanted: ConfirmMcpTool, user: str, now: datetime) -> ConfirmedTool:
-    said = {name: listed[name] for name in ("tool", "description", "input_schema", "pin")}
-    return _with_wishes(ConfirmedTool(**said, confirmed_at=now, confirmed_by=user), wanted)
 
 
 def _with_wishes(tool: ConfirmedTool, wanted: ConfirmMcpTool) -> ConfirmedTool:

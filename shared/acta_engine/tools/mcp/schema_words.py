@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from acta_engine.untrusted.schemas import modern, schema_at
-from acta_engine.untrusted.visible import visible
+from acta_engine.untrusted.visible import texts_in, visible
 
 MAX_NAME_CHARS = 64
 MAX_VALUE_CHARS = 64
@@ -108,7 +108,7 @@ class _Walk:
                 self.references.append(_name(str(value), MAX_REFERENCE_CHARS))
                 kept[key] = value
             elif key in _CODES:
-                for text in _texts(value):
+                for text in texts_in(value):
                     _name(text)
                 kept[key] = value
             elif _is_value(key, value):
@@ -121,7 +121,7 @@ class _Walk:
 def _is_value(key: str, value: Any) -> bool:
     """Whether it says nothing but a bound, a form or a choice of a few characters each."""
     if key in ("enum", "const"):
-        return all(_is_plain(text, MAX_VALUE_CHARS) for text in _texts(value))
+        return all(_is_plain(text, MAX_VALUE_CHARS) for text in texts_in(value))
     if key == "format":
         return isinstance(value, str) and _FORMAT.fullmatch(value) is not None
     return key in _BOUNDS and isinstance(value, int | float)
@@ -155,16 +155,3 @@ def _line(where: str, key: str, value: Any) -> Iterator[str]:
 
 def _letters(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, names of fields included."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, Mapping):
-            waiting += [*item, *item.values()]
-        elif isinstance(item, list):
-            waiting += item

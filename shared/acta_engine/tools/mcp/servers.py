@@ -52,7 +52,7 @@ from acta_engine.tools.mcp.server import McpConnection, McpTool, pin_of
 from acta_engine.tools.mcp.server_task import MAX_TASK_ID_CHARS, ServerTask, TaskNews, ToolQuestion
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
-from acta_engine.tools.tool import HttpConfig, ToolSpec
+from acta_engine.tools.tool import MAX_URL_CHARS, HttpConfig, ToolSpec
 from acta_engine.untrusted.encodings import NotText, decoded, label_in
 from acta_engine.untrusted.exact_json import InvalidJson, parse_answer, written_exactly
 from acta_engine.untrusted.quoting import OutsideText
@@ -98,7 +98,7 @@ class ListedTool(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A tool that nobody looks at any further. `reason`: a sentence for an admin."""
+    """A tool of which only the name is kept. `reason`: a sentence for an admin."""
 
     name: str
     reason: str
@@ -187,8 +187,8 @@ def _pages(exchange: McpExchange) -> Listing:
 
 
 def _add(said: dict[str, Mapping[str, Any] | LeftOut], one: Any, room: int) -> int:
-    """Adds a tool as the server describes it, and returns the bytes that are kept of it, at most `room`. Whatever is
-    wrong with its name, it takes the place of no other.
+    """Adds a tool as the server describes it, and returns the bytes that are kept of it, at most `room`. A tool
+    whose name cannot be used takes the place of no other.
     """
     name = one.name if isinstance(one, LeftOut) else one.get("name") if isinstance(one, dict) else None
     place = f"(tool {len(said) + 1})"
@@ -401,8 +401,9 @@ class McpServers:
         return listing
 
     def tokens_from(self, connection: McpConnection, failed: McpFailed, deadline: float) -> str:
-        """What an admin should know of where the server's tokens come from, after it has refused: which token endpoints
-        its metadata name, unless the definition has one of them. No credential is sent. Empty: there is nothing to say.
+        """After a server has refused: what to tell an admin about where its tokens come from. These are the token
+        endpoints that its metadata name, unless the definition has one of them. No credential is sent. Empty: there is
+        nothing to say.
         """
         client = None if connection.auth is None else connection.auth.client_credentials
         is_refused = isinstance(failed, HttpRefused) and failed.status == 401
@@ -783,7 +784,6 @@ MAX_MESSAGE_CHARS = 2_000
 MAX_BYTES = 8_192
 """The most bytes of all requests together: they are part of the head until somebody has answered."""
 MAX_STATE_CHARS = 8_192
-MAX_URL_CHARS = 2_000
 _PRIMITIVES = frozenset(("string", "number", "integer", "boolean", "array"))
 
 
