@@ -127,7 +127,7 @@ class ToolSecretView(TypedDict):
 
     name: str
     hosts: list[str]
-    """Where tools may send it; empty: wherever tools may go."""
+    """Where tools may send it. Empty: nowhere, because it was stored without hosts."""
     created_at: Instant
     updated_at: Instant
     updated_by: str
@@ -172,7 +172,7 @@ def _parameter(said: HttpParameter) -> ToolParameterView:
 
 
 def trial_view(name: str, effect_id: str, trial: Mapping[str, Any]) -> ToolTrialView:
-    """`trial`: the fields of `Trial` (`shared/acta_engine/tools/operations.py`)."""
+    """`trial`: the fields of `Trial` (`shared/acta_engine/tools/port.py`)."""
     result = trial["result"]
     failed = trial["outcome"] != "succeeded"
     return {
