@@ -78,19 +78,15 @@ def answer(error: Exception) -> Response:
     shown = caller_error(error)
     if shown is None:
         return failure(500, UNEXPECTED, "Something went wrong on our side.")
-    return failure(STATUSES.get(shown.code, 500), shown.code, str(shown), shown.details, _headers(shown))
-
-
-def _headers(error: CallerError) -> dict[str, str]:
     headers: dict[str, str] = {}
-    if isinstance(error, MethodNotAllowed):
-        headers["Allow"] = ", ".join(error.allowed)
-    if isinstance(error, LimitReached):
-        left = {error.quota.name: (0, error.retry_after)}
-        headers |= {"Retry-After": str(error.retry_after), **limit_headers([error.quota], left)}
-    if error.code in RETRY_AFTER_SECONDS:
-        headers["Retry-After"] = str(RETRY_AFTER_SECONDS[error.code])
-    return headers
+    if isinstance(shown, MethodNotAllowed):
+        headers["Allow"] = ", ".join(shown.allowed)
+    if isinstance(shown, LimitReached):
+        left = {shown.quota.name: (0, shown.retry_after)}
+        headers |= {"Retry-After": str(shown.retry_after), **limit_headers([shown.quota], left)}
+    if shown.code in RETRY_AFTER_SECONDS:
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS[shown.code])
+    return failure(STATUSES.get(shown.code, 500), shown.code, str(shown), shown.details, headers)
 
 
 POLICY, LIMIT = "RateLimit-Policy", "RateLimit"

@@ -192,13 +192,16 @@ class StateChanged(EventData):
 class Message(EventData):
     """Something that was said. The text stands in the conversation's entry, and is added when the event is read."""
 
+    speaker = ""
+    """How the line for people begins."""
+
     message_id: str
     content: str | None = None
     bytes: int | None = None
 
     @property
-    def said(self) -> str | None:
-        return quoted(self.content) if self.content else None
+    def text(self) -> str | None:
+        return f"{self.speaker}: {quoted(self.content)}" if self.content else None
 
 
 class UserMessage(Message):
@@ -206,10 +209,7 @@ class UserMessage(Message):
 
     type = "message.user"
     counts = "user_messages"
-
-    @property
-    def text(self) -> str | None:
-        return f"you: {self.said}" if self.said else None
+    speaker = "you"
 
 
 class Reply(Message):
@@ -217,25 +217,19 @@ class Reply(Message):
 
     type = "message.assistant"
     counts = "agent_messages"
+    speaker = "agent"
 
     continues: str = ""
     """The id of the message that was cut off and goes on here."""
     fused: bool = False
     """The worker went on by itself, without a state of the engine in between."""
 
-    @property
-    def text(self) -> str | None:
-        return f"agent: {self.said}" if self.said else None
-
 
 class Thought(Reply):
     """The text of a reply with tool calls, or what the model thought where its reply has no text."""
 
     type = "thought"
-
-    @property
-    def text(self) -> str | None:
-        return f"thought: {self.said}" if self.said else None
+    speaker = "thought"
 
 
 class PlanVersion(EventData):

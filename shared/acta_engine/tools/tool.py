@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -475,14 +475,11 @@ class _LazySpecs(Mapping[str, ToolSpec]):
         self._taken = taken
         self._load = load
         self._seen = seen
-        self._loaded: Mapping[str, ToolSpec] | None = None
 
-    @property
+    @cached_property
     def _added(self) -> Mapping[str, ToolSpec]:
-        if self._loaded is None:
-            # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
-            self._loaded = {name: spec for name, spec in self._load().items() if name not in self._taken}
-        return self._loaded
+        # A tenant's tool may have the name of one that a later release has built in or brings along, which wins.
+        return {name: spec for name, spec in self._load().items() if name not in self._taken}
 
     def __getitem__(self, name: str) -> ToolSpec:
         return self._seen(self._offered[name] if name in self._taken else self._added[name])

@@ -100,7 +100,27 @@ class AwsEstimate(NamedTuple):
 
 def estimated(done: Done, model_calls: int, rates: AwsRates) -> AwsEstimate:
     """The estimate for a session, or for many together. `model_calls`: those that were answered."""
-    return priced(_use(done, model_calls), rates)
+    calls = done.tools_ok + done.tools_failed
+    states_of_calls = max(0, calls - done.fused_calls)
+    part = states_of_calls / calls if calls else 0.0
+    counts = {
+        "run": done.runs,
+        "model call": model_calls,
+        "turn that is a state": max(0, model_calls - done.fused_turns),
+        "state with calls": done.calling_turns * part,
+        "call": calls,
+        "call that is a state": states_of_calls,
+        "further call at once": max(0, calls - done.calling_turns) * part,
+        "start of a call": done.first_writes,
+        "wait": done.waits,
+        "question": done.asked,
+        "message": max(0, done.user_messages - done.runs - done.answered),
+        "further execution": done.executions,
+    }
+    use = AwsUse(step_ms=done.step_ms, tool_ms=done.tool_ms)
+    for name, count in counts.items():
+        use = use.plus(USES[name], count)
+    return priced(use, rates)
 
 
 def priced(use: AwsUse, rates: AwsRates) -> AwsEstimate:
@@ -125,30 +145,6 @@ def total_usd(*parts: float | None) -> float | None:
     """None where one of them is: what is unknown makes the sum unknown, never smaller."""
     known = [part for part in parts if part is not None]
     return round(sum(known), 9) if len(known) == len(parts) else None
-
-
-def _use(done: Done, model_calls: int) -> AwsUse:
-    calls = done.tools_ok + done.tools_failed
-    states_of_calls = max(0, calls - done.fused_calls)
-    part = states_of_calls / calls if calls else 0.0
-    counts = {
-        "run": done.runs,
-        "model call": model_calls,
-        "turn that is a state": max(0, model_calls - done.fused_turns),
-        "state with calls": done.calling_turns * part,
-        "call": calls,
-        "call that is a state": states_of_calls,
-        "further call at once": max(0, calls - done.calling_turns) * part,
-        "start of a call": done.first_writes,
-        "wait": done.waits,
-        "question": done.asked,
-        "message": max(0, done.user_messages - done.runs - done.answered),
-        "further execution": done.executions,
-    }
-    use = AwsUse(step_ms=done.step_ms, tool_ms=done.tool_ms)
-    for name, count in counts.items():
-        use = use.plus(USES[name], count)
-    return use
 
 
 def _usd(*used: tuple[float, Units]) -> float | None:
