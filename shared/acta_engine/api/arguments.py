@@ -136,8 +136,8 @@ def _value(request: Request, where: Where, name: str, bounds: Bounds) -> Any:
 
 
 def _wrong_fields(body: Mapping[str, Any], most: Mapping[str, int]) -> dict[str, list[str]]:
-    """What is wrong with a body for which pydantic would make an error for each of many: for the values of a field, or
-    for fields that do not exist. `most`: the values that each field may have. Returns sentences by field.
+    """Sentences, by field, about a body that has so many surplus values or unknown fields that pydantic would make
+    thousands of errors. Empty: pydantic checks it. `most`: the values that each field may have.
     """
     found = {name: _values(body.get(name)) for name in most}
     wrong = {

@@ -197,7 +197,7 @@ def _wait_for_call(held: HeldCall, cause: Cause) -> None:
 
 
 def _joins(change: Change, call_id: str) -> bool:
-    """Adds the call to those that wait. False: it is there, or no wait of calls has begun."""
+    """Adds the call to those that wait. False: it waits already, or no wait of calls has begun."""
     outage = change.head.outage
     if outage is None or call_id in outage.lost_calls:
         return False

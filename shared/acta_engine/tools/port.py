@@ -68,8 +68,9 @@ class BuiltinCall(NamedTuple):
 
     @property
     def seen_etag(self) -> str | None:
-        """The tag of the file at the call's path as a person was shown it; empty: there was none, or nobody was shown
-        a file, and then the call may take none away. None: who decided named another one than they were shown.
+        """The tag that the file at the call's path had when a person was shown it. Empty: there was no file, or nobody
+        was shown one; then the call may neither replace nor delete a file. None: the person who decided named another
+        path than the one that they were shown.
         """
         seen = self.context.seen_file
         if seen is None:

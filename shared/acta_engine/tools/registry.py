@@ -1,6 +1,6 @@
 """The tool registry: the built-in tools, the environment's Python tools, then those that a tenant's admins added.
 
-Which ones a tenant has is found without what checks their inputs (`tools_of` in `shared/acta_engine/tools/tool.py`).
+Finding a tenant's tools does not load what checks their inputs (`tools_of` in `shared/acta_engine/tools/tool.py`).
 """
 
 import hashlib

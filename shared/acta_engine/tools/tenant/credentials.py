@@ -131,7 +131,9 @@ def without_echoes(text: str, secrets: Mapping[str, str]) -> str:
 
 
 class _Escapes(NamedTuple):
-    """Where a text had escapes. `at`: their places in the text without them; `after`: in both texts, what follows."""
+    """Where a text had escapes. `at`: the place of each in the text without escapes. `after`: where the text goes on
+    after each, in the text without escapes and in the one with them.
+    """
 
     at: list[int]
     after: list[tuple[int, int]]
@@ -198,8 +200,8 @@ def _forms(value: str) -> set[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """What a server may say alone: all of it, what comes after its scheme (`Bearer …`), what `Basic` has in base64, the
-    things that it lists and their values (`sid=…; lang=en`).
+    """The parts that a server may repeat by themselves: all of it, what comes after its scheme (`Bearer …`), what
+    `Basic` has in base64, the things that it lists and their values (`sid=…; lang=en`).
     """
     scheme, space, rest = value.partition(" ")
     if not space or not scheme.replace("-", "").isalnum():
@@ -227,8 +229,8 @@ def _from_base64(text: str) -> str:
 
 
 def _in_base64(part: str) -> Iterable[str]:
-    """Those characters that are the same whatever stands before and after the part: three forms for its place in a
-    group, and two alphabets.
+    """The characters of the part's base64 that do not depend on what stands before and after it: three forms, for its
+    place in a group of three bytes, in each of two alphabets.
     """
     import base64
 
