@@ -21,6 +21,7 @@ from acta_engine.tools.mcp.servers import (
     members,
     read_tools_apart,
 )
+from acta_engine.tools.port import CallContext
 from acta_engine.tools.result_text import failure_text
 from acta_engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Heard, Reply
@@ -384,6 +385,56 @@ def test_an_answer_that_cannot_be_read_is_no_failure_of_what_it_may_have_done(
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        {"resultType": "task", "taskId": 17, "status": "working"},
+        {"resultType": "task", "status": "working"},
+        {"resultType": "task", "task": {"taskId": "t-1", "status": "working"}},
+        {"resultType": "task", "taskId": "x" * 1_001},
+        {"resultType": "accepted", "content": []},
+        text("paid", resultType="partial"),
+    ],
+)
+@pytest.mark.parametrize("takes_tasks", [True, False])
+@pytest.mark.parametrize(
+    ("effect", "told"),
+    [
+        ("once", pytest.raises(ToolUnanswered)),
+        ("idempotent", pytest.raises(ToolFailed, match="It may have had its effect")),
+        ("read", pytest.raises(ToolFailed, match="Try another way")),
+    ],
+)
+def test_what_a_call_was_begun_with_and_nobody_can_follow_leaves_open_what_it_did(
+    server: McpSink, answer: dict[str, Any], takes_tasks: bool, effect: Any, told: Any
+) -> None:
+    server.called = lambda params: answer
+    tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
+    with told:
+        Worker(server).servers.run(
+            tool, {}, CallContext("acme", "ses_1", "default", "e", 20, takes_tasks=takes_tasks)
+        )
+
+
+@pytest.mark.parametrize("state", [{}, {"requestState": None}, {"requestState": 17}])
+@pytest.mark.parametrize("requests", [{}, {"inputRequests": {}}])
+def test_a_call_that_waits_for_nothing_is_not_sent_again(server: McpSink, state: Any, requests: Any) -> None:
+    server.called = lambda params: {"resultType": "input_required", **requests, **state}
+    with pytest.raises(ToolFailed, match="did not go on: its server"):
+        Worker(server).call(confirmed(PAY, server.url("/mcp")))
+    assert server.methods.count("tools/call") == 1
+
+
+def test_a_call_with_nothing_but_a_state_is_sent_again_with_it(server: McpSink) -> None:
+    answers = iter([{"resultType": "input_required", "requestState": state} for state in ("a", "")])
+    server.called = lambda params: next(answers, text(f"found after {params.get('requestState')!r}"))
+    assert Worker(server).call(confirmed(PAY, server.url("/mcp"))).text == "found after ''"
+    sent = [
+        one.body["params"].get("requestState") for one in server.heard if one.body["method"] == "tools/call"
+    ]
+    assert sent == [None, "a", ""]
+
+
+@pytest.mark.parametrize(
     ("data", "kind", "told"),
     [
         ("Größe".encode("cp1252"), "text/csv; charset=iso-8859-1", "[resource r]\nGröße"),
@@ -580,6 +631,52 @@ def test_what_a_gateway_says_without_its_servers_answer_leaves_open_whether_the_
         pytest.raises(ToolFailed, match=f"answered with status {status}"),
     ):
         Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+@pytest.mark.parametrize("modern", [True, False])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"error": "upstream request timeout"},
+        {"error": {"code": 504, "message": "upstream"}},
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "Gateway Timeout"}},
+        {"jsonrpc": "2.0", "id": "the request's", "error": {"code": -32603, "message": "upstream"}},
+    ],
+)
+def test_a_gateway_may_say_so_in_json(status: int, modern: bool, said: dict[str, Any]) -> None:
+    class Behind(McpSink):
+        def reply_to(self, heard: Heard) -> Reply:
+            if (heard.body or {}).get("method") != "tools/call":
+                return super().reply_to(heard)
+            return rpc(said | ({"id": heard.body["id"]} if said.get("id") else {}), status)
+
+    with Behind(modern=modern) as server:
+        with pytest.raises(ToolUnanswered):
+            Worker(server).call(confirmed(PAY, server.url("/mcp")))
+        with pytest.raises(ToolFailed, match=f"answered with status {status}") as told:
+            Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
+        assert told.value.outside is not None
+        assert json.dumps(said)[2:9] in told.value.outside.text
+        assert server.methods.count("tools/call") == 2
+
+
+@pytest.mark.parametrize("status", [400, 410])
+def test_an_error_that_is_not_json_rpc_does_not_say_that_the_request_was_not_read(status: int) -> None:
+    refusal = rpc({"error": {"message": "No order"}}, status)
+    with Forgetful("tools/call", refusal) as server:
+        with pytest.raises(ToolFailed, match=f"answered with status {status}"):
+            Worker(server).call(confirmed(PAY, server.url("/mcp")))
+        assert server.methods.count("tools/call") == 1
+
+
+def test_a_gateway_without_its_server_at_the_handshake_leaves_no_doubt_of_a_call() -> None:
+    with McpSink(modern=False, ttl_ms=60_000) as server:
+        worker, tool = Worker(server), confirmed(PAY, server.url("/mcp"))
+        worker.call(tool)
+        server.replies["/mcp"] = Reply(503, b"<h1>upstream</h1>")
+        with pytest.raises(ToolFailed, match="was not called: its server answered with status 503"):
+            worker.call(tool)
 
 
 def test_a_server_that_says_when_to_come_back_has_not_run_the_call() -> None:

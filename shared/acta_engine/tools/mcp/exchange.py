@@ -262,7 +262,7 @@ class NotReached(McpFailed):
 
 
 class NotAnswered(McpFailed):
-    pass
+    is_lost = True
 
 
 class NotUnderstood(McpFailed):
@@ -422,7 +422,9 @@ class McpExchange:
         self._version = self._session = ""
         try:
             self._initialize()
-        except (NotAnswered, NotUnderstood) as failed:
+        except McpFailed as failed:
+            if not failed.is_lost:
+                raise
             raise NotReached(str(failed)) from None
 
     def _initialize(self, asked: str = WITH_HANDSHAKE) -> None:
@@ -590,7 +592,9 @@ def exchanged(
 def _result(answer: HttpAnswer, message: Message, id: int) -> Message:
     """`message`: empty where none came. Raises RpcRefused, HttpRefused, NotUnderstood."""
     result, error = message.get("result"), message.get("error")
-    if isinstance(error, dict | str) and answer.status not in (401, 403):
+    is_servers = ("jsonrpc" in message or "id" in message) and answer.status not in (401, 403)
+    # otherwise the status says more: gateways write JSON with an `error`, too, some of them JSON-RPC
+    if isinstance(error, dict | str) and (answer.status < 300 or (is_servers and not answer.is_lost)):
         if result is not None:
             raise NotUnderstood("answered with a result and an error at once")
         raise RpcRefused(error, answer.status, message.get("id") in (id, str(id)))

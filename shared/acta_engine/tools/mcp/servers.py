@@ -431,7 +431,7 @@ class McpServers:
             result = self._called(tool, listed, arguments, context, used, exchange)
         with _reading_of(tool, used):
             if context.takes_tasks and result.get("resultType") == "task":
-                raise ToolWaits(begun_task(tool.name, result))
+                raise ToolWaits(begun_task(result))
             self._ask(tool, result)
             return self._result(tool, listed, result, used)
 
@@ -500,12 +500,10 @@ class McpServers:
     def _result(
         self, tool: McpTool, listed: ListedTool | None, result: Mapping[str, Any], used: "_Used"
     ) -> OutsideText:
-        """`listed` None: nobody knows what structured content it promises. Raises ToolFailed."""
+        """`listed` None: nobody knows what structured content it promises. Raises ToolFailed, NotUnderstood."""
         text = used.hidden(text_of(result))
         if (result.get("resultType") or "complete") != "complete":
-            raise ToolFailed(
-                f"{tool.name} answered with something that Acta cannot go on with. It may have run."
-            )
+            raise NotUnderstood("answered with something that Acta cannot go on with")
         if result.get("isError") not in NO_ERROR:
             raise ToolFailed(f"{tool.name} failed.", OutsideText("answer", tool.name, text or NOTHING))
         if listed is not None and listed.output_schema is not None and unfit(listed.output_schema, result):
@@ -581,9 +579,10 @@ class McpServers:
                     may_repeat, read = tool.effect != "once", read_content_apart
                     call = RpcCall(CALL_TOOL, params, tool.tool, headers, may_repeat, read)
                     result = exchange.request(call)
-                if result.get("resultType") != "input_required" or result.get("inputRequests"):
+                asks, state = result.get("resultType") == "input_required", result.get("requestState")
+                if not asks or result.get("inputRequests") or not isinstance(state, str):
                     break
-                params = {**params, "requestState": result.get("requestState")}
+                params = {**params, "requestState": state}
                 params.pop("inputResponses", None)
             return result
         except McpFailed as failed:
@@ -837,13 +836,11 @@ def _form(schema: Any) -> dict[str, Any]:
 GET_TASK, UPDATE_TASK, CANCEL_TASK = "tasks/get", "tasks/update", "tasks/cancel"
 
 
-def begun_task(tool: str, result: Mapping[str, Any]) -> TaskNews:
-    """The task that a call was answered with. Raises ToolFailed where it cannot be looked for."""
+def begun_task(result: Mapping[str, Any]) -> TaskNews:
+    """The task that a call was answered with. Raises NotUnderstood where it cannot be looked for."""
     task_id = result.get("taskId")
     if not isinstance(task_id, str) or not 0 < len(task_id) <= MAX_TASK_ID_CHARS:
-        raise ToolFailed(
-            f"{tool} has begun, and its server gave no name under which Acta could ask what comes of it."
-        )
+        raise NotUnderstood("has begun, and gave no name under which Acta could ask what comes of it")
     return TaskNews(task_id, interval_of(result))
 
 
