@@ -13,7 +13,17 @@ from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
 from acta.cli.terminal.prompt import secret_value
-from acta.cli.terminal.text import Columns, echo, exact_json, minute, note, show, show_list, visible
+from acta.cli.terminal.text import (
+    Columns,
+    cli_error,
+    echo,
+    exact_json,
+    minute,
+    note,
+    show,
+    show_list,
+    visible,
+)
 from acta.client.errors import ConflictError, NotFoundError
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
@@ -190,18 +200,14 @@ def tell_written(prompt: Row, *, as_json: bool) -> int:
 
 def json_in(source: str, parse: Callable[[str], T]) -> T:
     """What `parse` makes of the text of `source`. Raises CliError."""
-    try:
+    with cli_error(InvalidJson, words=f"{source}: it is {{}}"):
         return parse(text_of(source))
-    except InvalidJson as error:
-        raise CliError(f"{source}: it is {error}") from None
 
 
 def text_of(source: str) -> str:
     """The text of a file, or of standard input if `source` is `-`. Raises CliError."""
-    try:
+    with cli_error(UnicodeDecodeError, words=f"{source}: it is no UTF-8 text"):
         return sys.stdin.read() if source == "-" else content_of(Path(source)).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise CliError(f"{source}: it is no UTF-8 text") from None
 
 
 ASKED_FOR = "the secret that notifications are signed with"

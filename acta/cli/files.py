@@ -11,7 +11,7 @@ from unicodedata import normalize
 from acta.cli import exit_codes
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import note, one_line, second, show, show_bytes, visible
+from acta.cli.terminal.text import cli_error, note, one_line, second, show, show_bytes, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError, InvalidRequestError, PayloadTooLargeError, PreconditionFailedError
 from acta_engine.untrusted.own_files import write_own
@@ -38,10 +38,8 @@ def get(arguments: Namespace) -> int:
     client = connect(arguments)
     content = client.files.read(arguments.path)
     if arguments.output:
-        try:
+        with cli_error(OSError, words=f"{arguments.output}: {{}}"):
             save(Path(arguments.output), content)
-        except OSError as error:
-            raise CliError(f"{arguments.output}: {error.strerror}") from None
     else:
         show_bytes(content, sys.stdout)
     return exit_codes.OK
@@ -64,10 +62,8 @@ def put(arguments: Namespace) -> int:
         paths = put_directory(connect(arguments), arguments.source, arguments.path or "", new=arguments.new)
     else:
         name = arguments.path or os.path.basename(arguments.source)
-        try:
+        with cli_error(PathRefused, words=f"{visible(name, keep_newlines=False)}: {{}}"):
             paths = [check_new_path(name)]
-        except PathRefused as refused:
-            raise CliError(f"{visible(name, keep_newlines=False)}: {refused}") from None
         content = sys.stdin.buffer.read() if arguments.source == "-" else content_of(Path(arguments.source))
         etag = arguments.if_etag
         if etag and etag != "*" and not etag.endswith('"'):  # a shell has taken its quotation marks away
@@ -84,11 +80,12 @@ def put_directory(client: Client, folder: str, below: str = "", *, new: bool = F
     Raises CliError, before anything is sent, if there are no files, too many, or some that cannot be stored. A file
     that is gone by its turn, or that the deployment refuses, is named in the end; the others are sent all the same.
     """
-    sources, failed = sources_of(Path(folder), f"{below.rstrip('/')}/" if below else ""), []
+    before = f"{below.rstrip('/')}/" if below else ""
+    sources, failed = sources_of(Path(folder), before), []
     for number, (path, source) in enumerate(sources.items()):
         try:
             client.files.write(path, source.read_bytes(), new=new)
-            say_name(str(source.relative_to(folder)), path.removeprefix(below.rstrip("/") + "/"))
+            say_name(before + source.relative_to(folder).as_posix(), path)
         except (OSError, *OF_ONE_FILE) as error:
             why = one_line(str(getattr(error, "strerror", error)), 500)
             failed.append(f"{visible(str(source), keep_newlines=False)}: {why}")
@@ -138,16 +135,14 @@ def sources_of(top: Path, before: str) -> dict[str, Path]:
 def say_name(name: str, path: str) -> None:
     """Says under which path a file is stored, if its name can be told apart from that."""
     if path != normalize("NFC", name):
-        said = visible(name, keep_newlines=False, exact=True), visible(path, keep_newlines=False)
-        note("{} is stored as {}".format(*said))
+        given = visible(name, keep_newlines=False, exact=True)
+        note(f"{given} is stored as {visible(path, keep_newlines=False)}")
 
 
 def content_of(path: Path) -> bytes:
     """Raises CliError."""
-    try:
+    with cli_error(OSError, words=f"{path}: {{}}"):
         return path.read_bytes()
-    except OSError as error:
-        raise CliError(f"{path}: {error.strerror}") from None
 
 
 def versions(arguments: Namespace) -> int:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """The stack that `acta up` serves here. Its address is looked up each time, not kept from the last sign-in."""
 Outputs = Mapping[str, str]
-ID_TOKEN, ACCESS_TOKEN = "id_token", "access_token"
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def target_from(environment: str, outputs: Outputs) -> SignInTarget:
         issuer=outputs["Issuer"],
         client_id=outputs["SignInClient"],
         scopes=outputs.get("SignInScopes", Application.scopes),
-        takes="access_token" if outputs.get("SignInTakes") == ACCESS_TOKEN else "id_token",
+        takes="access_token" if outputs.get("SignInTakes") == "access_token" else "id_token",
     )
     return SignInTarget(outputs["ApiUrl"].rstrip("/"), application)
 
@@ -251,24 +250,18 @@ def pool_of(environment: str) -> Pool:
     from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
     from acta_infra.deployed.users import Users
 
-    try:
+    unknown = "{}: users are kept with AWS credentials of the account, such as those of `aws sso login`"
+    with cli_error(OutputsUnknown, words=unknown, cut=300):
         outputs = stack_outputs(environment, callers_client(environment, "cloudformation"))
         pool = callers_client(environment, "cognito-idp")
-    except OutputsUnknown as error:
-        raise CliError(
-            f"{one_line(str(error), 300)}: users are kept with AWS credentials of the account, such as those of "
-            "`aws sso login`"
-        ) from None
     if not outputs.get("UserPoolId"):
-        whose = outputs.get("Issuer")
-        raise CliError(
-            f"{environment} has no users of its own"
-            + (
-                f": add people at its issuer, {one_line(whose)}"
-                if whose
-                else ", or a release that does not tell"
-            )
+        issuer = outputs.get("Issuer")
+        instead = (
+            f": add people at its issuer, {one_line(issuer)}"
+            if issuer
+            else ", or a release that does not tell"
         )
+        raise CliError(f"{environment} has no users of its own{instead}")
     with aws_errors(SIGN_IN):
         account = Account(environment, {"region_name": pool.meta.region_name})
         return Users(outputs["UserPoolId"], pool), outputs, trail_of(account, outputs["AuditTableName"])
@@ -346,15 +339,11 @@ def end_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
 
 def check_member(email: str, tenant: str, roles: Sequence[str]) -> None:
     """Raises CliError."""
-    wrong: list[tuple[str, str]] = []
-    if not re.fullmatch(EMAIL_PATTERN, email):
-        wrong.append((email, "an email address, such as ann@example.com"))
-    if not re.fullmatch(TENANT_PATTERN, tenant):
-        wrong.append((tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"))
-    wrong += [
-        (role, "1 to 64 of A-Z a-z 0-9 . _ : -")
-        for role in roles
-        if not re.fullmatch(ROLE_NAME_PATTERN, role)
+    rules = [
+        (EMAIL_PATTERN, email, "an email address, such as ann@example.com"),
+        (TENANT_PATTERN, tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"),
+        *((ROLE_NAME_PATTERN, role, "1 to 64 of A-Z a-z 0-9 . _ : -") for role in roles),
     ]
-    for value, what in wrong:
-        raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
+    for pattern, value, what in rules:
+        if not re.fullmatch(pattern, value):
+            raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")

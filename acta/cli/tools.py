@@ -55,7 +55,7 @@ def input_of(arguments: Namespace) -> dict[str, Any]:
     if arguments.input is None:
         return {}
     text = text_of("-") if arguments.input == "-" else arguments.input
-    with cli_error(InvalidJson, words='the input is {}. Such as: \'{{"order_id": "7"}}\''):
+    with cli_error(InvalidJson, words='the input is {}. Such as: \'{"order_id": "7"}\''):
         return parse_object(text)
 
 

@@ -67,16 +67,13 @@ def credentials(definition: Any) -> Iterator[Problem]:
     literal = headers.items() if isinstance(headers, Mapping) else ()
     found = set()
     for header, value in literal:
+        place = ("config", "headers", header)
         if value == HIDDEN:
-            yield Problem(
-                ("config", "headers", header), f"{HIDDEN} stands for a value that is not shown: write it"
-            )
+            yield Problem(place, f"{HIDDEN} stands for a value that is not shown: write it")
         elif isinstance(value, str) and not may_be_literal(header, value):
-            found.add(("config", "headers", header))
-            yield Problem(
-                ("config", "headers", header),
-                f"its value may be a credential: {HOW}. A text is for names such as {PLAIN_NAMES}",
-            )
+            found.add(place)
+            said = f"its value may be a credential: {HOW}. A text is for names such as {PLAIN_NAMES}"
+            yield Problem(place, said)
     for at, text in _texts((), definition):
         if at not in found and holds_credential(text):
             yield Problem(at, f"this looks like a credential, which no definition holds: {HOW}")
@@ -218,18 +215,12 @@ def _plain(value: Any, schema: Json, whole: Json) -> Any:
     if not isinstance(value, dict):
         return value
     if "properties" in schema:
-        known = schema["properties"]
+        known, required = schema["properties"], schema.get("required", ())
         made = {name: _plain(value[name], known[name], whole) for name in known if name in value}
-        required = schema.get("required", ())
+        kept = [name for name in made if name in required or not _is_absence(made[name], known[name])]
         rest = {name: each for name, each in value.items() if name not in known}
-        return {
-            **{
-                name: each
-                for name, each in made.items()
-                if name in required or not _is_absence(each, known[name])
-            },
-            **{name: each for name, each in rest.items() if each not in (None, "", [], {}, False)},
-        }
+        said = {name: each for name, each in rest.items() if each not in (None, "", [], {}, False)}
+        return {name: made[name] for name in kept} | said
     if isinstance(schema.get("additionalProperties"), dict):
         return {name: _plain(each, schema["additionalProperties"], whole) for name, each in value.items()}
     return value

@@ -11,7 +11,7 @@ from pathlib import Path
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import one_line, visible
+from acta.cli.terminal.text import cli_error, one_line, visible
 from acta_infra.tool_folders import DEFAULT_DIR, FOLDER_PATTERN, MAX_FOLDER_CHARS
 
 TOOLS = '''\
@@ -84,14 +84,12 @@ def new_tool(arguments: Namespace) -> int:
         "tool.toml": SETTINGS,
         "requirements.txt": REQUIREMENTS.format(**words),
     }
-    try:
+    shown = one_line(str(folder))
+    is_there = cli_error(FileExistsError, words=f"{shown} is there already: take another name")
+    with cli_error(OSError, words=f"{shown}: {{}}"), is_there:
         folder.mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-    except FileExistsError:
-        raise CliError(f"{one_line(str(folder))} is there already: take another name") from None
-    except OSError as error:
-        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
     here = Invocation.from_arguments(Namespace())
     following = {
         "its tests": shlex.join([_python(), "-m", "pytest", str(folder)]),

@@ -190,18 +190,15 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
         stack = LocalStack(state_dir, port=port, preferred_port=preferred, environ=os.environ)
     for name in stack.config.unknown:
         note(f"acta: nothing reads {name}; is it misspelt?")
-    try:
-        with progress_on(sys.stderr) as progress:
-            stack.progress = progress
-            stack.start()
-    except (ToolMissing, PortTaken, StateInUse, StackFailed) as error:
-        raise CliError(str(error)) from None
-    except OSError as error:
-        raise CliError(f"{state_dir}: {error.strerror or error}") from None
-    except (CommandFailed, EmulatorFailed) as error:
-        raise CliError(
-            f"the local stack did not start: {error}\n(the whole output: {stack.state.log})"
-        ) from None
+    output = f"(the whole output: {stack.state.log})"
+    with (
+        cli_error(OSError, words=f"{state_dir}: {{}}"),
+        cli_error(CommandFailed, EmulatorFailed, words=f"the local stack did not start: {{}}\n{output}"),
+        cli_error(ToolMissing, PortTaken, StateInUse, StackFailed),
+        progress_on(sys.stderr) as progress,
+    ):
+        stack.progress = progress
+        stack.start()
     if stack.moved_from is not None:
         note(
             f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "

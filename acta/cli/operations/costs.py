@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from acta.cli import exit_codes
-from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import environment_named, target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, dollars, echo, one_line, show_table
@@ -90,12 +89,10 @@ def write_policies(arguments: Namespace) -> int:
         documents = execution_policies(environment, place, resources_in_templates(environment))
     named = {DEPLOYER: deployer_policy(environment, place)}
     named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
-    try:
+    with cli_error(OSError, words=f"{one_line(str(folder))}: {{}}"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, each in named.items():
             (folder / name).write_text(json.dumps(each, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CliError(f"{one_line(str(folder))}: {error.strerror}") from None
     for line in what_to_do(environment, place, folder, [*named]):
         echo(line)
     return exit_codes.OK

@@ -53,16 +53,16 @@ def backup(arguments: Namespace) -> int:
     with aws_errors():
         if place.has(LIST):
             raise CliError(f"{arguments.to} has a backup already: name another place")
-        try:
-            with stores.trail.recorded("tenant.backup", arguments.tenant, to=arguments.to) as recorded:
-                counts = back_up(stores, arguments.tenant, place, _complain)
-                recorded |= {name: str(number) for name, number in counts.items()}
-        except NothingThere:
-            raise CliError(
-                f"nothing is stored of {one_line(arguments.tenant)}, so no backup was taken: is that its name?"
-            ) from None
-        except OSError as error:
-            raise CliError(f"{arguments.to}: {error.strerror or error}") from None
+        nothing = (
+            f"nothing is stored of {one_line(arguments.tenant)}, so no backup was taken: is that its name?"
+        )
+        with (
+            cli_error(OSError, words=f"{arguments.to}: {{}}"),
+            cli_error(NothingThere, words=nothing),
+            stores.trail.recorded("tenant.backup", arguments.tenant, to=arguments.to) as recorded,
+        ):
+            counts = back_up(stores, arguments.tenant, place, _complain)
+            recorded |= {name: str(number) for name, number in counts.items()}
     told = ", ".join(counted(counts[f"{each}s"], each) for each in ("session", "definition", "file"))
     lines = [f"backed up {told} of {one_line(arguments.tenant)} to {one_line(arguments.to, 300)}"]
     if counts["unreadable"]:
@@ -75,14 +75,13 @@ def restore(arguments: Namespace) -> int:
     """Returns exit code 1 if something of the backup was left out. Raises CliError."""
     stores = _stores(arguments)
     place = _place(arguments, arguments.source, stores)
-    with aws_errors():
-        try:
-            with stores.trail.recorded("tenant.restore", arguments.tenant, source=arguments.source):
-                done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
-        except BackupUnusable as error:
-            raise CliError(f"{arguments.source}: {one_line(str(error), 300)}") from None
-        except OSError as error:
-            raise CliError(f"{arguments.source}: {error.strerror or error}") from None
+    with (
+        aws_errors(),
+        cli_error(OSError, words=f"{arguments.source}: {{}}"),
+        cli_error(BackupUnusable, words=f"{arguments.source}: {{}}", cut=300),
+        stores.trail.recorded("tenant.restore", arguments.tenant, source=arguments.source),
+    ):
+        done = restore_backup(stores, arguments.tenant, place, replace=arguments.replace)
     outcomes_of: Mapping[str, Mapping[str, int]] = {
         "sessions": done.sessions,
         "definitions": done.definitions,

@@ -106,7 +106,7 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
         raise CliError("raise needs --token-budget N or --cost-budget USD")
     if getattr(arguments, "input", None) is None:
         return given
-    with cli_error(InvalidJson, words='--input is {}. Such as: \'{{"result": "it was sent"}}\''):
+    with cli_error(InvalidJson, words='--input is {}. Such as: \'{"result": "it was sent"}\''):
         return parse_object(arguments.input)
 
 

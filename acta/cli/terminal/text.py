@@ -58,14 +58,16 @@ def note(text: str) -> None:
 
 @contextmanager
 def cli_error(*kinds: type[Exception], words: str = "{}", cut: int | None = None) -> Iterator[None]:
-    """Inside, an error of these kinds ends the command with its own message. `words`: the sentence around the message.
-    `cut`: the message is not Acta's, so it is escaped and cut at this many characters. Raises CliError.
+    """Inside, an error of these kinds ends the command with its own message; of an OSError, with what the system says.
+    `words`: the sentence around the message. `cut`: the message is not Acta's, so it is escaped and cut at this many
+    characters. Raises CliError.
     """
     try:
         yield
     except kinds as error:
-        said = str(error) if cut is None else one_line(str(error), cut)
-        raise CliError(words.format(said)) from None
+        said = str(getattr(error, "strerror", None) or error)
+        # `words` may name a file, whose name may have braces of its own
+        raise CliError(words.replace("{}", said if cut is None else one_line(said, cut))) from None
 
 
 def show(value: Any, lines: Iterable[str], *, as_json: bool) -> int:
