@@ -17,7 +17,6 @@ import { add, type AsRead, read, replace, type Words } from "./memory";
 import { KINDS, type Kind, type Memory, tagsOf } from "./words";
 
 export function AddMemory({ onClose }: { onClose: () => void }) {
-  const known = agents();
   const [agentId, setAgentId] = useState("default");
   const keyOf = useKey();
   return (
@@ -32,7 +31,7 @@ export function AddMemory({ onClose }: { onClose: () => void }) {
         say("Added. All sessions of this agent may get it.");
       }}
     >
-      <Choice label="Agent" value={agentId} write={setAgentId} of={namesOf((known.value.value ?? []).filter(mayStart), agentId)} />
+      <Choice label="Agent" value={agentId} write={setAgentId} of={namesOf((agents.value.value ?? []).filter(mayStart), agentId)} />
     </WordsOfMemory>
   );
 }

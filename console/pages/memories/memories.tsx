@@ -1,6 +1,6 @@
 /** What agents keep from one session to the next: by whom it is, from what, and whom it is for. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { get } from "../../api/request";
 import type { Page } from "../../api/shapes";
@@ -14,7 +14,8 @@ import { cursor, Pager } from "../../parts/pager";
 import { Ago } from "../../parts/time";
 import { Quoted, Text, visible } from "../../parts/words";
 import { me } from "../../sign-in/tokens";
-import { agents, nameOf, namesOf } from "../sessions/agents";
+import { nameOf } from "../sessions/agents";
+import { AgentFilter } from "../sessions/filters";
 import { DeleteMemory } from "./delete-memory";
 import { AddMemory, EditMemory, placeOf } from "./edit-memory";
 import { byWhom, KINDS, type Memory } from "./words";
@@ -66,17 +67,9 @@ export function Memories() {
 }
 
 function Filters() {
-  const known = agents();
-  useEffect(known.begin, []);
-  const agent = query.value.get("agent") ?? "";
   return (
     <form class="filters" role="search" aria-label="Memories" onSubmit={(event) => event.preventDefault()}>
-      <Choice
-        label="Agent"
-        value={agent}
-        write={(next) => narrow({ agent: next, after: "" })}
-        of={[["", "All"], ...namesOf(known.value.value, agent)]}
-      />
+      <AgentFilter />
       <Choice
         label="Kind"
         value={query.value.get("kind") ?? ""}

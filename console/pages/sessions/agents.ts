@@ -1,6 +1,7 @@
 /** The agents of the tenant, for choosing one. */
 
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 import { all } from "../../api/request";
 import type { Shapes } from "../../api/shapes";
@@ -12,21 +13,23 @@ export type Agent = Shapes["Agent"];
 const value = signal<Agent[] | undefined>(undefined);
 const failure = signal<Error | undefined>(undefined);
 
-/** `begin` reads them; what was read last is there until then. */
-export function agents() {
-  return { value, failure, begin };
-}
+/** What was read last. */
+export const agents = { value, failure };
 
-function begin(): void {
-  all<Agent>("/v1/agents").then(
-    (found) => {
-      value.value = found;
-      failure.value = undefined;
-    },
-    (error: Error) => {
-      failure.value = error;
-    },
-  );
+/** Reads them when the component is shown. */
+export function useAgents(): typeof agents {
+  useEffect(() => {
+    all<Agent>("/v1/agents").then(
+      (found) => {
+        value.value = found;
+        failure.value = undefined;
+      },
+      (error: Error) => {
+        failure.value = error;
+      },
+    );
+  }, []);
+  return agents;
 }
 
 /** Those whose sessions that person may start. */

@@ -7,7 +7,7 @@ import { go, narrow, query } from "../../navigation/places";
 import { Choice, Tick } from "../../parts/field";
 import { STATES, UNMET } from "../../parts/session-state";
 import { me } from "../../sign-in/tokens";
-import { agents, namesOf } from "./agents";
+import { namesOf, useAgents } from "./agents";
 
 const NAMES = ["state", "agent", "mine", "metadata", "goal"] as const;
 
@@ -39,18 +39,11 @@ export function isNarrowed(): boolean {
 
 export function Filters() {
   const of = (name: string) => query.value.get(name) ?? "";
-  const known = agents();
-  useEffect(known.begin, []);
   return (
     <form class="filters" role="search" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>
       <Typed label="Words in the goal" name="goal" most={200} />
       <Choice label="State" value={of("state")} write={(name) => change("state", name)} of={[["", "All"], ...CHOICES]} />
-      <Choice
-        label="Agent"
-        value={of("agent")}
-        write={(id) => change("agent", id)}
-        of={[["", "All"], ...namesOf(known.value.value, of("agent"))]}
-      />
+      <AgentFilter />
       <Typed label="Metadata, as name=value" name="metadata" pattern="[^=]{1,64}=.*" />
       <Tick label="Mine" is={of("mine") !== ""} write={(is) => change("mine", is ? "1" : "")} />
       <button>Search</button>
@@ -61,6 +54,13 @@ export function Filters() {
       )}
     </form>
   );
+}
+
+/** Narrows a list to what one agent has. */
+export function AgentFilter() {
+  const known = useAgents();
+  const id = query.value.get("agent") ?? "";
+  return <Choice label="Agent" value={id} write={(next) => change("agent", next)} of={[["", "All"], ...namesOf(known.value.value, id)]} />;
 }
 
 /** What is typed counts with Enter, or when one goes on. */

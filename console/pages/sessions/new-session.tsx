@@ -1,6 +1,6 @@
 /** Starts a session: puts its files into the storage first, then goes to its page. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { PRIVATE, type Rule } from "../../api/file-names";
 import { putAll, type Put } from "../../api/files";
@@ -15,7 +15,7 @@ import { NameRule } from "../../parts/name-rule";
 import { Refusal } from "../../parts/refusal";
 import { useAct, useKey } from "../../parts/use-act";
 import { Text } from "../../parts/words";
-import { agents, mayStart, namesOf } from "./agents";
+import { mayStart, namesOf, useAgents } from "./agents";
 import { withFiles } from "./goal-text";
 import { LimitFields, limitsOf, type Typed } from "./limit-fields";
 
@@ -39,8 +39,7 @@ const NOTHING: Written = { goal: "", agentId: "", visibility: "", limits: {} };
 let filesLeft: File[] = [];
 
 export function NewSession() {
-  const known = agents();
-  useEffect(known.begin, []);
+  const known = useAgents();
   const draft = useDraft<Written>("start", NOTHING, ({ goal }) => !goal.trim());
   const { goal, agentId, visibility, limits } = draft.value;
   const [files, chooseFiles] = useState(filesLeft);

@@ -107,8 +107,10 @@ def test_a_directory_without_files_is_refused_before_anything_is_sent(
 ) -> None:
     assert acta("files", "put", str(tmp_path)) == 2
     assert acta("run", "goal", "--files", str(tmp_path / "none")) == 2
+    assert acta("files", "put", str(tmp_path / "{a}.md")) == 2
     assert deployment.requests == []
-    assert len(capsys.readouterr().err.splitlines()) == 2
+    *others, last = capsys.readouterr().err.splitlines()
+    assert (len(others), last) == (2, f"acta: {tmp_path}/{{a}}.md: No such file or directory")
 
 
 def test_a_file_goes_up_only_under_the_condition_that_was_named(
