@@ -13,8 +13,10 @@ export function IsLive({ of }: { of: Live<unknown> }) {
   return of.failure.value || isOld(of) ? null : <span class="live">live</span>;
 }
 
-export function Freshness({ of }: { of: Live<unknown> }) {
+/** `reading`: what is said until it was read for the first time. */
+export function Freshness({ of, reading }: { of: Live<unknown>; reading?: string }) {
   const error = of.failure.value;
+  if (reading && !error && of.value.value === undefined) return <p class="hint">{reading}</p>;
   if (!error && !isOld(of)) return null;
   return (
     <p class="notice warning" role="status">

@@ -16,14 +16,13 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import Screen, cli_error, echo, exact_json, note, one_line, quoted, show, visible
+from acta.cli.terminal.text import Screen, cli_error, exact_json, note, one_line, quoted, show, visible
 from acta.client.api import Client
-from acta.client.errors import ApiError
+from acta.client.errors import NotFoundError
 from acta.client.following import has_ended, is_intervention_id, open_interventions
 from acta.client.sign_in.oidc import claims_of
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
-NOT_FOUND = 404
 PAGE_SIZE = 100
 MAX_SEARCHED = 500
 """How many of the tenant's newest interventions are searched for one that is no longer open."""
@@ -32,15 +31,13 @@ MAX_SEARCHED = 500
 def interventions(arguments: Namespace) -> int:
     """Lists the interventions of all sessions of the tenant."""
     waiting = list(connect(arguments).interventions(state="pending"))
+    now = datetime.now(UTC)
+    show(waiting, (list_line(one, now) for one in waiting), as_json=arguments.json)
     if arguments.json:
-        echo(json.dumps(waiting))
         return exit_codes.OK
     if not waiting:
         note("nothing waits for a person")
         return exit_codes.OK
-    now = datetime.now(UTC)
-    for one in waiting:
-        echo(list_line(one, now))
     invocation = Invocation.from_arguments(arguments)
     pauses = [is_pause(one) for one in waiting]
     if not all(pauses):
@@ -143,9 +140,7 @@ def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
     """What is open in the session. In a private one that the caller cannot read: what the caller's role may decide."""
     try:
         return open_interventions(client.session(session_id))
-    except ApiError as error:
-        if error.status != NOT_FOUND:
-            raise
+    except NotFoundError:
         return list(client.interventions(session_id))
 
 

@@ -37,8 +37,7 @@ export function Folder({ folder }: { folder: string }) {
     <>
       <h1 tabIndex={-1}>Files</h1>
       <Way path={folder} />
-      <Freshness of={live} />
-      {!found && !live.failure.value && <p class="hint">Reading the folder …</p>}
+      <Freshness of={live} reading="Reading the folder …" />
       {found?.entries.length === 0 && <p class="empty">There is nothing here yet. Drop files below.</p>}
       {found && found.entries.length > 0 && (
         <Table label="Files" columns={hasFolder ? COLUMNS : COLUMNS.filter((each) => each !== HOLDS)} rows={found.entries} name={(each) => each.path} />

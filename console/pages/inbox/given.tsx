@@ -11,7 +11,7 @@ import { Diff } from "../../parts/diff";
 import type { Input } from "./call";
 import { Area, Line, Tick } from "../../parts/field";
 import { Preview } from "./preview";
-import { FormFields, formsOf, type FormValues } from "./tool-form";
+import { FormFields, type FormValues, inputOf } from "./tool-form";
 import { visible } from "../../parts/words";
 import { isOfTool } from "./wording";
 
@@ -180,10 +180,9 @@ export function parseInput(text: string): { input?: Input; problem?: string } {
 }
 
 function ToolAnswer(asked: Asked) {
-  const forms = formsOf(asked.of);
   const draft = useDraft<FormValues>(`${placeOf(asked.of)}/form`, {});
   return (
-    <Form {...asked} draft={draft} isReady give={() => forms.inputOf(draft.value)}>
+    <Form {...asked} draft={draft} isReady give={() => inputOf(asked.of, draft.value)}>
       <FormFields of={asked.of} values={draft.value} change={draft.write} />
     </Form>
   );

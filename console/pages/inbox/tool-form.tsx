@@ -41,22 +41,14 @@ export type FormValues = Record<string, Record<string, Value>>;
 
 type Value = string | boolean | readonly string[];
 
-export interface Forms {
-  requests: [key: string, request: Request][];
-  inputOf: (values: FormValues) => Record<string, unknown>;
+function requestsOf(one: Intervention): [key: string, request: Request][] {
+  return Object.entries((one.context["requests"] ?? {}) as Record<string, Request>);
 }
 
-export function formsOf(one: Intervention): Forms {
-  const requests = Object.entries((one.context["requests"] ?? {}) as Record<string, Request>);
-  return {
-    requests,
-    inputOf: (values) =>
-      Object.fromEntries(
-        requests
-          .filter(([, request]) => request.schema)
-          .map(([key, request]) => [key, typed(request.schema!.properties, values[key] ?? {})]),
-      ),
-  };
+/** What was typed into the forms, as the decision has it. */
+export function inputOf(one: Intervention, values: FormValues): Record<string, unknown> {
+  const forms = requestsOf(one).flatMap(([key, { schema }]) => (schema ? [[key, typed(schema.properties, values[key] ?? {})]] : []));
+  return Object.fromEntries(forms) as Record<string, unknown>;
 }
 
 /** What was typed, as its field's type has it. What was left empty is left out. */
@@ -89,7 +81,7 @@ export function choicesOf({ enum: values, enumNames, oneOf, anyOf }: Choices): [
 
 /** Whether the server of a tool wants something done elsewhere, and no answer. */
 export function isLinkAlone(of: Intervention): boolean {
-  return isOfTool(of) && formsOf(of).requests.every(([, { schema }]) => !schema);
+  return isOfTool(of) && requestsOf(of).every(([, { schema }]) => !schema);
 }
 
 /** The server whose tool it is, by its name here. */
@@ -99,10 +91,9 @@ function serverOf(of: Intervention): string {
 
 /** What the server says, without the fields. */
 export function Requests({ of }: { of: Intervention }) {
-  const { requests } = formsOf(of);
   return (
     <>
-      {requests.map(([key, request]) => (
+      {requestsOf(of).map(([key, request]) => (
         <Quoted key={key} by={`The server ${serverOf(of)} says`}>
           {request.url ? `${request.message}\n\nIt wants you to open: ${request.url}` : request.message}
         </Quoted>
@@ -120,7 +111,7 @@ interface Fields {
 export function FormFields({ of, values, change }: Fields) {
   return (
     <>
-      {formsOf(of).requests.map(
+      {requestsOf(of).map(
         ([key, { schema }]) =>
           schema && (
             <fieldset key={key} class="fields">

@@ -43,8 +43,7 @@ export function Memories() {
       </Heading>
       <p class="hint">What agents noted and people told them. Agents get the memories that fit their session.</p>
       <Filters />
-      <Freshness of={live} />
-      {!page && !live.failure.value && <p class="hint">Reading the memories …</p>}
+      <Freshness of={live} reading="Reading the memories …" />
       {page?.items.length === 0 && (
         <p class="empty">
           {asked.agent_id || asked.kind ? "No memory fits. " : "Nothing is remembered yet."}

@@ -35,7 +35,7 @@ function List() {
       </Heading>
       <ToolTabs />
       <p class="hint">Other people's programs that offer tools. Agents may use the tools that an admin has looked at and confirmed.</p>
-      <Freshness of={live} />
+      <Freshness of={live} reading="Reading …" />
       {isAdding && found && (
         <ServerForm
           taken={found.map((each) => each.name)}
@@ -46,7 +46,6 @@ function List() {
           }}
         />
       )}
-      {!found && !live.failure.value && <p class="hint">Reading …</p>}
       {found?.length === 0 && !isAdding && <p class="empty">There is none yet.</p>}
       <ul class="cards" aria-label="MCP servers">
         {found?.map((each) => (

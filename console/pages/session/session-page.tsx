@@ -38,8 +38,7 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <div class="session">
       <h1 tabIndex={-1}>Session</h1>
-      <Freshness of={live} />
-      {!feed && !failure && <p class="hint">Reading …</p>}
+      <Freshness of={live} reading="Reading …" />
       {feed && (
         <>
           <TriedPrompts of={feed.page.session.prompts} />

@@ -70,8 +70,7 @@ export function Sessions() {
         </a>
       </Heading>
       <Filters />
-      <Freshness of={live} />
-      {!live.value.value && !live.failure.value && <p class="hint">Reading the sessions …</p>}
+      <Freshness of={live} reading="Reading the sessions …" />
       {found?.length === 0 && <p class="empty">{nothing(Boolean(live.value.value?.next_cursor))}</p>}
       {found && found.length > 0 && (
         <>

@@ -38,8 +38,8 @@ export function Usage() {
           <Choice label="Grouped by" value={group.by} write={(by) => narrow({ by })} of={GROUPS.map((each) => [each.by, each.title])} />
         )}
       </div>
-      <Freshness of={live} />
-      {found ? <Shown usage={found} group={group.title} range={RANGES[range]!.title} /> : !live.failure.value && <p class="hint">Adding up …</p>}
+      <Freshness of={live} reading="Adding up …" />
+      {found && <Shown usage={found} group={group.title} range={RANGES[range]!.title} />}
     </>
   );
 }
