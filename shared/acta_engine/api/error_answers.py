@@ -97,8 +97,10 @@ UNKNOWN: Mapping[str, tuple[int, int]] = MappingProxyType({})
 def limit_headers(quotas: Iterable[Quota], left: Mapping[str, tuple[int, int]] = UNKNOWN) -> dict[str, str]:
     """`left`: by the quota's name, what is left and for how many seconds. Where it is not known, nothing is said."""
     headers = {}
-    windows = ((quota, "" if quota.window is None else f";w={quota.window}") for quota in quotas)
-    policy = ", ".join(f'"{quota.name}";q={quota.most}{window}' for quota, window in windows)
+    policy = ", ".join(
+        f'"{quota.name}";q={quota.most}' + ("" if quota.window is None else f";w={quota.window}")
+        for quota in quotas
+    )
     if policy:
         headers[POLICY] = policy
     if left:

@@ -119,6 +119,7 @@ def _most(type_: Any, rules: Sequence[Any], settings: Settings) -> Most:
         return _most(parts[0], (*rules, *parts[1:]), settings)
     if origin in (Union, UnionType):
         options = [_most(part, rules, settings) for part in parts]
+        # The largest of each field. One option that takes any JSON makes the whole do so: True is larger than False.
         return Most(*(max(each) for each in zip(*options, strict=True)))
     if Any in (origin, *parts):
         return Most(MEMBER_BYTES, 1, takes_any=True)
