@@ -121,10 +121,6 @@ def test_a_wrong_method_names_the_right_ones_of_all_functions() -> None:
     assert answer.headers["Allow"] == "DELETE, GET, PATCH"
 
 
-def test_another_functions_route_is_not_found_here() -> None:
-    assert Gateway(status_api().handler).request("POST", "/v1/sessions", json_body={}).status == 404
-
-
 @pytest.mark.parametrize("session_id", ["ses ü", "ses%2F01", ".", "'", "a+b&c=d~e(f)!*:@,;$[]{}|^<>"])
 def test_an_odd_id_in_a_path_reaches_the_handler_as_it_is(session_id: str) -> None:
     answer = Gateway(status_api().handler).request("GET", f"/v1/sessions/{session_id}")

@@ -65,11 +65,6 @@ def test_what_the_gateway_did_not_route_is_not_answered_as_if_it_had() -> None:
         find("$default", "GET", "/v1/sessions/ses_01")
 
 
-def test_variables_are_those_that_the_gateway_read_from_the_path() -> None:
-    answer = Gateway(status_api().handler).request("GET", "/v1/sessions/a%2Fb")
-    assert answer.data["session_id"] == "a%2Fb"
-
-
 def test_a_function_answers_no_route_that_is_not_its_own() -> None:
     assert Gateway(status_api().handler).request("POST", "/v1/sessions", json_body={}).status == 404
 
