@@ -22,7 +22,7 @@ from typing import Any
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.calls import CallProgress, ReplyBuilder
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
 from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused, tool_choice
 from acta_engine.models.wire import (
@@ -245,7 +245,7 @@ class ChatReplyBuilder(ReplyBuilder):
             self._add_call_part(part)
         function = getattr(delta, "function_call", None)
         if function is not None:  # the form before `tool_calls`; some servers send both
-            self._legacy_call = self._legacy_call or _Call("", "")
+            self._legacy_call = self._legacy_call or _Call()
             self._add_to(self._legacy_call, function)
 
     def _add_call_part(self, part: Any) -> None:
@@ -254,7 +254,7 @@ class ChatReplyBuilder(ReplyBuilder):
         known = self._calls[position] if position is not None and position >= 0 else None
         if known is None or _begins_another_call(part, known):
             position = len(self._calls)
-            self._calls.append(_Call(part.id or "", known.name if known else ""))
+            self._calls.append(_Call(part.id or "", known.name if known else "", part.index))
             if part.function is not None and part.function.name:
                 self._calls[position].name = part.function.name
         assert position is not None
@@ -289,12 +289,15 @@ class ChatReplyBuilder(ReplyBuilder):
         text = joined("".join(self._text)) or refusal
         thinking = joined("".join(self._thinking))
         written = [text, thinking, *(call.json for call in self._calls)]
+        calls: dict[object, RequestedCall] = {}
+        for number, call in enumerate(self._calls):
+            asked = parse_call(call.name, call.json, cut=stop == "max_tokens" and call is self._calls[-1])
+            # Some servers send a call twice: with its id at another index, or without ids at the same one.
+            place = str(call.id) if call.id else (call.index, call.index is None and number)
+            calls.setdefault((place, asked.name, _as_object(call.json) or call.json), asked)
         return ModelReply(
             text=text,
-            calls=tuple(
-                parse_call(call.name, call.json, cut=stop == "max_tokens" and call is self._calls[-1])
-                for call in self._calls
-            ),
+            calls=tuple(calls.values()),
             stop="refusal" if refusal else stop,
             usage=self._counted(self._usage, "prompt_tokens", "completion_tokens", written),
             thinking=thinking,
@@ -314,8 +317,8 @@ class _Call:
     is noticed piece by piece, because parsing all of them at each piece would take a time that grows with the square.
     """
 
-    def __init__(self, call_id: str, name: str) -> None:
-        self.id, self.name = call_id, name
+    def __init__(self, call_id: str = "", name: str = "", index: int | None = None) -> None:
+        self.id, self.name, self.index = call_id, name, index
         self.is_whole = False
         self._pieces: list[str] = []
         self._object: dict[str, Any] | None = None
@@ -329,14 +332,21 @@ class _Call:
         """`sent`: a piece of the arguments' text, or an object. Objects become one. Where they contradict each other
         or the text, the whole is no JSON, and the model is told.
         """
+        piece = json_text(sent)
+        if piece.strip() and not (isinstance(sent, dict) and self._object) and (whole := self.whole):
+            if _as_object(piece) == whole:  # some servers say the whole once more at the end
+                return
+            if whole == "{}":  # with which some servers begin
+                self._pieces, self._object = [], None
+            self.is_whole, self._depth = False, 0 if whole == "{}" else -math.inf
         if isinstance(sent, dict) and not "".join(self._pieces).strip():
             known = self._object or {}
             if all(known.get(key, value) == value for key, value in sent.items()):
                 known.update(sent)
                 self._object, self.is_whole = known, True
                 return
-        self._pieces.append(json_text(sent))
-        for char in self._pieces[-1]:
+        self._pieces.append(piece)
+        for char in piece:
             if self._quoted:
                 self._quoted = self._escaped or char != '"'
                 self._escaped = char == "\\" and not self._escaped
@@ -346,28 +356,42 @@ class _Call:
                 self._depth += 1 if char == "{" else -1
                 self.is_whole = self._depth == 0
 
-    def is_object(self) -> bool:
-        """Whether the arguments are one object. If not, no further piece can make them one."""
-        if self.is_whole:
-            try:
-                parse_object(self.json)
-            except InvalidJson:
-                self.is_whole, self._depth = False, -math.inf
-        return self.is_whole
+    @property
+    def whole(self) -> str:
+        """The arguments as compact JSON. Empty: they are not one object. If no further piece can make them one, that is
+        kept.
+        """
+        whole = _as_object(self.json) if self.is_whole else ""
+        if self.is_whole and not whole:
+            self.is_whole, self._depth = False, -math.inf
+        return whole
+
+
+def _as_object(text: str) -> str:
+    """The JSON object that the text is, written compactly. Empty: it is none."""
+    try:
+        return compact(parse_object(text))
+    except InvalidJson:
+        return ""
 
 
 def _begins_another_call(part: Any, known: _Call) -> bool:
-    """Whether the part is not of the `known` call with the same index. It is not where its id differs. Where neither
-    has an id: where its name differs, or where the known call's arguments are complete and the part brings more.
+    """Whether the part is not of the `known` call with the same index. It is not where its id differs; but some servers
+    give each piece of a call another id, so a part without a name goes on with a call that is not whole. Where neither
+    has an id: where its name differs, or where the known call's arguments are complete and the part brings more. After
+    `{}`, more without a name is still the same call.
     """
-    if part.id or known.id:
-        return bool(part.id and known.id and part.id != known.id)
     name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
-    if name and known.name and name != known.name:
+    if part.id or known.id:
+        if not (part.id and known.id and part.id != known.id):
+            return False
+        if name:
+            return True
+    elif name and known.name and name != known.name:
         return True
     if isinstance(more, dict) and not name:  # a call that begins has a name
         return False
-    return bool(json_text(more).strip()) and known.is_object()
+    return bool(json_text(more).strip()) and known.whole not in ("", "" if name else "{}")
 
 
 def _says_something(delta: Any) -> bool:

@@ -36,7 +36,7 @@ def _chunk(fields: dict[str, Any]) -> ChatCompletionChunk:
     return cast("ChatCompletionChunk", made)
 
 
-def _part(index: int, arguments: str, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
+def _part(index: int, arguments: Any, call_id: str | None = None, name: str | None = None) -> dict[str, Any]:
     return {
         "tool_calls": [{"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}]
     }
@@ -168,6 +168,62 @@ def test_a_call_whose_id_comes_late_is_separated_from_the_next_by_it() -> None:
     reply = _reply(*first, _part(0, '{"path":', "b", "read_file"), _part(0, '"2"}', "b"))
 
     assert [c.input for c in reply.calls] == [{"path": "1"}, {"path": "2"}]
+
+
+_BEFORE = {"before": "2020-01-01"}
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [("a", "purge", ""), ("b", None, '{"before": '), ("c", None, '"2020-01-01"}'), ("d", None, "")],
+        [("a", "purge", '{"before": '), ("b", None, '"2020-'), ("a", None, '01-01"}')],
+        [("a", "purge", None), ("b", None, {"before": "2020-01-01"})],
+        [(None, "purge", "{}"), (None, None, json.dumps(_BEFORE))],
+        [("a", "purge", "{ }"), ("a", "purge", '{"before": '), ("a", "purge", '"2020-01-01"}')],
+        [("a", "purge", {}), ("b", None, " "), ("b", None, json.dumps(_BEFORE))],
+        [("a", "purge", "{}"), ("a", None, _BEFORE)],
+    ],
+)
+def test_a_part_without_a_name_goes_on_with_a_call_that_is_not_whole(
+    pieces: list[tuple[str | None, str | None, Any]],
+) -> None:
+    """SGLang gave each piece another id in 2025. Other servers begin with an empty object."""
+    reply = _reply(*(_part(0, told, call_id, name) for call_id, name, told in pieces))
+
+    assert [(call.name, call.input) for call in reply.calls] == [("purge", _BEFORE)]
+
+
+_PAY = '{"to":"bob"}'
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [_part(0, _PAY, "a", "pay"), _part(1, _PAY, "a", "pay")],
+        [_part(0, _PAY, "a", "pay"), _part(0, '{"to": "bob"}', "a", "pay")],
+        [_part(0, '{"to":', "a", "pay"), _part(0, '"bob"}'), _part(0, _PAY, None, "pay")],
+        [_part(0, '{"to":', None, "pay"), _part(0, '"bob"}'), _part(0, '{ "to": "bob" }', None, "pay")],
+        [{"function_call": {"name": "pay", "arguments": _PAY}}] * 2,
+    ],
+)
+def test_a_call_that_is_sent_twice_is_one_call(parts: list[dict[str, Any]]) -> None:
+    assert [(call.name, call.input) for call in _reply(*parts).calls] == [("pay", {"to": "bob"})]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [_part(0, _PAY, "a", "pay"), _part(1, _PAY, "b", "pay")],
+        [_part(0, _PAY, "a", "pay"), _part(0, _PAY, "b", "pay")],
+        [_part(0, _PAY, None, "pay"), _part(1, _PAY, None, "pay")],
+        [_part(0, _PAY, "a", "pay"), _part(1, '{"to":true}', "a", "pay")],
+        [_part(0, '{"to":1}', "a", "pay"), _part(1, '{"to":true}', "a", "pay")],
+        [_part(0, _PAY, "a", "pay"), _part(1, _PAY, "a", "praise")],
+    ],
+)
+def test_calls_that_differ_in_id_place_name_or_arguments_are_two(parts: list[dict[str, Any]]) -> None:
+    assert len(_reply(*parts).calls) == 2
 
 
 def _sent(arguments: object, *, call_id: str | None = "a", name: str | None = "f") -> dict[str, Any]:
