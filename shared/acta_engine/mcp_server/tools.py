@@ -71,7 +71,8 @@ class OperationTool(NamedTuple):
             self.offer.name,
             self.offer.title,
             self.offer.description,
-            _schema(properties, required),
+            properties,
+            required,
             reads,
             self.offer.destroys,
             reads or self.offer.repeats,
@@ -120,7 +121,8 @@ def agent_tool(agent: AgentDefinition) -> Json:
         f"Agent {agent.agent_id}",
         "Hands a goal to this agent, which works on it on its own, for minutes or days. Its admin says of it:\n"
         + about,
-        _schema(arguments, ("goal",)),
+        arguments,
+        ("goal",),
         execution={"taskSupport": "optional"},
     )
 
@@ -142,7 +144,8 @@ def _view(
     name: str,
     title: str,
     description: str,
-    schema: Json,
+    properties: Json,
+    required: Sequence[str],
     reads: bool = False,
     destroys: bool = False,
     repeats: bool = False,
@@ -155,13 +158,10 @@ def _view(
         "idempotentHint": repeats,
         "openWorldHint": not reads,
     }
+    schema: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema |= {"required": list(required)} if required else {}
     told = {"name": name, "title": title, "description": description, "inputSchema": schema}
     return {**told, "annotations": hints, **more}
-
-
-def _schema(properties: Json, required: Sequence[str]) -> Json:
-    made: Json = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**made, "required": list(required)} if required else made
 
 
 def _worded(body: type[RequestBody], schema: Json) -> Json:

@@ -395,7 +395,7 @@ class McpServers:
     def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
         """What the server says now. Raises McpFailed, and what a call raises for want of its secret."""
         used = _Used(self, tenant, connection)
-        with used.exchange(time.monotonic() + seconds) as exchange:
+        with used.exchange(seconds) as exchange:
             listing = read_listing(exchange)
         self._listings.keep(used.key, listing)
         return listing
@@ -426,7 +426,7 @@ class McpServers:
         """Raises ToolFailed, ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun."""
         used = _Used(self, context.tenant, tool.connection, tool.name)
         offered = WITH_TASKS if context.takes_tasks else CAPABILITIES
-        with used.exchange(time.monotonic() + context.deadline_seconds, offered) as exchange:
+        with used.exchange(context.deadline_seconds, offered) as exchange:
             listed = self._confirmed(tool, used, exchange)
             result = self._called(tool, listed, arguments, context, used, exchange)
         with _reading_of(tool, used):
@@ -442,7 +442,7 @@ class McpServers:
         seconds = min(context.deadline_seconds, LOOK_SECONDS)
         is_told = False
         try:
-            with used.exchange(time.monotonic() + seconds, WITH_TASKS) as exchange:
+            with used.exchange(seconds, WITH_TASKS) as exchange:
                 if context.answered is not None:
                     answers = context.answered.responses or {}
                     exchange.stateless(task_request(UPDATE_TASK, task.task_id, inputResponses=answers))
@@ -474,7 +474,7 @@ class McpServers:
         assert isinstance(tool, McpTool)
         used = _Used(self, context.tenant, tool.connection, tool.name)
         try:
-            with used.exchange(time.monotonic() + context.deadline_seconds, WITH_TASKS) as exchange:
+            with used.exchange(context.deadline_seconds, WITH_TASKS) as exchange:
                 exchange.stateless(task_request(CANCEL_TASK, task_id))
         except McpFailed as failed:
             raise ToolFailed(f"{tool.name}: the server of a task {failed}.") from None
@@ -570,15 +570,14 @@ class McpServers:
             "_meta": {EFFECT_ID: context.effect_id},
         }
         if context.answered is not None:  # it is sent again, once its server's question is answered
-            state = context.answered.state
-            params |= {"inputResponses": context.answered.responses or {}}
-            params |= {} if state is None else {"requestState": state}
+            params["inputResponses"] = context.answered.responses or {}
+            if context.answered.state is not None:
+                params["requestState"] = context.answered.state
+        call = RpcCall(CALL_TOOL, params, tool.tool, headers, tool.effect != "once", read_content_apart)
         try:
             for _ in range(MAX_ROUNDS):
                 with _reading():
-                    may_repeat, read = tool.effect != "once", read_content_apart
-                    call = RpcCall(CALL_TOOL, params, tool.tool, headers, may_repeat, read)
-                    result = exchange.request(call)
+                    result = exchange.request(call._replace(params=params))
                 asks, state = result.get("resultType") == "input_required", result.get("requestState")
                 if not asks or result.get("inputRequests") or not isinstance(state, str):
                     break
@@ -602,8 +601,8 @@ class _Used:
         self._values: dict[str, str] = {}
         self.key = (tenant, connection.server, connection.model_dump_json())
 
-    def exchange(self, deadline: float, capabilities: Mapping[str, Any] = CAPABILITIES) -> McpExchange:
-        servers, url = self._servers, self._connection.url
+    def exchange(self, seconds: float, capabilities: Mapping[str, Any] = CAPABILITIES) -> McpExchange:
+        servers, url, deadline = self._servers, self._connection.url, time.monotonic() + seconds
         return McpExchange(servers._guard, url, self._authorize, deadline, servers.eras, capabilities)
 
     def hidden(self, text: str) -> str:
