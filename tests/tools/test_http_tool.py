@@ -333,6 +333,36 @@ def test_a_post_that_is_sent_elsewhere_reads_there(sink: Sink, status: int) -> N
     assert [(heard.method, heard.body) for heard in sink.heard] == [("POST", {"order": 7}), ("GET", None)]
 
 
+@pytest.mark.parametrize("effect", ["once", "idempotent"])
+@pytest.mark.parametrize(
+    ("statuses", "said"), [((301,), "301"), ((302,), "302"), ((307, 302), "302"), ((302, 303), "302")]
+)
+@pytest.mark.parametrize("answer", [Reply(200, b"[]"), Reply(200, b"<h1>Sign in</h1>"), Reply(204, b"")])
+def test_what_stands_where_a_post_was_sent_elsewhere_is_not_given_as_its_success(
+    sink: Sink, effect: Effect, statuses: tuple[int, ...], said: str, answer: Reply
+) -> None:
+    for number, status in enumerate(statuses):
+        sink.replies[f"/{number}"] = Reply(status, headers={"Location": f"/{number + 1}"})
+    sink.replies[f"/{len(statuses)}"] = answer
+    told = run(sink.url("/0"), sink, effect=effect, arguments={"order": 7})
+    assert told.text == answer.body.decode()
+    assert f"[status {said} led to another address" in told.note
+    assert "The POST may have had its effect or not" in told.note
+
+
+@pytest.mark.parametrize("effect", ["once", "read"])
+def test_a_receipt_and_what_was_only_looked_for_are_answers(sink: Sink, effect: Effect) -> None:
+    sink.replies["/a"] = Reply(303 if effect == "once" else 302, headers={"Location": "/b"})
+    assert run(sink.url("/a"), sink, effect=effect, arguments={"order": 7}).note == ""
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_what_is_sent_again_with_its_method_is_answered_as_itself(sink: Sink, method: Method) -> None:
+    sink.replies["/a"] = Reply(301, headers={"Location": "/a/"})
+    assert run(sink.url("/a"), sink, method=method).note == ""
+    assert [heard.method for heard in sink.heard] == [method, method]
+
+
 @pytest.mark.parametrize(
     "location",
     [

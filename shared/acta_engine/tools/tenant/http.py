@@ -30,6 +30,10 @@ NOT_FOUND = "Nothing is known under the name of the host: look at config.url."
 NOT_REACHED = (
     "There was no connection, or no valid certificate: see that the server of config.url runs and is reached."
 )
+MOVED = (
+    "[status {} led to another address, and this is what a GET found there. The {} may have had its effect or not: "
+    "look before you do it again.]"
+)
 SHOWN_BYTES = 1_000
 """The model gets the body of a failed answer up to this size."""
 
@@ -65,6 +69,7 @@ class HttpTool(NamedTuple):
         configured: Mapping[str, str] = {**request.headers, **config.headers, **credentials.headers}
         first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
+        moved = ""
         for hop in range(MAX_REDIRECTS + 1):
             in_doubt = acts and hop > 0
             target = self._target(tool, in_doubt, url, credentials, is_first=hop == 0)
@@ -83,9 +88,11 @@ class HttpTool(NamedTuple):
                     _raise_if(in_doubt)
                 if answer.is_lost and tool.effect == "once":
                     raise ToolUnanswered(f"a tool of kind {tool.kind} is behind a gateway that had no answer")
-                return _result(tool, answer, credentials)
+                return _result(tool, answer, credentials, moved)
             url = _redirect_url(tool, acts, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
+                # 303 alone says that the request was taken, and where its answer is (RFC 9110, 15.4)
+                moved = MOVED.format(answer.status, config.method) if acts and answer.status != 303 else moved
                 method, body = "GET", None
                 headers.pop("Content-Type", None)
         _raise_if(acts)
@@ -145,8 +152,10 @@ def _raise_if(in_doubt: bool) -> None:
         raise ToolUnanswered("a tool of kind http redirected to where no answer came from") from None
 
 
-def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials) -> OutsideText:
-    """The result for the model. Raises ToolFailed where the status is not 2xx."""
+def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials, moved: str) -> OutsideText:
+    """The result for the model. `moved`: what it has to know of redirects. Raises ToolFailed where the status is not
+    2xx.
+    """
     from acta_engine.untrusted.encodings import NotText
 
     text, note, other = "", "", ""
@@ -166,7 +175,7 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials
         raise ToolFailed(f"{tool.name} answered with too much about its secrets. {tool.large_answer_hint}")
     if not text.strip():
         note = f"[status {answer.status}. {other}]" if other else f"[status {answer.status}, no content]"
-    return OutsideText("answer", tool.name, text, note=note, status=answer.status)
+    return OutsideText("answer", tool.name, text, note=f"{moved}{note}", status=answer.status)
 
 
 def _redirect_url(tool: ToolDefinition, in_doubt: bool, url: str, location: str) -> str:
