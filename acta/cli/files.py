@@ -18,7 +18,7 @@ from acta_engine.untrusted.own_files import write_own
 from acta_engine.untrusted.path import PathRefused, check_new_path
 
 OF_ONE_FILE = (InvalidRequestError, PayloadTooLargeError, PreconditionFailedError)
-"""Refusals that are about one file, so that another one may be stored."""
+"""Refusals of one file, after which the others are sent all the same."""
 MOST_FILES = 1_000
 """The most files of a directory in one upload: somebody who names the wrong directory must not upload a whole disk."""
 
@@ -98,8 +98,8 @@ def put_directory(client: Client, folder: str, below: str = "", *, new: bool = F
 
 
 def sources_of(top: Path, before: str) -> dict[str, Path]:
-    """The directory's files by their paths in the storage. Raises CliError, which names each file that cannot be
-    stored: its sender expects all of them there.
+    """The directory's files by their paths in the storage. Raises CliError, which names every file that cannot be
+    stored: whoever uploads a directory expects all of it there.
     """
     if not top.is_dir():
         raise CliError(f"{top}: it is no directory")
@@ -133,7 +133,7 @@ def sources_of(top: Path, before: str) -> dict[str, Path]:
 
 
 def say_name(name: str, path: str) -> None:
-    """Says under which path a file is stored, if its name can be told apart from that."""
+    """Says under which path a file is stored, if that is more than another spelling of its accents."""
     if path != normalize("NFC", name):
         given = visible(name, keep_newlines=False, exact=True)
         note(f"{given} is stored as {visible(path, keep_newlines=False)}")

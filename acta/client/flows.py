@@ -44,8 +44,8 @@ limits. If a limit asks for a longer wait, the error is raised at once and says 
 GATEWAY_MESSAGES = {
     401: "the token was refused; it may have expired: get a new one (`acta token` for a local stack)",
     403: "the token does not allow this",
-    404: "nothing of Acta is at this address (status 404): where it was removed and deployed anew, "
-    "acta login --look-up finds the new one",
+    404: "nothing of Acta is at this address (status 404): if it was removed and deployed "
+    "again, `acta login --look-up` finds the new address",
     413: "that is more than the API takes at once",
     429: "too many requests at once: wait a moment and try again",
 }

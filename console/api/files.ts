@@ -62,12 +62,12 @@ async function stored(wanted: string, rule: Rule, file: File): Promise<string | 
   }
 }
 
-/** Something else is there than was meant. */
+/** Whether a write was refused because something else is there than was meant. */
 export function isMet(error: unknown): boolean {
   return error instanceof Refused && error.status === 412;
 }
 
-/** What a write wants to meet; undefined: whatever is there. An `etag`: that version; `null`: nothing. */
+/** What has to be there for a write to be made. An etag: this version; null: no file; undefined: it does not matter. */
 export type Meant = string | null | undefined;
 
 export function condition(meant: Meant): Record<string, string> {

@@ -13,7 +13,7 @@ export interface Asked {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** What makes a repeat of the same act harmless. Made anew where it is absent. */
+  /** The idempotency key: a request that is repeated with it acts once. Without one, each request gets a key of its own. */
   key?: string | undefined;
 }
 

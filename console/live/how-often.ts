@@ -21,7 +21,7 @@ export const EVERY = {
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
-/** Milliseconds before the next attempt, after so many failures in a row. Whom a server told when, waits so long. */
+/** Milliseconds before the next attempt, after so many failures in a row. If the server said how long to wait, it is that long. */
 export function pauseAfter(failures: number, error: unknown, random = Math.random()): number {
   if (error instanceof Refused && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1_000;
   const most = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1));

@@ -108,7 +108,7 @@ export function watch<Value>(
     failure.value = undefined;
   }
 
-  /** By a tab that does not read itself, and has missed what the one that does was told. */
+  /** For a tab that does not read itself and has missed some of what the reading tab told. */
   async function catchUp({ catchUp: next }: Growing<Value>): Promise<void> {
     if (catching || document.hidden || stopped.signal.aborted) return;
     catching = new AbortController();
@@ -128,7 +128,7 @@ export function watch<Value>(
     }
   }
 
-  /** By the tab that reads, which may be another one. */
+  /** Ends the pause before the next reading, if this is the tab that reads. */
   function readNow(): void {
     isDue = true;
     endPause();
@@ -178,7 +178,7 @@ export function watch<Value>(
       turn?.abort();
       turn = undefined;
     } else if (!turn) {
-      // Another tab may be reading, and have told what this one did not hear.
+      // Another tab may be reading, and may have told its value before this one listened.
       tabs.postMessage({ wanted: true });
       const own = (turn = new AbortController());
       navigator.locks

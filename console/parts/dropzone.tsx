@@ -1,4 +1,4 @@
-/** Where files are dropped or chosen. A file dropped beside it does not replace the page. */
+/** Where files are dropped or chosen. A file that is dropped elsewhere on the page does not replace the page. */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";

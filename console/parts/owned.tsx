@@ -1,4 +1,4 @@
-/** Said where files own a definition, which apply anew what they say. */
+/** A warning that files own a definition: the next `acta apply` of these files may undo a change that is made here. */
 
 import type { Shapes } from "../api/shapes";
 import { Text } from "./words";

@@ -1,4 +1,4 @@
-/** Sends a decision. One counts, the first; whoever comes later gets that one. */
+/** Sends a decision. The first one counts; whoever decides later is shown that one. */
 
 import { ask, at, get, Refused } from "../../api/request";
 import type { Intervention } from "../../api/shapes";

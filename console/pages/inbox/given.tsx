@@ -20,7 +20,7 @@ interface Asked {
   /** The call's whole input, where there is a call. */
   whole: Input | undefined;
   send: (input: Input | undefined) => void;
-  /** Told whether it can be sent, which a button beside the other options does. */
+  /** Called with whether it can be sent. The button that sends it stands with the other options. */
   onReady: (is: boolean) => void;
   isBusy: boolean;
 }

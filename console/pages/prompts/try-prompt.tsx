@@ -17,7 +17,7 @@ type Message = Shapes["Message"];
 
 const MOST_CHARS = 60;
 const WRITTEN = "written";
-/** Places beside the numbers of events. */
+/** Where a session may begin, apart from the turn of an event. */
 const [BEGINNING, NOW] = ["beginning", "now"];
 
 interface Shown {

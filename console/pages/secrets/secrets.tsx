@@ -64,7 +64,7 @@ export function Secrets() {
           name={(each) => each.name}
           columns={[
             { title: "Name", cell: (each) => <code>{each.name}</code> },
-            { title: "Sent to", cell: (each) => visible(each.hosts.join(", ")) || "nowhere: set it anew, with its hosts" },
+            { title: "Sent to", cell: (each) => visible(each.hosts.join(", ")) || "nowhere: set it again, with its hosts" },
             {
               title: "Set",
               cell: (each) => (
@@ -77,8 +77,8 @@ export function Secrets() {
               title: "Do",
               cell: (each) => (
                 <span class="acts">
-                  <button type="button" aria-label={`Set anew: ${each.name}`} onClick={() => setSet(each)}>
-                    Set anew
+                  <button type="button" aria-label={`Set a new value of ${each.name}`} onClick={() => setSet(each)}>
+                    Set a new value
                   </button>
                   <button type="button" class="danger" aria-label={`Delete ${each.name}`} onClick={() => setDeleted(each)}>
                     Delete
@@ -124,7 +124,7 @@ function SecretForm({ secret, onDone }: { secret: Secret | undefined; onDone: ()
     <Form act="Set it" onSend={save} onClose={onDone} close="Close">
       {secret ? (
         <p>
-          A new value for <code>{secret.name}</code>. Calls that wait for an approval with the old one are asked about anew.
+          A new value for <code>{secret.name}</code>. Calls that wait for an approval with the old one are asked about again.
         </p>
       ) : (
         <Line label="Name: letters, digits and _" required value={name} write={setName} />

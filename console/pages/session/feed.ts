@@ -26,7 +26,7 @@ const OVER = ["completed", "failed", "cancelled"];
 
 export const isOver = (state: string): boolean => OVER.includes(state);
 
-/** What was known with an answer more; undefined: the answer does not follow on it. */
+/** Adds an answer to what is known. Undefined: the answer does not begin where what is known ends. */
 export function onto(known: Feed | undefined, { page, after }: News): Feed | undefined {
   if (after === BEGINNING) return { page, after, events: page.events };
   if (known?.page.cursor !== after) return undefined;

@@ -116,7 +116,7 @@ export function Progress({ session }: { session: Session }) {
         {number(budget.tokens_used)} of {number(budget.token_budget)}
         {budget.renews_at && (
           <>
-            , anew <Until at={budget.renews_at} soon={0} />
+            , resets <Until at={budget.renews_at} soon={0} />
           </>
         )}
       </Bar>

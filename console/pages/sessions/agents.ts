@@ -37,8 +37,8 @@ export function mayStart({ start_roles }: Pick<Agent, "start_roles">): boolean {
   return start_roles.length === 0 || start_roles.some(may);
 }
 
-/** Ids with what a menu says of them; `chosen` is among them, whether it exists or not. Only agents of one name have their
- *  ids beside it. */
+/** Ids with what a menu says of them; `chosen` is among them, whether it exists or not. Agents that share a name are shown
+ *  with their ids. */
 export function namesOf(found: readonly Agent[] = [], chosen = ""): [string, string][] {
   const isShared = (name: string) => found.filter((each) => each.name === name).length > 1;
   const named = found.map(({ agent_id, name }): [string, string] => [agent_id, visible(isShared(name) ? `${name} (${agent_id})` : name)]);

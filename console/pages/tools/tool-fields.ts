@@ -31,7 +31,7 @@ export const NEW: Fields = {
   rest: write({ headers: {}, timeout_seconds: 60 }, 2),
 };
 
-/** Values of headers are shown to nobody: where there are some, they have to be written anew. */
+/** Values of headers are shown to nobody, so whoever changes a tool that has some writes them again. */
 export function fieldsOf(tool: Tool): Fields {
   const { name, description, kind, effect, risk, repeatable, timeout_seconds, result_limit_bytes, input_schema } = tool;
   const { url, method = "GET", function: called, ...config } = (tool.config ?? {}) as Json;

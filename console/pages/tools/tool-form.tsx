@@ -59,8 +59,8 @@ export function ToolForm({ tool, onDone, onClose }: Shown) {
       <Area label="The rest, as JSON" rows={8} isCode value={fields.rest} write={write("rest")} />
       <p class="hint">
         headers, parameters, risk, approver_role, approver_must_differ, timeout_seconds, repeatable, result_limit_bytes. A header's
-        value is a text, or <code>{'{"secret": "NAME"}'}</code>. Values are shown to nobody: write those anew that stand
-        here as <code>***</code>.
+        value is a text, or <code>{'{"secret": "NAME"}'}</code>. Values are shown to nobody: write those again that
+        stand here as <code>***</code>.
       </p>
       <Unsent of={draft} />
     </Form>
