@@ -38,7 +38,7 @@ provider's key: by model, URL, provider or name of the deployment's own."""
 OF_ONE_PIECE_OF_WORK = """
 _bound _left Api._event Change._events Change._entries Change._failed_attempts Change._interventions EndedTurns._kept
 Session._segment_ends Session.entries Session.waiting Session.results Session._keys MessagesReplyBuilder._finished
-MessagesReplyBuilder._blocks MessagesReplyBuilder._pieces MessagesReplyBuilder._usage ChatReplyBuilder._text
+MessagesReplyBuilder._blocks MessagesReplyBuilder._pieces ChatReplyBuilder._text
 MessagesReplyBuilder._position_of
 ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces ChatReplyBuilder._calls
 ChatReplyBuilder._position_of ResponsesReplyBuilder._items EventReader._rest EventReader._data _Used._values

@@ -143,6 +143,9 @@ class ReplyBuilder(ABC):
         self._model, self._request_bytes = model, request_bytes
         self._on_text, self._provider = on_text, provider
         self.size = 0
+        self.has_end_mark = False
+        """Whether the stream ended with `[DONE]`, the end mark of OpenAI's servers."""
+        self._told = [0, 0, 0, 0, 0]
 
     @property
     @abstractmethod
@@ -171,16 +174,27 @@ class ReplyBuilder(ABC):
         """The tokens of a call that broke off."""
         return token_usage(estimate_tokens(self._request_bytes()), estimate_tokens(self.size), 0, 0)
 
-    def _counted(self, usage: Any, whole: str, output: str, written: Sequence[str]) -> TokenUsage:
-        """The tokens that an OpenAI server reports, estimated where it reports none. `whole`, `output`: the names of
-        its fields. `written`: the texts of the reply.
+    def _take_usage(self, usage: Any, whole: str, output: str) -> None:
+        """Takes the tokens that an OpenAI server reports. `whole`, `output`: the names of its fields. Each report
+        counts all tokens so far, so one that counts fewer says nothing: a proxy may end with zeros.
         """
         details = getattr(usage, f"{whole}_details", None)
+        told = [getattr(usage, name, None) for name in (whole, output, "total_tokens")]
+        told += [getattr(details, name, None) for name in ("cached_tokens", "cache_write_tokens")]
+        self._told = list(map(max, self._told, map(told_tokens, told)))
+
+    def _counted(self, written: Sequence[str]) -> TokenUsage:
+        """The tokens that an OpenAI server has reported, estimated where it reported none. `written`: the texts of the
+        reply.
+        """
+        whole, output, total, cached, cache_write = self._told
+        if whole:  # Gemini's and xAI's servers count the reasoning in the total, and not in the output.
+            output = max(output, total - whole)
         return token_usage(
-            told_tokens(getattr(usage, whole, None)) or estimate_tokens(self._request_bytes()),
-            told_tokens(getattr(usage, output, None)) or estimate_tokens(utf8_size(*written)),
-            told_tokens(getattr(details, "cached_tokens", None)),
-            told_tokens(getattr(details, "cache_write_tokens", None)),
+            whole or estimate_tokens(self._request_bytes()),
+            output or estimate_tokens(utf8_size(*written)),
+            cached,
+            cache_write,
         )
 
 
@@ -226,16 +240,18 @@ def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_
     more than was asked for, and what the builder raises.
     """
     most, read, unread = CHARS_PER_TOKEN * max_tokens + MORE_CHARS, stream.response.iter_bytes, 0
+    has_all_bytes = False
 
     def counted() -> Iterator[bytes]:
         """The SDK collects an event until it ends, and passes over a server's pings: it gives neither to the loop."""
-        nonlocal unread
+        nonlocal unread, has_all_bytes
         for chunk in read():
             progress.raise_if_cancelled()
             unread += len(chunk)
             if unread > most + MORE_BYTES:
                 raise StreamBroken("one event of the answer is larger than a whole answer may be")
             yield chunk
+        has_all_bytes = True
 
     stream.response.iter_bytes = lambda: _as_events(counted())
     reply: ModelReply | None = None
@@ -260,6 +276,7 @@ def read_stream(stream: Any, builder: ReplyBuilder, progress: CallProgress, max_
         except StreamBroken:
             pass
         raise
+    builder.has_end_mark = not has_all_bytes  # OpenAI's SDK reads no further than `[DONE]`
     return builder.reply() if reply is None else reply
 
 

@@ -10,6 +10,7 @@ characters is kept, of a tool call only its place, because the entry holds their
 
 import json
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from acta_engine.errors import StreamBroken
@@ -30,6 +31,7 @@ from acta_engine.models.wire import (
 )
 
 Block = dict[str, Any]
+_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 class MessagesReplyBuilder(ReplyBuilder):
@@ -39,7 +41,8 @@ class MessagesReplyBuilder(ReplyBuilder):
         self._finished: set[int] = set()
         self._position_of: dict[int, int] = {}
         self._blocks: dict[int, Block] = {}
-        self._usage: dict[str, int] = {}
+        self._input = dict.fromkeys(_INPUT, 0)
+        self._output = 0
         self._has_final_output_count = False
         self._stop: str | None = None
         self._category = ""
@@ -61,6 +64,9 @@ class MessagesReplyBuilder(ReplyBuilder):
                 # Some servers send every block with index 0. A block that begins is another one.
                 self._position_of[event.index] = self._open(event.content_block)
             case "content_block_delta":
+                if event.index not in self._position_of and event.delta.type == "text_delta":
+                    # Some servers leave out the beginning of a block of text.
+                    self._position_of[event.index] = self._open(SimpleNamespace(type="text", text=""))
                 self._extend(self._position_of[event.index], event.delta)
                 if self._on_text is not None and event.delta.type == "text_delta":
                     self._on_text(event.delta.text or "")
@@ -71,7 +77,7 @@ class MessagesReplyBuilder(ReplyBuilder):
                 details = getattr(event.delta, "stop_details", None)
                 self._category = category_of(getattr(details, "category", None)) or self._category
                 self._count(event.usage)
-                self._has_final_output_count = getattr(event.usage, "output_tokens", None) is not None
+                self._has_final_output_count = told_tokens(getattr(event.usage, "output_tokens", None)) > 0
             case "message_stop":
                 self._ended = True
 
@@ -108,7 +114,9 @@ class MessagesReplyBuilder(ReplyBuilder):
         return self._ended
 
     def reply(self) -> ModelReply:
-        if not self._ended or self._stop is None:
+        # Some servers leave `message_stop` out. With a reason to stop and every block closed, nothing is missing.
+        is_whole = self._ended or len(self._finished) == len(self._blocks)
+        if self._stop is None or not is_whole:
             raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
         for (position, part), pieces in self._pieces.items():
             self._blocks[position][part] += "".join(pieces)
@@ -127,22 +135,21 @@ class MessagesReplyBuilder(ReplyBuilder):
         )
 
     def _count(self, usage: Any) -> None:
-        """Counts in later events are totals, not increments."""
-        for name in (
-            "input_tokens",
-            "output_tokens",
-            "cache_read_input_tokens",
-            "cache_creation_input_tokens",
-        ):
-            value = getattr(usage, name, None)
-            if value is not None:
-                self._usage[name] = told_tokens(value)
+        """Counts in later events are totals, not increments. One that is smaller says nothing: a proxy may end with
+        zeros. Of the input all three parts count together, because a later event may say how much of it was cached.
+        """
+        told = ((name, getattr(usage, name, None)) for name in _INPUT)
+        told_input = {
+            **self._input,
+            **{name: told_tokens(value) for name, value in told if value is not None},
+        }
+        if sum(told_input.values()) >= sum(self._input.values()):
+            self._input = told_input
+        self._output = max(self._output, told_tokens(getattr(usage, "output_tokens", None)))
 
     def _token_usage(self, blocks: list[Block]) -> TokenUsage:
-        cached = self._usage.get("cache_read_input_tokens", 0)
-        written = self._usage.get("cache_creation_input_tokens", 0)
-        prompt = self._usage.get("input_tokens", 0) + cached + written
-        output = self._usage.get("output_tokens", 0)
+        prompt, output = sum(self._input.values()), self._output
+        _, cached, written = self._input.values()
         if not self._has_final_output_count or not output:
             # The first event counts only the beginning of the output.
             output = max(output, estimate_tokens(sum(map(_size, blocks))))

@@ -10,9 +10,9 @@ getting the thinking back that came before a call, and some refuse it. So a requ
 `without` names what the server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of
 the field that the thinking came in. The thinking itself is in the entry.
 
-A stream without a finish reason is broken. A server that does not stream is taken at its one message. Where a server
-answers with several choices, the first one counts. Arguments may come as an object in place of its text, in one piece
-or in pieces with different keys.
+A stream without a finish reason is broken, unless it has its end mark, `[DONE]`, and a text or calls whose arguments
+are whole. A server that does not stream is taken at its one message. Where a server answers with several choices, the
+first one counts. Arguments may come as an object in place of its text, in one piece or in pieces with different keys.
 """
 
 import math
@@ -202,14 +202,13 @@ class ChatReplyBuilder(ReplyBuilder):
         self._choice: int | None = None
         self._is_streamed = False
         self._finish: str | None = None
-        self._usage: Any = None
         self._has_last_usage = False
 
     def has_content(self, chunk: Any) -> bool:
         return any(_says_something(self._added_by(choice)) for choice in chunk.choices or ())
 
     def add(self, chunk: Any) -> None:
-        self._usage = chunk.usage or self._usage
+        self._take_usage(chunk.usage, "prompt_tokens", "completion_tokens")
         self._has_last_usage = bool(chunk.usage and not chunk.choices)
         for choice in chunk.choices or ():
             index = getattr(choice, "index", None) or 0
@@ -280,13 +279,21 @@ class ChatReplyBuilder(ReplyBuilder):
         return self._finish is not None and self._has_last_usage
 
     def reply(self) -> ModelReply:
-        if self._finish is None:
-            raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
         if self._legacy_call is not None and not self._calls:
             self._calls = [self._legacy_call]
         refusal = joined("".join(self._refusal))
-        stop = stop_reason(CHAT_STOPS, self._finish, calls=bool(self._calls))
         text = joined("".join(self._text)) or refusal
+        finish, says_something = self._finish, bool(text.strip() or self._calls)
+        if (
+            finish is None
+            and self.has_end_mark
+            and says_something
+            and all(call.whole for call in self._calls)
+        ):
+            finish = "stop"
+        if finish is None:
+            raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
+        stop = stop_reason(CHAT_STOPS, finish, calls=bool(self._calls))
         thinking = joined("".join(self._thinking))
         written = [text, thinking, *(call.json for call in self._calls)]
         calls: dict[object, RequestedCall] = {}
@@ -299,10 +306,10 @@ class ChatReplyBuilder(ReplyBuilder):
             text=text,
             calls=tuple(calls.values()),
             stop="refusal" if refusal else stop,
-            usage=self._counted(self._usage, "prompt_tokens", "completion_tokens", written),
+            usage=self._counted(written),
             thinking=thinking,
             raw=self._raw(thinking),
-            category=category_of(self._finish) if stop == "refusal" else "",
+            category=category_of(finish) if stop == "refusal" else "",
         )
 
     def _raw(self, thinking: str) -> Any:

@@ -13,7 +13,8 @@ API itself leaves out what the model cannot use any more. `ModelReply.raw` keeps
 length in characters are kept, because the entry holds their contents already.
 
 In the stream, text counts as it arrives. Everything else counts when its item is complete, so half of a call's
-arguments is never taken for the whole. A stream without a final event that holds the response's status is broken.
+arguments is never taken for the whole. A stream without a final event that holds the response's status is broken. Of an
+item that never began, that event has all.
 
 In the background the server makes the answer by itself, and is asked for it by its id. Source: OpenAI's guide
 "Background mode" and the types of its SDK 3.54, read 2026-11-23. A response is `queued`, `in_progress`, and in the end
@@ -369,13 +370,14 @@ def _input_blocks(item: Item) -> list[Item]:
 class _Item:
     """One output item. `completed`: the SDK's item once it is complete, None before and where it was cut off."""
 
-    def __init__(self, opened: Any) -> None:
-        self.type = str(opened.type)
-        self.name = getattr(opened, "name", None) or ""
+    def __init__(self, kind: str, name: str | None = None) -> None:
+        self.type = str(kind)
+        self.name = name or ""
         self.pieces: dict[str, list[str]] = {"text": [], "refusal": [], "arguments": []}
         self.completed: Any = None
 
     def complete(self, item: Any) -> None:
+        self.type = str(item.type)
         self.name = getattr(item, "name", None) or self.name
         if self.type == "message":
             self.pieces |= {
@@ -408,23 +410,28 @@ class ResponsesReplyBuilder(ReplyBuilder):
     def has_content(self, event: Any) -> bool:
         return str(event.type).startswith(("response.output", "response.refusal", "response.function_call"))
 
+    def _pieces(self, event: Any, kind: str, part: str) -> list[str]:
+        """Where the event's piece goes. `kind`: the type of its item, which some servers never say."""
+        return self._items.setdefault(event.output_index, _Item(kind)).pieces[part]
+
     def add(self, event: Any) -> None:
         """Raises the error that an `error` event reports."""
         match event.type:
             case "response.output_item.added":
-                self._items[event.output_index] = _Item(event.item)
+                item = event.item
+                self._items[event.output_index] = _Item(item.type, getattr(item, "name", None))
             case "response.output_text.delta":
-                self._items[event.output_index].pieces["text"].append(event.delta or "")
+                self._pieces(event, "message", "text").append(event.delta or "")
                 self.size += len(event.delta or "")
                 if self._on_text is not None and event.delta:
                     self._on_text(event.delta)
             case "response.refusal.delta":
-                self._items[event.output_index].pieces["refusal"].append(event.delta or "")
+                self._pieces(event, "message", "refusal").append(event.delta or "")
                 self.size += len(event.delta or "")
             case "response.function_call_arguments.delta":
-                self._items[event.output_index].pieces["arguments"].append(event.delta or "")
+                self._pieces(event, "function_call", "arguments").append(event.delta or "")
             case "response.output_item.done":
-                self._items.setdefault(event.output_index, _Item(event.item)).complete(event.item)
+                self._items.setdefault(event.output_index, _Item(event.item.type)).complete(event.item)
                 if event.item.type != "message":  # whose text has been counted as it came
                     self.size += len(str(event.item))
             case "response.completed" | "response.incomplete" | "response.failed":
@@ -436,10 +443,11 @@ class ResponsesReplyBuilder(ReplyBuilder):
         """Takes a whole response. Some servers say only here what they have not streamed."""
         items = response.output or ()
         if len(items) > sum(item.completed is not None for item in self._items.values()):
-            self._items = {number: _Item(item) for number, item in enumerate(items)}
+            self._items = {number: _Item(item.type) for number, item in enumerate(items)}
             for number, item in enumerate(items):
                 self._items[number].complete(item)
         self._response = response
+        self._take_usage(response.usage, "input_tokens", "output_tokens")
 
     @property
     def parts(self) -> int:
@@ -484,7 +492,7 @@ class ResponsesReplyBuilder(ReplyBuilder):
             if item.type == "function_call" and item.completed is not None
         ]
         said = [*arguments, *(item.text for item in items), *_thinking(items)]
-        return self._counted(self._response.usage, "input_tokens", "output_tokens", said)
+        return self._counted(said)
 
     def _raw(self, items: list[_Item]) -> Any:
         """None: there is no reasoning to keep, or a part of it cannot be stored as it came. The API refuses the items

@@ -184,6 +184,133 @@ def test_a_chat_answer_counts_once_its_usage_is_there_though_no_end_mark_comes()
         provider.over.set()
 
 
+TOOL = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}
+PIECE = {"type": "input_json_delta", "partial_json": '{"path": "a"}'}
+CALL_EVENTS: list[dict[str, Any]] = [
+    {"type": "content_block_start", "index": 1, "content_block": TOOL},
+    {"type": "content_block_delta", "index": 1, "delta": PIECE},
+    {"type": "content_block_stop", "index": 1},
+]
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_an_answer_without_its_last_event_is_whole_where_nothing_is_missing(
+    broken: bool, server: FakeProvider
+) -> None:
+    events = messages_events("All of it.", "tool_use")[:-1]
+    events[-1:-1] = CALL_EVENTS
+    server.queue(*map(sse, events), broken=broken, headers=SSE)
+
+    reply = MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, [call.input for call in reply.calls]) == ("All of it.", [{"path": "a"}])
+    assert (reply.stop, reply.usage.output) == ("tools", 7)
+
+
+@pytest.mark.parametrize("left_out", ["content_block_stop", "message_delta"])
+def test_an_answer_without_its_last_event_is_broken_where_more_is_missing(
+    left_out: str, server: FakeProvider
+) -> None:
+    events = messages_events("All of it.", "tool_use")[:-1]
+    events[-1:-1] = CALL_EVENTS
+    events.remove(next(event for event in reversed(events) if event["type"] == left_out))
+    server.queue(*map(sse, events), headers=SSE)
+
+    assert type(failure(MODELS["anthropic"](server.url))) is StreamBroken
+
+
+def test_a_text_that_never_began_is_a_text(server: FakeProvider) -> None:
+    start, _, *others = messages_events("All of it.", "end_turn")
+    server.queue(*map(sse, [start, *others]), headers=SSE)
+
+    assert MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT).text == "All of it."
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "counted"),
+    [
+        ({"input_tokens": 90000}, {"input_tokens": 0, "output_tokens": 7}, (90000, 7, 0, 0)),
+        (
+            {"input_tokens": 1000, "cache_read_input_tokens": 500},
+            {"input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0},
+            (1500, 10, 500, 0),
+        ),
+        ({"input_tokens": 1}, {"input_tokens": 1000, "output_tokens": 7}, (1000, 7, 0, 0)),
+        (
+            {"input_tokens": 1000},
+            {"input_tokens": 200, "cache_read_input_tokens": 700, "cache_creation_input_tokens": 100},
+            (1000, 10, 700, 100),
+        ),
+    ],
+)
+def test_the_messages_api_s_counts_never_fall(
+    start: dict[str, int], end: dict[str, int], counted: tuple[int, ...], server: FakeProvider
+) -> None:
+    events = messages_events("x" * 40, "end_turn")
+    events[0]["message"]["usage"] = {"output_tokens": 1, **start}
+    events[-2]["usage"] = end
+    server.queue(*map(sse, events), headers=SSE)
+
+    assert MODELS["anthropic"](server.url).complete(request(), timeout=TIMEOUT).usage == counted
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("delta", [{"content": "All of it."}, {"refusal": "I cannot."}])
+@pytest.mark.parametrize("before", [(), ({"reasoning_content": "Hm."},)])
+def test_a_chat_answer_without_a_finish_reason_ends_with_its_end_mark(
+    delta: dict[str, Any], before: tuple[dict[str, Any], ...], server: FakeProvider
+) -> None:
+    server.queue(*(sse(unfinished(each)) for each in (*before, delta)), DONE, headers=SSE)
+
+    reply = MODELS["openai"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.text, reply.stop) == next(
+        (text, "end" if name == "content" else "refusal") for name, text in delta.items()
+    )
+
+
+def unfinished(delta: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **chat_chunks("", "stop")[0],
+        "choices": [{"index": 0, "delta": delta, "finish_reason": None}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "end", "is_whole"),
+    [
+        ('{"path": "a"}', [DONE], True),
+        ('{"path": "a"}', [], False),
+        ('{"path": "a"', [DONE], False),
+        ("", [DONE], False),
+        (None, [DONE], False),
+    ],
+)
+def test_calls_without_a_finish_reason_are_whole_if_their_arguments_are_and_the_end_mark_came(
+    arguments: str | None, end: list[bytes], is_whole: bool, server: FakeProvider
+) -> None:
+    functions = ({"name": "read_file", "arguments": each} for each in ('{"path": "b"}', arguments))
+    calls = [{"index": n, "id": f"c{n}", "function": each} for n, each in enumerate(functions)]
+    chunk = unfinished({"content": "I look.", "tool_calls": calls})
+    server.queue(sse(chunk), *end, headers=SSE)
+    model = MODELS["openai"](server.url)
+
+    if not is_whole:
+        assert type(failure(model)) is StreamBroken
+        return
+    reply = model.complete(request(), timeout=TIMEOUT)
+    assert ([call.input for call in reply.calls], reply.stop) == ([{"path": "b"}, {"path": "a"}], "tools")
+
+
+@pytest.mark.parametrize("delta", [{}, {"content": "\n"}, {"reasoning_content": "Hm."}])
+def test_an_end_mark_makes_no_answer_of_nothing(delta: dict[str, Any], server: FakeProvider) -> None:
+    server.queue(sse(unfinished(delta)), DONE, headers=SSE)
+
+    assert type(failure(MODELS["openai"](server.url))) is StreamBroken
+
+
 BOM = b"\xef\xbb\xbf"
 SAID = "Grüße 👋\u2028 an alle"
 

@@ -80,6 +80,31 @@ def test_openai_counts_cached_tokens_apart() -> None:
     assert reply.usage == TokenUsage(90, 3, 64, 20)
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 5920}, TokenUsage(900, 5020)),
+        ({"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920}, TokenUsage(900, 20)),
+        ({"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 20}, TokenUsage(900, 20)),
+        ({"prompt_tokens": 900, "total_tokens": 5920}, TokenUsage(900, 5020)),
+        ({"completion_tokens": 20, "total_tokens": 5920}, TokenUsage(100, 20)),
+    ],
+)
+def test_reasoning_that_only_the_total_counts_is_output(usage: dict[str, Any], counted: TokenUsage) -> None:
+    assert _reply({"content": "hi"}, usage=usage).usage == counted
+
+
+def test_a_count_that_falls_is_no_count() -> None:
+    details = {"cached_tokens": 64}
+    told = {"prompt_tokens": 90, "completion_tokens": 3, "total_tokens": 93, "prompt_tokens_details": details}
+    builder = ChatReplyBuilder("m", _not_asked_for)
+    for usage in (told, {**told, "completion_tokens": 7}, dict.fromkeys(told, 0), {}, None):
+        builder.add(_chunk({"choices": [{"index": 0, "delta": {"content": "x"}}], "usage": usage}))
+    builder.add(_chunk({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": None}))
+
+    assert builder.reply().usage == TokenUsage(90, 7, 64)
+
+
 def test_a_server_that_reports_no_usage_is_estimated_not_free() -> None:
     assert _reply({"content": "x" * 40}).usage == TokenUsage(100, 10)
 

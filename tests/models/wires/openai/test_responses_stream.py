@@ -81,6 +81,40 @@ def test_no_number_of_tokens_is_taken_as_it_is_told(server: FakeProvider, told: 
     assert usage.cache_write == 0
 
 
+def test_reasoning_that_only_the_total_counts_is_output(server: FakeProvider) -> None:
+    counts = {"input_tokens": 900, "output_tokens": 20, "total_tokens": 5920}
+    queue(server, message("hi"), status="completed", usage=counts)
+
+    assert ask(server).usage == TokenUsage(900, 5020)
+
+
+@pytest.mark.parametrize("streamed", ["Hel", "Hello.", "something else"])
+@pytest.mark.parametrize("is_done", [True, False])
+def test_an_item_that_never_began_is_taken_from_the_last_event(
+    streamed: str, is_done: bool, server: FakeProvider
+) -> None:
+    items = [message("Hello."), function_call(1, '{"path": "a"}')]
+    at = {"output_index": 0, "content_index": 0, "item_id": "msg_1"}
+    events = [
+        {"type": "response.output_text.delta", **at, "delta": streamed},
+        {"type": "response.function_call_arguments.delta", **at, "output_index": 1, "delta": '{"pa'},
+    ]
+    events += [{"type": "response.output_item.done", "output_index": 0, "item": items[0]}] if is_done else []
+    server.queue(*map(sse, [*events, response_events(items, status="completed")[-1]]), headers=SSE)
+
+    reply = ask(server)
+
+    assert (reply.text, [call.input for call in reply.calls]) == ("Hello.", [{"path": "a"}])
+
+
+def test_text_whose_item_is_never_told_is_the_text(server: FakeProvider) -> None:
+    delta = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": "m"}
+    last = response_events([], status="completed")[-1]
+    server.queue(*map(sse, [{**delta, "delta": "Hel"}, {**delta, "delta": "lo."}, last]), headers=SSE)
+
+    assert ask(server).text == "Hello."
+
+
 def test_a_refusal_is_an_item_of_its_own(server: FakeProvider) -> None:
     queue(server, refusal("I can't help."))
 
