@@ -3,9 +3,12 @@
 import json
 from collections.abc import Iterable
 
+import pytest
+
 from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.react import UNREADABLE, ReActModel
+from acta_engine.turn.final_answer import schema_text
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel
 
@@ -216,6 +219,25 @@ def test_a_question_to_the_user_is_asked_and_its_answer_is_a_message_of_the_user
     assert house.head(session).state == "completed"
     assert said_last(inner.requests[1]).startswith("[user #")
     assert "a.txt, please" in said_last(inner.requests[1])
+
+
+@pytest.mark.parametrize("final", [{"total": 7, "open": [1e22, None]}, '{"total": 7, "open": [1e22, null]}'])
+def test_an_answer_for_programs_may_be_the_value_itself(final: object) -> None:
+    schema = schema_text(
+        {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    )
+    house, _ = house_with(
+        [plans("add"), done(1, "7"), text(json.dumps({"thought": "", "final_answer": final}))]
+    )
+    session = house.start("Add", output_schema=schema).session_id
+
+    house.run()
+
+    head = house.head(session)
+    assert (head.state, head.result and head.result.answer_data) == (
+        "completed",
+        {"total": 7, "open": [1e22, None]},
+    )
 
 
 def test_a_deletion_by_action_waits_for_a_person() -> None:

@@ -28,6 +28,7 @@ from acta_engine.turn.final_answer import (
     GOAL_COMPLETE,
     claims_completion,
     said,
+    schema_in,
     without_code_block,
     without_marker,
 )
@@ -103,7 +104,7 @@ class ReActModel:
         if reply.stop == "refusal":
             return reply._replace(calls=())
         try:
-            step = _parse(reply, request.tool_choice)
+            step = _parse(reply, request)
         except UnreadableReply as error:
             return _unreadable(reply, str(error))
         match step:
@@ -114,16 +115,16 @@ class ReActModel:
                 return reply._replace(text=text, thinking=step.thought, stop="end")
 
 
-def _parse(reply: ModelReply, tool_choice: str) -> ReActAction | ReActAnswer:
+def _parse(reply: ModelReply, request: ModelRequest) -> ReActAction | ReActAnswer:
     if reply.stop == "max_tokens":
         raise UnreadableReply("it was cut off at the output limit; be shorter, or do it in smaller pieces")
     if reply.stop == "pause":
         raise UnreadableReply("it was not finished")
     if reply.calls:
         raise UnreadableReply("it calls a tool in another way than by the JSON object")
-    step = parse_reply(said(reply.text).words)
-    if isinstance(step, ReActAnswer) and tool_choice != "auto":
-        raise UnreadableReply(f"only the action {tool_choice} is possible now, and no final_answer")
+    step = parse_reply(said(reply.text).words, for_programs=schema_in(request.system) is not None)
+    if isinstance(step, ReActAnswer) and request.tool_choice != "auto":
+        raise UnreadableReply(f"only the action {request.tool_choice} is possible now, and no final_answer")
     return step
 
 
@@ -255,12 +256,15 @@ def _json(**parts: Any) -> str:
     return json.dumps(parts, ensure_ascii=False)
 
 
-def parse_reply(text: str) -> ReActAction | ReActAnswer:
-    """Raises UnreadableReply."""
+def parse_reply(text: str, *, for_programs: bool = False) -> ReActAction | ReActAnswer:
+    """`for_programs`: a schema says what the answer is, so models write it as the JSON value itself. Raises
+    UnreadableReply."""
     found = _object(text)
     _check_keys(set(found))
     thought = _string(found, "thought")
     if "final_answer" in found:
+        if for_programs and not isinstance(found["final_answer"], str):
+            return ReActAnswer(thought, compact(found["final_answer"]))
         return ReActAnswer(thought, _nonblank(found, "final_answer"))
     arguments = found["action_input"]
     if not isinstance(arguments, dict):

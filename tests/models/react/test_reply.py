@@ -32,6 +32,23 @@ def test_an_action_is_read_bare_or_in_one_block(text: str) -> None:
     assert parse_reply(text) == ReActAction("look", "read_file", {"path": "a.txt"})
 
 
+@pytest.mark.parametrize(
+    "value", [{"b": 1, "a": [0.5, {"ä": None}]}, [], {}, 7, 12345678901234567890, True, None]
+)
+def test_an_answer_for_programs_is_the_json_of_its_value(value: object) -> None:
+    written = parse_reply(json.dumps({"thought": "", "final_answer": value}), for_programs=True)
+
+    assert isinstance(written, ReActAnswer)
+    assert (json.loads(written.text), "\n" in written.text) == (value, False)
+
+
+@pytest.mark.parametrize("text", ['{"total": 7}', "Here it is.", "7"])
+def test_an_answer_for_programs_that_is_a_text_stays_as_it_stands(text: str) -> None:
+    written = json.dumps({"thought": "", "final_answer": text})
+
+    assert parse_reply(written, for_programs=True) == ReActAnswer("", text)
+
+
 def test_a_final_answer_is_read_as_it_stands() -> None:
     text = json.dumps({"thought": "", "final_answer": ' two\nlines, "quotes" and {"action": 1} '})
 
