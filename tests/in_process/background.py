@@ -14,7 +14,7 @@ AGENT = "patient"
 
 
 class BackgroundModel(ScriptedModel):
-    """Its own `in_background`. Each answer is there `seconds` after its request.
+    """Its own `in_background`. Each answer is there `seconds` after its request; 0: at once.
 
     `running`: by id, when a response is there, and the request. `made`, `cancelled`, `forgotten`: ids, in their order.
     `failing`: what the next response ends with. `away`: what the provider raises while it cannot be asked. `withheld`:
@@ -43,6 +43,8 @@ class BackgroundModel(ScriptedModel):
         self._asked()
         response_id = f"resp_{len(self.made) + 1}"
         self.made.append(response_id)
+        if not self.seconds:
+            return self.complete(request, timeout=timeout)._replace(response_id=response_id)
         self.running[response_id] = (self.now() + timedelta(seconds=self.seconds), request)
         return response_id
 

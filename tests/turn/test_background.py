@@ -17,6 +17,7 @@ from acta_engine.errors import (
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.head import Head
 from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta_engine.models.model import BackgroundResponse
 from acta_engine.models.providers import next_wait
 from acta_engine.plans.edit import AddStep
 from acta_engine.recovery.recover import recover
@@ -68,6 +69,24 @@ def test_a_run_ends_as_one_whose_worker_waits() -> None:
     assert len(model.made) == 4
     assert model.forgotten == model.made
     assert house.files.read(TENANT, "x.md") == b"y"
+    accounts_add_up(house, session)
+
+
+def test_an_answer_that_is_there_at_once_is_deleted_once_it_is_committed() -> None:
+    committed: list[int] = []
+
+    class Watched(BackgroundModel):
+        def forget(self, response: BackgroundResponse, *, timeout: float) -> None:
+            committed.append(house.head(session).usage.llm_calls)
+            super().forget(response, timeout=timeout)
+
+    model = Watched(SCRIPT, seconds=0)
+    house = patient_house(model)
+    session = begun(house)
+    house.run()
+    assert (house.head(session).state, house.waits, model.looks) == ("completed", [], 0)
+    assert model.forgotten == model.made
+    assert committed == [1, 2, 3, 4]
     accounts_add_up(house, session)
 
 

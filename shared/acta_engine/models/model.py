@@ -133,6 +133,8 @@ class ModelReply(NamedTuple):
     """The models that were asked before, and failed or declined."""
     category: str = ""
     """Why the model declined, in a word of the provider's. Empty: it named none, or nothing was declined."""
+    response_id: str = ""
+    """Of an answer in the background that was there at once: the id under which its provider keeps it."""
 
 
 class BackgroundResponse(NamedTuple):

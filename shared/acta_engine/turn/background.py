@@ -55,11 +55,8 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
         started = calls.start(call.request, timeout=min(REQUEST_SECONDS, turn.seconds_left))
     except (SessionError, TransientError) as error:
         return failed(turn, call, error)
-    if isinstance(started, ModelReply):
-        answered = with_outcome(own, started, turn.deps.clock.now())
-        return replace(call, attempts=(*call.attempts[:-1], answered), answer=started)
     running = RunningResponse(
-        response_id=started,
+        response_id=started.response_id if isinstance(started, ModelReply) else started,
         place=place_of(turn.session.head, turn.kind),
         attempt_id=own.attempt_id,
         provider=turn.model.provider,
@@ -68,6 +65,10 @@ def begin(turn: Turn, calls: BackgroundCalls, call: ModelCall) -> ModelCall | De
         delivered=call.delivered,
         bytes=call.bytes,
     )
+    if isinstance(started, ModelReply):
+        answered = with_outcome(own, started, turn.deps.clock.now())
+        kept = running if started.response_id else None
+        return replace(call, attempts=(*call.attempts[:-1], answered), answer=started, kept=kept)
 
     session = turn.session
     try:

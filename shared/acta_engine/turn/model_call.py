@@ -33,7 +33,7 @@ from acta_engine.errors import (
 from acta_engine.log.beside import Attempt, AttemptsChanged, AttemptStore, BlobMissing, Marker, open_attempts
 from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import EndedTurns, total_bytes
-from acta_engine.log.head import Head
+from acta_engine.log.head import Head, RunningResponse
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.providers import NamedModel
@@ -147,6 +147,8 @@ class ModelCall:
     written down yet."""
     answer: ModelReply | SessionError | TransientError | None = None
     """None: nobody has answered yet."""
+    kept: RunningResponse | None = None
+    """What the provider keeps of an answer in the background that was there at once."""
 
 
 class BudgetTooLow(NamedTuple):

@@ -451,7 +451,8 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
     if not isinstance(answer, ModelReply):
         assert answer is not None
         return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
-    reply, running, key = with_ids(turn, answer), session.head.background, turn.key
+    reply, key = with_ids(turn, answer), turn.key
+    running = session.head.background or call.kept
     with reply_kept(turn, call, key) as keep_elsewhere:
         for change in patient_attempts(turn, key, keep_elsewhere):
             apply(turn, call, reply, change)

@@ -169,11 +169,13 @@ class ResponsesInBackground:
         )
 
         def read(created: Any) -> str | ModelReply | ActaError:
+            response_id = created.id if isinstance(created.id, str) else ""
             if created.status not in UNFINISHED:
-                return self._ended(created, request.model, body_size(body))
-            if not (isinstance(created.id, str) and created.id):
+                ended = self._ended(created, request.model, body_size(body))
+                return ended._replace(response_id=response_id) if isinstance(ended, ModelReply) else ended
+            if not response_id:
                 raise StreamBroken(f"{self._client.provider}: the response that was begun has no id")
-            return created.id
+            return response_id
 
         begun = self._within(timeout, partial(self._responses.create, **body), read)
         if isinstance(begun, ActaError):

@@ -90,7 +90,7 @@ def test_a_reply_that_is_there_at_once_is_the_reply() -> None:
     with BackgroundResponses("completed") as server:
         reply = calls(server).start(request(model=MODEL), timeout=TIMEOUT)
         assert isinstance(reply, ModelReply)
-        assert reply.text == "Done."
+        assert (reply.text, reply.response_id) == ("Done.", "resp_1")
 
 
 def test_what_was_cut_off_at_its_limit_is_a_reply() -> None:
