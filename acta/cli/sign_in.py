@@ -235,7 +235,12 @@ def console(arguments: Namespace, *, opens: Opens = webbrowser.open) -> int:
     return exit_codes.OK
 
 
-EMAIL_PATTERN = r"[^@\s]{1,64}@[^@\s]{1,190}"
+MEMBER_RULES = (
+    (r"[^@\s]{1,64}@[^@\s]{1,190}", "an email address, such as ann@example.com"),
+    (TENANT_PATTERN, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"),
+    (ROLE_NAME_PATTERN, "1 to 64 of A-Z a-z 0-9 . _ : -"),
+)
+"""What the email address, the tenant and a role have to match, and how that is said."""
 
 Pool = tuple["Users", Outputs, "OperatorTrail"]
 """The users of an environment, what its stack says about itself, and its audit trail."""
@@ -339,11 +344,7 @@ def end_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
 
 def check_member(email: str, tenant: str, roles: Sequence[str]) -> None:
     """Raises CliError."""
-    rules = [
-        (EMAIL_PATTERN, email, "an email address, such as ann@example.com"),
-        (TENANT_PATTERN, tenant, "1 to 64 of A-Z a-z 0-9 . _ @ + : - with a letter or digit first"),
-        *((ROLE_NAME_PATTERN, role, "1 to 64 of A-Z a-z 0-9 . _ : -") for role in roles),
-    ]
-    for pattern, value, what in rules:
-        if not re.fullmatch(pattern, value):
-            raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
+    for (pattern, what), values in zip(MEMBER_RULES, ((email,), (tenant,), roles), strict=True):
+        for value in values:
+            if not re.fullmatch(pattern, value):
+                raise CliError(f"{one_line(value)} cannot be used: it has to be {what}")
