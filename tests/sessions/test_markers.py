@@ -13,7 +13,7 @@ from acta_engine.log.beside import PartialReply
 from acta_engine.log.conversation import INLINE_BYTES
 from acta_engine.people.answers import intervention_view
 from acta_engine.sessions.answers import partial_view
-from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people, without_marker
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
@@ -95,6 +95,22 @@ CLAIMS = {
     "The total is 4.\n\nGOAL_COMPLETE\n\nMore is in a.md.": "The total is 4.\n\nMore is in a.md.",
     "The total is 4.\n**GOAL_COMPLETE**": "The total is 4.",
     "- apples\n- pears\n\nGOAL_COMPLETE\n": "- apples\n- pears",
+    "GOAL_COMPLETE\n4<|im_end|>": "4",
+    "GOAL_COMPLETE\n4\n<|eot_id|><|end_of_text|>\n\n\n\n": "4\n",
+    "4\n\nGOAL_COMPLETE<|endoftext|>": "4",
+    "GOAL_COMPLETE<|eot_id|>": "",
+    "**GOAL_COMPLETE** <|eot_id|>\n\n4": "4",
+    "GOAL_COMPLETE\n4<｜end▁of▁sentence｜>": "4",
+    "GOAL_COMPLETE\nIt ends with <|im_end|>": "It ends with <|im_end|>",
+    "GOAL_COMPLETE\n`<|im_end|>`": "`<|im_end|>`",
+    "<|im_start|>assistant\nGOAL_COMPLETE\n4": "4",
+    "<|start_header_id|>assistant<|end_header_id|>\n\n<think>a</think>GOAL_COMPLETE\n4": "4",
+    "<|channel|>final<|message|>GOAL_COMPLETE\n4<|return|>": "4",
+    "<|start|>assistant<|channel|>final <|constrain|>json<|message|>GOAL_COMPLETE\n4": "4",
+    "<|channel|>analysis<|message|>All is done: GOAL_COMPLETE.<|end|><|start|>assistant<|channel|>final<|message|>"
+    "GOAL_COMPLETE\n4": "4",
+    "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b<|end|><|start|>assistant"
+    "<|channel|>final<|message|>4\n\nGOAL_COMPLETE<|return|>": "4",
 }
 CLAIMS_NOTHING = [
     "I will say GOAL_COMPLETE when all is done.",
@@ -119,6 +135,8 @@ CLAIMS_NOTHING = [
     "One.\n\nTwo.\n\nGOAL_COMPLETE\n\nThree, a part of the document.",
     "<think>GOAL_COMPLETE</think>\nI go on.",
     "<think>\nGOAL_COMPLETE\n4\n</think>",
+    "<|channel|>analysis<|message|>GOAL_COMPLETE comes next.<|end|>",
+    "I say <|channel|>final<|message|> before GOAL_COMPLETE.",
 ]
 
 
@@ -196,6 +214,25 @@ def test_a_reply_without_words_shows_what_was_thought() -> None:
     assert for_people("<think>Look first.</think>\nGOAL_COMPLETE") == ""
 
 
+def test_special_tokens_at_the_edges_of_a_reply_are_no_words() -> None:
+    assert for_people("4<|im_end|>") == for_people("<|im_start|>assistant\n4\n<|im_end|>").strip() == "4"
+    assert (
+        for_people("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>4")
+        == "4"
+    )
+    assert without_marker("<|im_end|>") == ""
+    for text in ("It is <|im_end|>", "`<|im_end|>`", "<|im_end|> ends it", "a <|b|> c", "<||>", "<|a b|>"):
+        assert for_people(text) == text
+
+
+def test_the_marker_and_a_token_alone_make_an_answer_of_the_reply_before() -> None:
+    done = says("", step(1, "completed", "ok"))
+    house, session = told(plans("tell"), done, says("The total is 7."), says("GOAL_COMPLETE<|eot_id|>"))
+    result = house.head(session).result
+    assert result is not None
+    assert (house.head(session).state, result.answer) == ("completed", "The total is 7.")
+
+
 def test_tags_in_prose_are_prose() -> None:
     for text in (
         "Close it with </think> and go on.",
@@ -262,11 +299,29 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
     written = ["", "GOAL", "GOAL_COMPLETE", "GOAL_COMPLETE\nAll", "GOALS are", "All read"]
     written += ["**GOAL_", "# GOAL_COMPLETE", "<think>I am", "<think>I am</think>\nHi", "All.\n\nGOAL_COM"]
     written += ["GOAL_COMPLETE：", "<GOAL_COMPLETE>\nAll.\n</GOAL_COM"]
+    written += ["<|channel|>ana", "<|channel|>analysis<|message|>I am", "<|channel|>final<|message|>Hi"]
     partials = [
         PartialReply(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written
     ]
     shown = [partial_view(one, head)["text"] for one in partials]
-    assert shown == ["", "", "", "All", "GOALS are", "All read", "", "", "", "Hi", "All.\n", "", "All."]
+    assert shown == [
+        "",
+        "",
+        "",
+        "All",
+        "GOALS are",
+        "All read",
+        "",
+        "",
+        "",
+        "Hi",
+        "All.\n",
+        "",
+        "All.",
+        "",
+        "",
+        "Hi",
+    ]
 
 
 def test_a_call_is_told_with_its_input_where_it_is_asked_for_and_a_large_one_without() -> None:

@@ -27,9 +27,21 @@ _BLANK = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "
 """What may stand around a text without being seen, such as a byte order mark."""
 
 _THINKING = "(?:[a-z]{1,8}:)?(?:think|thinking|thoughts?|reasoning|reflection)"
-_OPENED = re.compile(rf"[{_BLANK}]*(?:<{_THINKING}(?:\s[^<>]{{0,80}})?>|\[THINK\]|◁think▷)", re.IGNORECASE)
-_CLOSED = re.compile(rf"</{_THINKING}\s?>|\[/THINK\]|◁/think▷", re.IGNORECASE)
-"""The tags around what a model thinks, where its server leaves them in the reply."""
+_HARMONY = r"[^<>]{0,80}(?:<\|constrain\|>[^<>]{0,80})?<\|message\|>"
+_OPENED = re.compile(
+    rf"[{_BLANK}]*(?:<{_THINKING}(?:\s[^<>]{{0,80}})?>|\[THINK\]|◁think▷|<\|channel\|>(?!final){_HARMONY})",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(rf"</{_THINKING}\s?>|\[/THINK\]|◁/think▷|<\|channel\|>final{_HARMONY}", re.IGNORECASE)
+"""What is around a model's thoughts where its server leaves it in the reply: tags, or the channels of gpt-oss."""
+
+_TOKEN = re.compile(r"<[|｜][\w▁]{1,40}[|｜]>")
+"""A special token, such as `<|im_end|>`. Servers leave them at the edges of a reply, where they are no words."""
+_TOKENS_BEFORE = re.compile(
+    rf"(?:[{_BLANK}]*(?!<\|channel\|>){_TOKEN.pattern}(?![ \t])(?:assistant(?=\r?\n|<|\Z))?)+"
+)
+_TOKENS_AFTER = re.compile(rf"(?<![ \t])(?:{_TOKEN.pattern}[{_BLANK}]{{0,3}}){{1,4}}[{_BLANK}]*\Z")
+"""One that is apart by a space belongs to a sentence, which names it."""
 
 _EMPHASIS, _QUOTES, _CLOSING_QUOTES = "*_~✅✔🎉\ufe0f ", "\"'`“”„‘’«»([{<", "\"'`“”‘’«»)]}>/"
 _MIRRORED = str.maketrans("“„‘«([{<", "””’»)]}>")
@@ -58,7 +70,7 @@ class Said(NamedTuple):
     """What a reply's text says."""
 
     words: str
-    """What people read: the text without its reasoning and without the marker, else to the letter."""
+    """What people read: the text without its reasoning, the marker and special tokens around it, else to the letter."""
     reasoning: str = ""
     """What the model thought before its words, with the tags around it."""
     marker: Literal["", "first", "own line"] = ""
@@ -68,6 +80,7 @@ class Said(NamedTuple):
 def said(text: str) -> Said:
     """Reads a reply's text (ADR 169). What others wrote, such as the result of a tool, is never read here."""
     reasoning, rest = _reasoning_and_rest(text)
+    rest = _TOKENS_AFTER.sub("", rest)
     words = _after_first_line(rest)
     if words is not None:
         more, words = _reasoning_and_rest(words)
@@ -105,7 +118,7 @@ def running_for_people(text: str) -> str:
     if GOAL_COMPLETE.startswith(begun) and (begun or not shown):
         text = shown
     found = said(text)
-    return "" if _OPENED.match(found.words) else found.words
+    return "" if _OPENED.match(found.words) or found.words.startswith("<|channel|>") else found.words
 
 
 def _reasoning_and_rest(text: str) -> tuple[str, str]:
@@ -114,8 +127,9 @@ def _reasoning_and_rest(text: str) -> tuple[str, str]:
 
 
 def _end_of_reasoning(text: str) -> int:
-    """Where the words begin, after what the model thought. 0: nothing is marked as thought."""
-    end = 0
+    """Where the words begin, after special tokens and what the model thought. 0: there is none of both."""
+    begun = _TOKENS_BEFORE.match(text)
+    end = begun.end() if begun else 0
     while (opened := _OPENED.match(text, end)) is not None:
         closed = _CLOSED.search(text, opened.end())
         if closed is None:  # Only the marker on a line of its own can end what was thought.
@@ -142,7 +156,7 @@ def _after_marker(line: str) -> str | None:
     if found is None:
         return None
     before, rest = found["before"], found["rest"]
-    if not rest.strip(_EMPHASIS + _CLOSING_QUOTES + _STOPS):
+    if not _TOKEN.sub("", rest).strip(_EMPHASIS + _CLOSING_QUOTES + _STOPS):
         return ""
     stop = _STOP.match(rest)
     assert stop is not None  # it matches nothing, too
