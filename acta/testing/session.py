@@ -5,7 +5,8 @@ assert session.goal_met
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +16,7 @@ from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import MOST_FILES, Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
 from acta.yaml_text import NoYaml, read
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, unknown_tools
+from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, wrong_tools
 from acta_engine.errors import Conflict
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
 from acta_engine.log.commit import StepRecord
@@ -27,6 +28,7 @@ from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
 from acta_engine.sessions.history import HistoryCursor
 from acta_engine.sessions.poll import Cursor, poll
+from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.final_answer import schema_text
 from acta_engine.untrusted.encodings import NotText, decoded
 from acta_engine.untrusted.exact_json import read_exactly
@@ -56,16 +58,17 @@ def to_definition(agent: Agent | None) -> AgentDefinition:
         )
     except ValidationError as invalid:
         said = "; ".join(
-            f"{'.'.join(map(str, each['loc']))}: {error_sentence(each)}" for each in invalid.errors()
+            f"{'.'.join(str(part) for part in each['loc'] if part != '[names]')}: {error_sentence(each)}"
+            for each in invalid.errors()
         )
         raise BadAgent(f"this agent's definition cannot be used: {said}") from None
 
 
-def check_tools(agent: AgentDefinition, known: Collection[str]) -> None:
-    """Raises BadAgent if the agent names a tool that does not exist."""
-    wrong = unknown_tools([*agent.tools, *agent.high_stakes], list(known))
+def check_tools(agent: AgentDefinition, known: Mapping[str, ToolSpec]) -> None:
+    """Raises BadAgent if the agent names a tool that does not exist, or denies one that every agent has."""
+    wrong = wrong_tools(agent, known)
     if wrong:
-        raise BadAgent(" ".join(wrong))
+        raise BadAgent(" ".join(chain.from_iterable(wrong.values())))
 
 
 def _fields_of(path: Path) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """What an agent may use, says first, and where the built-in one stands among the others."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -21,14 +23,32 @@ def agent(agent_id: str = "a", **fields: object) -> AgentDefinition:
     return AgentDefinition.model_validate({"agent_id": agent_id, "name": "A", "version": 1, **fields})
 
 
-def test_an_agent_that_names_no_tools_has_all_of_them_in_the_registry_s_order() -> None:
-    assert agent().toolset(REGISTRY) == REGISTRY
+@pytest.mark.parametrize("fields", [{}, {"tools": "all"}, {"tools": []}])
+def test_an_agent_has_all_tools_in_the_registry_s_order_unless_it_names_some(
+    fields: dict[str, Any],
+) -> None:
+    assert (agent(**fields).tools, agent(**fields).named_tools) == ("all", ())
+    assert agent(**fields).toolset(REGISTRY) == REGISTRY
     assert list(built_in().toolset(REGISTRY)) == list(REGISTRY)
 
 
 def test_named_tools_are_all_it_has_besides_those_of_the_session_itself() -> None:
     tools = agent(tools=("read_file", "gone")).toolset(REGISTRY)
     assert set(tools) == {UPDATE_PLAN, "read_result", "read_file"}
+
+
+@pytest.mark.parametrize("tools", ["all", ("read_file", "create_file")])
+def test_a_tool_that_is_denied_is_none_of_an_agent_s_whatever_its_tools_say(tools: object) -> None:
+    denying = agent(tools=tools, deny=("create_file", "gone", UPDATE_PLAN)).toolset(REGISTRY)
+    assert list(denying) == [name for name in agent(tools=tools).toolset(REGISTRY) if name != "create_file"]
+
+
+@pytest.mark.parametrize("tools", ["al", "", None, 5, {"read_file": True}])
+def test_what_is_neither_the_word_nor_a_list_is_told_both(tools: object) -> None:
+    with pytest.raises(ValidationError) as wrong:
+        agent(tools=tools)
+    (error,) = wrong.value.errors()
+    assert (error["loc"], error["msg"]) == (("tools",), 'Send "all", or a list with the names of tools.')
 
 
 def test_an_agent_adds_high_stakes_and_takes_none_away() -> None:

@@ -23,6 +23,7 @@ AGENT = {
     "models": {"plan": "claude-y", "summary": "claude-z"},
     "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
     "tools": ["read_file", "list_files"],
+    "deny": ["delete_file"],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
     "caps": {"max_steps": 40, "token_budget": 90_000, "cost_budget_usd": 5},
     "high_stakes": ["create_file"],
@@ -93,7 +94,7 @@ def test_a_name_is_enough_and_an_id_is_given(api: AdminApi) -> None:
     agent = answer.data
     assert answer.headers["Location"] == f"/v1/agents/{agent['agent_id']}"
     assert agent["agent_id"].startswith("agt_")
-    assert (agent["tools"], agent["protocol"], agent["provider"]) == ([], "native", None)
+    assert (agent["tools"], agent["protocol"], agent["provider"]) == ("all", "native", None)
     assert agent["system_prompt"] == built_in().system_prompt
 
 
@@ -123,7 +124,31 @@ def test_agents_are_listed_in_pages_with_the_default_among_them(api: AdminApi) -
 def test_a_replacement_is_whole_what_it_leaves_out_takes_its_default(api: AdminApi) -> None:
     create(api, agent_id="a")
     changed = api.admin.request("PUT", "/v1/agents/a", json_body={"name": "Bare"}).data
-    assert (changed["version"], changed["goal"], changed["tools"], changed["limits"]) == (2, "", [], {})
+    assert (changed["version"], changed["goal"], changed["tools"], changed["limits"]) == (2, "", "all", {})
+
+
+@pytest.mark.parametrize("tools", [[], "all"])
+def test_an_empty_list_of_tools_is_answered_as_the_word_for_all_of_them(api: AdminApi, tools: Any) -> None:
+    assert create(api, agent_id="a", tools=tools)["tools"] == "all"
+    assert api.member.request("GET", "/v1/agents/a").data["tools"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("delete_fil", "There is no tool 'delete_fil'. Did you mean delete_file, "),
+        ("update_plan", "Every agent has update_plan, because it works on the session itself."),
+    ],
+)
+def test_only_tools_that_are_there_and_that_an_agent_can_be_without_are_denied(
+    api: AdminApi, name: str, said: str
+) -> None:
+    create(api, agent_id="a")
+    for method, path in (("POST", "/v1/agents"), ("PUT", "/v1/agents/a")):
+        refused = api.admin.request(method, path, json_body={"name": "Careful", "deny": ["read_file", name]})
+        assert (refused.status, list(refused.error["details"])) == (400, ["deny"])
+        (sentence,) = refused.error["details"]["deny"]
+        assert said in sentence
 
 
 def test_a_replacement_of_another_version_than_the_one_seen_is_refused(api: AdminApi) -> None:

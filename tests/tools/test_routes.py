@@ -371,6 +371,14 @@ def test_an_agent_says_which_of_its_tools_are_not_there_any_more(api: AdminApi) 
     assert {one["agent_id"]: one["warnings"] for one in listed} == {"cashier": [sentence], "default": []}
 
 
+def test_a_tool_that_agents_only_deny_is_deleted_and_they_say_that_it_stays_denied(api: AdminApi) -> None:
+    create(api, name="refund")
+    name_it(api, deny=["refund"])
+    assert api.admin.request("DELETE", "/v1/tools/refund").status == 204
+    (warning,) = api.member.request("GET", "/v1/agents/clerk-000").data["warnings"]
+    assert warning.startswith("There is no tool refund any more, but it is still in `deny`")
+
+
 def test_an_agent_says_that_its_provider_takes_fewer_tools_than_there_are() -> None:
     many = {
         f"t{n}": ToolSpec(name=f"t{n}", description="d", input_schema={}, kind="python") for n in range(201)

@@ -101,7 +101,8 @@ class DefinitionKind(NamedTuple):
     the word for one definition, and the schema's name. `identity`: the field whose value is the file's name. `told`:
     fields of answers that files do not have. `sets`: lists in which the API keeps each entry once. `trimmed`: texts
     that the API strips of blanks. `beside`: fields that accompany a change and are no part of the definition. `names`:
-    by kind, the fields that name definitions of it. `simplest`: leaves out what follows from the rest. `shown`: makes
+    by kind, the fields that name definitions of it, which have to stay for that. `denies`: fields that name tools which
+    may as well be deleted. `simplest`: leaves out what follows from the rest. `shown`: makes
     of a file what the API would show. `answered`: makes of an answer the fields of a body. `written`: fields that a
     body always has. `prefix`: a tool's name is its server's name, this, and the rest.
     """
@@ -114,6 +115,7 @@ class DefinitionKind(NamedTuple):
     trimmed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = NOTHING
+    denies: tuple[str, ...] = ()
     simplest: Callable[[str, Json], Json] = lambda _, definition: definition
     shown: Callable[[Json], Json] = dict
     answered: Callable[[Mapping[str, Any]], Json] = dict
@@ -150,9 +152,10 @@ AGENTS = DefinitionKind(
     "agents",
     "agent",
     "agent_id",
-    sets=("tools", "high_stakes", "start_roles"),
+    sets=("tools", "deny", "high_stakes", "start_roles"),
     trimmed=("name",),
     names=dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")),
+    denies=("deny",),
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
     {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
@@ -173,6 +176,8 @@ def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
     for field in kind.sets:
         if isinstance(kept.get(field), list):
             kept[field] = list(dict.fromkeys(kept[field]))
+            if not kept[field]:
+                del kept[field]
     for field in kind.trimmed:
         if isinstance(kept.get(field), str):
             kept[field] = kept[field].strip()

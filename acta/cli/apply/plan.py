@@ -144,7 +144,9 @@ def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
 
 def _missing(key: Key, wanted: Json, tools: Sequence[str]) -> str:
     """A sentence for each tool that the agent names and that does not exist; empty if there is none."""
-    named = [each for field in KINDS[key.kind].names.get(TOOLS.folder, ()) for each in wanted.get(field, ())]
+    kind = KINDS[key.kind]
+    fields = (*kind.names.get(TOOLS.folder, ()), *kind.denies)
+    named = [each for field in fields for each in wanted.get(field, ())]
     missing = [each for each in dict.fromkeys(named) if each not in tools]
     return " ".join(f"there is no tool {one_line(each)}. {nearest(each, list(tools))}" for each in missing)
 

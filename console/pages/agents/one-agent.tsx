@@ -87,14 +87,22 @@ function Plain({ agent }: { agent: Agent }) {
         <dd>{agent.model ? <Text>{agent.model}</Text> : "the deployment's"}</dd>
         <dt>Tools</dt>
         <dd>
-          {agent.tools.length === 0
-            ? "every tool of the team"
+          {agent.tools === "all"
+            ? "every tool of the team, also one that is added later"
             : agent.tools.map((name) => (
                 <span key={name}>
                   <a href={to("tools", name)}>{visible(name)}</a>{" "}
                 </span>
               ))}
         </dd>
+        {agent.deny.length > 0 && (
+          <>
+            <dt>Never has</dt>
+            <dd>
+              <Text>{agent.deny.join(", ")}</Text>
+            </dd>
+          </>
+        )}
         <dt>A person approves</dt>
         <dd>{agent.high_stakes.length ? <Text>{agent.high_stakes.join(", ")}</Text> : "what the tools themselves say"}</dd>
         <dt>Limits</dt>

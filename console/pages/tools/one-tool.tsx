@@ -26,7 +26,7 @@ type ToolTrial = Shapes["ToolTrial"];
 export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
   const found = live.value.value;
   const tool = found?.tools.find((each) => each.name === name);
-  const users = found?.agents.filter((each) => each.tools.length === 0 || each.tools.includes(name)) ?? [];
+  const users = found?.agents.filter(({ tools, deny }) => !deny.includes(name) && (tools === "all" || tools.includes(name))) ?? [];
   const [isEditing, setEditing] = useState(() => written(`tool/${name}`) !== undefined);
   const [isDeleting, setDeleting] = useState(false);
   const isOwn = tool !== undefined && may("admin") && (tool.kind === "http" || tool.kind === "lambda");
@@ -85,7 +85,7 @@ export function OneTool({ name, live }: { name: string; live: Live<Listed> }) {
                   <a href={to("agents", each.agent_id)}>
                     <Text>{each.name}</Text>
                   </a>
-                  {each.tools.length === 0 && " (it has every tool)"}{" "}
+                  {each.tools === "all" && " (it has every tool)"}{" "}
                 </span>
               ))}
             </dd>

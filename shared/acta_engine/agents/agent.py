@@ -6,9 +6,9 @@ An agent with the id `default` always exists: the built-in one, until a tenant r
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, Strict
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, Tag
 
 from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
@@ -103,6 +103,22 @@ def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
 Names = Annotated[tuple[Name, ...], Field(max_length=MAX_TOOLS), Strict(False), AfterValidator(_each_once)]
 
 
+def _word_or_names(value: Any) -> str | None:
+    return "[word]" if value == "all" else "[names]" if isinstance(value, list | tuple) else None
+
+
+Tools = Annotated[
+    Annotated[Literal["all"], Tag("[word]")] | Annotated[Names, Tag("[names]")],
+    Discriminator(
+        _word_or_names,
+        custom_error_type="tools",
+        custom_error_message='Send "all", or a list with the names of tools.',
+    ),
+    AfterValidator(lambda tools: tools or "all"),
+]
+"""Names of tools, or the word for all of them. An empty list means the same as the word and is stored as the word."""
+
+
 class AgentSettings(FrozenModel):
     """What the author of an agent defines. This class is part of the request's body and of the stored document, so a
     field that is added here is accepted and stored.
@@ -122,8 +138,10 @@ class AgentSettings(FrozenModel):
     """Models for purposes of their own."""
     fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS), Strict(False)] = ()
     """Models that are asked, in this order, where the one before is overloaded or away."""
-    tools: Names = ()
-    """Names of tools. Empty: every tool of the registry."""
+    tools: Tools = "all"
+    """Names of tools. `all`, or an empty list: every tool of the registry, also one that is added later."""
+    deny: Names = ()
+    """Names of tools that the agent never has, whatever `tools` says."""
     limits: Limits = Field(default_factory=Limits)
     """What its sessions get where their start names nothing."""
     caps: Caps = Field(default_factory=Caps)
@@ -142,6 +160,11 @@ class AgentSettings(FrozenModel):
     """How people are asked, by type of question."""
     output_schema: JsonObject | None = None
     """JSON Schema 2020-12 of its sessions' final answers, where their start brings none."""
+
+    @property
+    def named_tools(self) -> tuple[str, ...]:
+        """The names in `tools`: none if the agent has all."""
+        return () if self.tools == "all" else self.tools
 
 
 class AgentDefinition(AgentSettings):
@@ -183,7 +206,7 @@ class AgentDefinition(AgentSettings):
     def toolset(self, registry: "Mapping[str, ToolSpec]") -> "dict[str, ToolSpec]":
         """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
-        Built-in tools that work on the session itself are always among them (`BuiltinTool.always`). A tool that the
+        Built-in tools that work on the session itself are always among them (`ToolSpec.always`). A tool that the
         registry no longer has is left out.
         """
         from acta_engine.tools.tool import BuiltinTool
@@ -191,7 +214,8 @@ class AgentDefinition(AgentSettings):
         return {
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
             for name, spec in registry.items()
-            if not self.tools or name in self.tools or (isinstance(spec, BuiltinTool) and spec.always)
+            if (isinstance(spec, BuiltinTool) and spec.always)
+            or (name not in self.deny and (self.tools == "all" or name in self.tools))
         }
 
 
@@ -216,6 +240,21 @@ def policies_of(agent: AgentDefinition | None, head: "Head") -> Policies:
 @cache
 def built_in() -> AgentDefinition:
     return AgentDefinition(agent_id=DEFAULT_AGENT, name="Default")
+
+
+def wrong_tools(agent: AgentSettings, registry: "Mapping[str, ToolSpec]") -> dict[str, list[str]]:
+    """By field, sentences about names there that are no tool's or that cannot be denied."""
+    from acta_engine.tools.tool import BuiltinTool
+
+    named = {"tools": agent.named_tools, "deny": agent.deny, "high_stakes": agent.high_stakes}
+    wrong = {field: unknown_tools(names, list(registry)) for field, names in named.items()}
+    denied = {name: registry[name] for name in agent.deny if name in registry}
+    wrong["deny"] += [
+        f"Every agent has {name}, because it works on the session itself. Leave it out of `deny`."
+        for name, spec in denied.items()
+        if isinstance(spec, BuiltinTool) and spec.always
+    ]
+    return {field: sentences for field, sentences in wrong.items() if sentences}
 
 
 def unknown_tools(names: Iterable[str], registry: Sequence[str]) -> list[str]:

@@ -75,8 +75,10 @@ class AgentView(TypedDict):
     models: ModelsByPurposeView
     fallbacks: list[FallbackModelView]
     """Models that are asked in this order if the model is overloaded or unavailable."""
-    tools: list[str]
-    """Empty: every tool of the registry."""
+    tools: Literal["all"] | list[str]
+    """`all`: every tool of the registry, also one that is added later."""
+    deny: list[str]
+    """Tools that it never has, whatever `tools` says."""
     limits: SessionLimitsView
     caps: SessionCapsView
     high_stakes: list[str]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import Field
 
-from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSettings, Purpose, unknown_tools
+from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSettings, Purpose, wrong_tools
 from acta_engine.agents.answers import agent_view
 from acta_engine.agents.store import DefinitionExists
 from acta_engine.api.app import Api
@@ -30,6 +30,9 @@ TOO_MANY_TOOLS = (
     "those that the agent needs in `tools`."
 )
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
+DENIED_GONE = (
+    "There is no tool {} any more, but it is still in `deny`: a new tool of this name is denied, too."
+)
 NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
 
 Wrong = Mapping[str, str]
@@ -89,8 +92,11 @@ def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
     known = api.app.current_registry.specs(api.caller.tenant, "")
     return [
         [TOO_MANY_TOOLS.format(len(known))]
-        if not agent.tools and _speaks_openai(api, agent) and len(known) > MOST_OPENAI_TOOLS
-        else [TOOL_GONE.format(name) for name in agent.tools if name not in known]
+        if agent.tools == "all" and _speaks_openai(api, agent) and len(known) > MOST_OPENAI_TOOLS
+        else [
+            *(TOOL_GONE.format(name) for name in agent.named_tools if name not in known),
+            *(DENIED_GONE.format(name) for name in agent.deny if name not in known),
+        ]
         for agent in found
     ]
 
@@ -176,10 +182,8 @@ def settings_of(body: AgentSettings) -> dict[str, Any]:
 
 def _check(body: AgentBody, deps: App, tenant: str) -> None:
     """Raises FieldsInvalid where the deployment, its caps or its tools do not allow what the definition asks for."""
-    named = {"tools": body.tools, "high_stakes": body.high_stakes}
-    known = list(deps.current_registry.specs(tenant, "")) if any(named.values()) else []
-    details = {field: unknown_tools(names, known) for field, names in named.items()}
-    wrong = {field: sentences for field, sentences in details.items() if sentences}
+    names_tools = body.named_tools or body.deny or body.high_stakes
+    wrong = wrong_tools(body, deps.current_registry.specs(tenant, "")) if names_tools else {}
     finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models)
     for find in finds:
         wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}

@@ -169,6 +169,8 @@ def details_of(errors: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, lis
 
 
 def field_name(place: Sequence[int | str]) -> str:
-    """The path of a value, such as `metadata.key`. The body as a whole is `body`."""
-    name = ".".join(str(part) for part in place if part != "[key]") or "body"
+    """The path of a value, such as `metadata.key`. The body as a whole is `body`. Parts in brackets are no fields: they
+    say that a key is wrong, or which of several types a value was taken for.
+    """
+    name = ".".join(str(part) for part in place if part not in ("[key]", "[names]")) or "body"
     return name[:MAX_NAME_CHARS].encode("utf-8", "replace").decode()

@@ -398,11 +398,13 @@ NAMED = 20
 def check_not_named(
     tools: Collection[str], agents: DefinitionStore, tenant: str, *, as_what: str = "this tool"
 ) -> None:
-    """Raises Conflict where an agent of the tenant names one of the tools. `as_what`: how the answer calls them."""
+    """Raises Conflict where an agent of the tenant names one of the tools as one that it has. An agent that denies a
+    tool loses nothing. `as_what`: how the answer calls them.
+    """
     naming = [
         agent.agent_id
         for agent in all_agents(agents, tenant)
-        if not {*agent.tools, *agent.high_stakes}.isdisjoint(tools)
+        if not {*agent.named_tools, *agent.high_stakes}.isdisjoint(tools)
     ]
     if not naming:
         return

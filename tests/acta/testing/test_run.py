@@ -143,6 +143,8 @@ def test_an_agent_is_its_fields_or_a_file_of_them(tmp_path: Path) -> None:
     ("agent", "said"),
     [
         ({"tools": ["read_fil"]}, "There is no tool 'read_fil'. Did you mean read_file"),
+        ({"deny": ["read_fil"]}, "There is no tool 'read_fil'. Did you mean read_file"),
+        ({"deny": ["read_result"]}, "Every agent has read_result"),
         ({"tool": ["read_file"]}, "tool: There is no such field."),
         ("pyproject.toml", "pyproject.toml is no JSON"),
         (

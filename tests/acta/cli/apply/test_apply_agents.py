@@ -66,6 +66,31 @@ def test_a_tool_that_nobody_has_is_found_by_the_plan_and_said_once(
         api.tools.get("order_state")
 
 
+@pytest.mark.parametrize("said", ["all", "[]"])
+def test_the_word_for_all_tools_an_empty_list_and_nothing_are_the_same_definition(
+    run: Run, files: Files, api: Client, said: str
+) -> None:
+    files.write("agents/desk.yaml", f"name: Desk\ntools: {said}\ndeny: []\n")
+    assert run("apply", str(files), "--yes").code == 0
+    assert api.agents.get("desk")["tools"] == "all"
+    files.write("agents/desk.yaml", "name: Desk\n")
+    assert run("apply", str(files), "--yes").out == "set support: 1 as the files say"
+
+
+def test_a_denied_tool_has_to_be_there_when_it_is_written_and_may_go_later(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/desk.yaml", "name: Desk\ndeny: [order_state]\n")
+    assert "! agents/desk: there is no tool order_state." in run("apply", str(files), "--yes").out
+    files.write("tools/order_state.yaml", TOOL)
+    assert run("apply", str(files), "--yes").code == 0
+    files.remove("tools/order_state.yaml")
+    assert run("apply", str(files), "--yes").code == 0
+    with pytest.raises(NotFoundError):
+        api.tools.get("order_state")
+    assert api.agents.get("desk")["deny"] == ["order_state"]
+
+
 def test_a_plan_shows_the_lines_that_change_writes_nothing_and_has_an_exit_code_of_its_own(
     run: Run, files: Files, api: Client
 ) -> None:
