@@ -36,7 +36,6 @@ TABLE = {
     "shared/acta_engine/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
     f"{LLM}/anthropic/client.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),
     f"{LLM}/calls.py _HEADER_VALUE": Met("a provider's key, from a secret"),
-    f"{LLM}/wire.py _CALL_ID": Met("ids of calls, a provider's too"),
     f"{LLM}/wire.py _NOT_IN_NAMES": Met("names of tools that a model made up"),
     f"{LLM}/wire.py _PLAIN_NAME": Met("names of properties in tools' schemas"),
     f"{LLM}/errors.py _NAME": Met("names in a provider's error"),

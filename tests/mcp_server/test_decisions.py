@@ -54,7 +54,7 @@ def unquoted(text: str) -> str:
         found = re.fullmatch(r"--- .* #([0-9a-f]{8}) ---", line)
         if not mark and found:
             mark = found[1]
-        elif found and found[1] == mark and line.startswith("--- end of "):
+        elif found and found[1] == mark and line.startswith("--- end "):
             mark = ""
         elif not mark:
             kept.append(line)

@@ -50,8 +50,9 @@ class ByPlan:
         replies = [entry for entry in request.entries if isinstance(entry, AssistantEntry)]
         if not replies:
             return plans("write a", "write b", "write c")
-        (version,) = re.findall(r"^Plan, version (\d+)", request.suffix, re.MULTILINE)
-        pending = re.findall(r"^\[ \] (\d+)\.", request.suffix, re.MULTILINE)
+        (version,) = re.findall(r"^Plan(?:, version)? (\d+)", request.suffix, re.MULTILINE)
+        pending = re.findall(r"^\[ \] (\d+)\.|(?:: |, )(\d+)[^,]* open\.", request.suffix, re.MULTILINE)
+        pending = [one or other for one, other in pending]
         if not pending:
             return completes("Done.")
         last = request.entries[request.entries.index(replies[-1]) + 1 :]

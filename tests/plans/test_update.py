@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acta_engine.errors import PlanRefused
+from acta_engine.log.events import PlanStepChanged
 from acta_engine.plans.plan import ExecutionPlan
 from acta_engine.plans.update import AppliedUpdate, apply
 from acta_engine.tools.builtin import builtins
@@ -130,6 +131,90 @@ def test_a_step_with_evidence_needs_no_result() -> None:
     step = moved(plan, 1, "completed").step(1)
     assert step is not None
     assert (step.status, step.evidence) == ("completed", ("call_1",))
+
+
+def test_a_call_counts_for_the_first_open_step_where_none_was_begun() -> None:
+    plan = created("a", "b", "c").with_evidence("call_1", NOW)
+    assert [step.evidence for step in plan.steps] == [("call_1",), (), ()]
+    plan = moved(moved(plan, 1, "completed"), 3, "in_progress").with_evidence("call_2", NOW)
+    assert [step.evidence for step in plan.steps] == [("call_1",), (), ("call_2",)]
+
+
+def test_a_call_from_before_a_person_s_edit_counts_for_no_step_that_the_person_could_change() -> None:
+    plan = created("a", "b").with_evidence("call_1", NOW, is_edited=True)
+    assert plan == created("a", "b")
+    begun = moved(plan, 2, "in_progress").with_evidence("call_1", NOW, is_edited=True)
+    assert [step.evidence for step in begun.steps] == [(), ("call_1",)]
+
+
+def test_one_update_settles_several_steps() -> None:
+    changes = [
+        {"step_number": 1, "step_result": "found it"},
+        {"step_number": 2, "step_status": "skipped"},
+        {"step_number": 3, "step_status": "in_progress"},
+        {"step_number": 4, "step_status": "pending"},
+    ]
+    applied = update(created("a", "b", "c", "d"), action="update_step", steps=changes)
+    assert applied.plan is not None
+    assert [(step.status, step.result) for step in applied.plan.steps] == [
+        ("completed", "found it"), ("skipped", None), ("in_progress", None), ("pending", None),
+    ]  # fmt: skip
+    assert applied.events == tuple(
+        PlanStepChanged(plan_step=number, before="pending", status=status)
+        for number, status in ((1, "completed"), (2, "skipped"), (3, "in_progress"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "status"),
+    [("complete", "completed"), ("fail", "failed"), ("wait_for_user", "waiting_for_user")],
+)
+def test_the_last_results_come_with_the_end_of_a_plan_or_a_question(action: str, status: str) -> None:
+    last = {"steps": [{"step_number": 1, "step_result": "a"}], "step_number": 2, "step_result": "b"}
+    applied = update(created(), action=action, reason="r", **last)
+    assert applied.plan is not None
+    assert (applied.plan.status, [step.result for step in applied.plan.steps]) == (status, ["a", "b"])
+    changed = ["plan.step"] * 2
+    assert [event.type for event in applied.events] == changed + ["plan.closed"] * (action != "wait_for_user")
+
+
+@pytest.mark.parametrize(
+    ("second", "code", "words"),
+    [
+        ({"step_number": 2}, "NO_RESULT", "Step 2 has no result"),
+        ({"step_number": 7, "step_result": "r"}, "NO_SUCH_STEP", "no step 7"),
+        ({"step_number": 1, "step_result": "r"}, "DUPLICATE_STEP", "Step 1 stands in this update twice"),
+        ({"step_number": 3, "step_status": "in_progress"}, "STEP_TRANSITION", "Step 3 is skipped"),
+        ({"step_result": "r"}, "SCHEMA", "steps.1.step_number"),
+        ({"step_number": 2, "description": "other"}, "SCHEMA", "steps.1.description"),
+    ],
+)
+@pytest.mark.parametrize("action", ["update_step", "complete"])
+def test_of_several_steps_all_are_settled_or_none(
+    action: str, second: dict[str, Any], code: str, words: str
+) -> None:
+    plan = moved(created("a", "b", "c"), 3, "skipped")
+    refused = refusal(plan, action=action, reason="r", steps=[{"step_number": 1, "step_result": "r"}, second])
+    assert (refused.code, words in str(refused)) == (code, True)
+
+
+def test_a_plan_that_still_has_an_open_step_after_the_last_results_is_not_completed() -> None:
+    refused = refusal(
+        created(), action="complete", reason="r", steps=[{"step_number": 2, "step_result": "b"}]
+    )
+    assert (refused.code, "steps 1 are" in str(refused)) == ("OPEN_STEPS", True)
+
+
+def test_a_question_that_names_a_step_settles_none() -> None:
+    waiting = update(created(), action="wait_for_user", reason="Which one?", step_number=1).plan
+    assert waiting is not None
+    assert [step.status for step in waiting.steps] == ["pending", "pending"]
+
+
+def test_a_step_may_be_its_description_alone_and_a_number_a_text() -> None:
+    plan = update(None, action="create", goal="g", steps=["a", {"description": "b", "step_number": "5"}]).plan
+    assert plan is not None
+    assert [(step.step_number, step.description) for step in plan.steps] == [(1, "a"), (5, "b")]
 
 
 @pytest.mark.parametrize("finished", ["completed", "skipped"])

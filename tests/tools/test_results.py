@@ -46,7 +46,7 @@ def test_a_large_result_is_shown_in_part_inside_its_fences() -> None:
     assert opening.startswith(f"--- file: a.txt ({len(LARGE.encode())} bytes) #")
     assert text.startswith(f"{opening}\nZeile 0")
     quoted, note = text.rsplit("\n", 1)
-    assert quoted.endswith(f"\n--- end of file: a.txt {opening[-13:]}")
+    assert quoted.endswith(f"\n--- end {opening[-13:]}")
     assert HANDLE.search(note)
     assert len(text.encode()) < 66_000
 
@@ -67,7 +67,7 @@ def test_paging_through_a_result_gives_all_of_it_to_the_letter() -> None:
         body, closing, _ = rest.rsplit("\n", 2)
         begin, of = (int(number) for number in re.findall(r"from byte (\d+) of (\d+)", opening)[0])
         assert of == len(LARGE.encode())
-        assert closing.startswith("--- end of result: ")
+        assert closing.startswith("--- end #")
         # the line break before a fence may be the text's own or the fence's
         read = f"{read}\n".encode()[:begin].decode() + body
     assert f"{read}\n".encode()[: len(LARGE.encode())].decode() == LARGE
@@ -79,8 +79,6 @@ def test_paging_through_a_result_gives_all_of_it_to_the_letter() -> None:
     [
         ({"handle": "f" * 64}, "no result with that handle"),
         ({"handle": "../" * 20 + "beef"}, "handle"),
-        ({"handle": "f" * 64, "limit": 1}, "limit"),
-        ({"handle": "f" * 64, "offset": -1}, "offset"),
         ({}, "handle"),
     ],
 )
@@ -88,6 +86,17 @@ def test_what_is_no_handle_or_no_page_is_explained(arguments: dict[str, object],
     _, found = run(says("", call("read_result", **arguments)), text="short")
     assert found[-1].content.loaded.startswith("Error:")
     assert said in found[-1].content.loaded
+
+
+def test_a_page_is_never_smaller_than_the_least_and_never_begins_before_the_result() -> None:
+    def asks(request: ModelRequest) -> ModelReply:
+        arguments = pages_on(request).calls[0].input or {}
+        return says("", call("read_result", **arguments | {"offset": -5, "limit": -1}))
+
+    _, found = run(asks)
+    opening, rest = found[-1].content.loaded.split("\n", 1)
+    assert "from byte 0 of" in opening
+    assert rest.startswith(LARGE[:200])
 
 
 def test_an_integer_with_a_point_is_an_integer() -> None:

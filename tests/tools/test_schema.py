@@ -49,18 +49,25 @@ def test_a_fitting_input_passes(name: str, arguments: dict[str, Any]) -> None:
         ("read_file", {}, "path is missing"),
         ("create_file", {}, "path, content is missing"),
         ("read_file", {"path": 3}, "path must be of type string"),
-        ("read_file", {"path": ""}, "path must not be empty"),
-        ("read_file", {"path": "x" * 1_025}, "path must have at most 1024 characters"),
+        ("read_file", {"path": "a", "encoding": "x" * 61}, "encoding must have at most 60 characters"),
         ("read_file", {"path": "a", "file": "b"}, "file is not a field"),
         ("list_files", {"recursive": "yes"}, "recursive must be of type boolean"),
         ("update_plan", {"action": "finish"}, 'action must be one of "create", "update_step"'),
-        ("update_plan", {"action": "create", "steps": []}, "steps breaks the rule minItems 1"),
-        ("update_plan", {"action": "create", "steps": [{}]}, "steps.0.description is missing"),
-        ("update_plan", {"action": "update_step", "step_number": 0}, "step_number breaks the rule minimum 1"),
+        ("update_plan", {"action": "create", "steps": [{"step": "a"}]}, "steps.0.step is not a field"),
+        ("update_plan", {"action": "create", "steps": [{"tool": 1}]}, "steps.0.tool must be of type string"),
     ],
 )
 def test_what_does_not_fit_is_named_by_its_field(name: str, arguments: dict[str, Any], problem: str) -> None:
     assert problem in refusal(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("", "a must not be empty"), ("xxx", "a must have at most 2 characters")]
+)
+def test_the_bounds_of_a_text_are_said_in_words(text: str, problem: str) -> None:
+    bounded = {"type": "object", "properties": {"a": {"type": "string", "minLength": 1, "maxLength": 2}}}
+    with pytest.raises(ToolInputInvalid, match=problem):
+        check_input(ToolSpec(name="own", description="", input_schema=bounded), {"a": text})
 
 
 def test_a_refusal_names_the_tool_and_the_fields_it_has() -> None:

@@ -12,7 +12,7 @@ from tests.sessions.reader import Reading, compactions, house_of, script
 
 ASSUMED = 32_000
 """Tokens; with three bytes each nothing of the run below comes near."""
-NARROW = 24_000
+NARROW = 20_000
 """Bytes."""
 
 

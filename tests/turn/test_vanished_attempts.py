@@ -216,7 +216,7 @@ def test_an_answer_that_comes_after_all_is_charged_exactly_and_its_estimate_take
     """A second worker took the first for vanished and asked a person, for the budget carried no second call."""
     asked: list[Decision] = []
     house, session, first = house_with(
-        lambda request: _meanwhile(lambda: asked.append(plan(house, first, 1))), token_budget=6_000
+        lambda request: _meanwhile(lambda: asked.append(plan(house, first, 1))), token_budget=5_000
     )
     plan(house, first)
     head = house.head(session)

@@ -22,7 +22,15 @@ from acta_engine.models.model import (
     RequestedCall,
     StopReason,
 )
-from acta_engine.models.wire import NO_OUTPUT, NO_RESULT, compact, first_id, wire_tool_name
+from acta_engine.models.wire import (
+    ANY_TOOLS,
+    NO_OUTPUT,
+    NO_RESULT,
+    compact,
+    first_id,
+    wire_tool_name,
+    wire_tools,
+)
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.final_answer import (
     GOAL_COMPLETE,
@@ -151,7 +159,9 @@ def _with_call(reply: ModelReply, step: ReActAction) -> ModelReply:
 def to_inner(request: ModelRequest) -> ModelRequest:
     """The request without tools. The rules stand after the system prompt, and the order to answer comes last."""
     # The agent's prompt speaks of the marker, the first word of a reply that completes the run.
-    rules = "\n".join([_RULES.replace("{marker}", GOAL_COMPLETE), *map(_tool_line, request.tools)])
+    rules = "\n".join(
+        [_RULES.replace("{marker}", GOAL_COMPLETE), *map(_tool_line, wire_tools(request.tools, ANY_TOOLS))]
+    )
     last = _order(request.tool_choice)
     suffix = attributed("runtime", request.suffix, first_id(request.entries))
     return request._replace(

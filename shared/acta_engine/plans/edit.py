@@ -293,7 +293,7 @@ def _changed(
     given = {name: value for name, value in asked.items() if value is not None or name in CAN_BE_NONE}
     if "tool" in given and given["tool"] != before.tool:
         given = {"input": None, **given}
-    step = fitted(before.model_copy(update={**given, "permitted": False}), tools, check_input)
+    step = fitted(before.model_copy(update={**given, "permitted": False, "evidence": ()}), tools, check_input)
     return _with(steps, step), f"Step {step.step_number} is now: {_words(step)}"
 
 

@@ -29,8 +29,9 @@ STEP_TRANSITIONS: dict[StepStatus, frozenset[StepStatus]] = {
 
 
 class PlanStep(StoredModel):
-    """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made
-    while the step was in progress. `permitted`: a person has approved a call that the step asks permission for.
+    """`tool`: the tool that the step mainly uses, if any. `evidence`: ids of the newest successful tool calls made for
+    the step (`ExecutionPlan.with_evidence`). `permitted`: a person has approved a call that the step asks permission
+    for.
     """
 
     step_number: Annotated[int, Field(ge=1)]
@@ -96,10 +97,16 @@ class ExecutionPlan(StoredModel):
         index = next((i for i, step in enumerate(steps) if step.is_open), len(steps))
         return self.model_copy(update={"steps": steps, "current_step_index": index, "updated_at": now})
 
-    def with_evidence(self, call_id: str, now: datetime) -> "ExecutionPlan":
-        """Adds a successful call to the first step in progress, if there is one."""
-        running = next((step for step in self.steps if step.status == "in_progress"), None)
-        return self if running is None else self.with_step(running.with_evidence(call_id), now)
+    def with_evidence(self, call_id: str, now: datetime, *, is_edited: bool = False) -> "ExecutionPlan":
+        """Adds a successful call to the first step in progress. Without one, to the first open step, which the model
+        works on without saying so. `is_edited`: a person has edited the plan since the call was asked for. The pending
+        steps may no longer be those that the call was for."""
+        current = [step for step in _current(self) if not (is_edited and step.status == "pending")]
+        return self.with_step(current[0].with_evidence(call_id), now) if current else self
+
+
+def numbers_of(steps: Iterable[PlanStep]) -> str:
+    return ", ".join(str(step.step_number) for step in steps)
 
 
 # The model adds permissions to a plan, and only a person gives them. A model cannot get rid of a permission. Where it

@@ -10,9 +10,17 @@ PlanRefused where the rules forbid the change; the message tells the model what 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from acta_engine.errors import PlanRefused, ToolInputInvalid
 from acta_engine.log.events import EventData, PlanClosed, PlanCreated, PlanRevised, PlanStepChanged
@@ -23,6 +31,7 @@ from acta_engine.plans.plan import (
     ExecutionPlan,
     PlanStep,
     StepStatus,
+    numbers_of,
     permissions_approved,
     permissions_owed,
 )
@@ -40,6 +49,8 @@ MAX_STEP_INPUT_BYTES, MAX_STEP_INPUT_VALUES = 2_000, 100
 """The plan is in every head, so it must stay small, as text and in memory, where a value takes far more than its
 characters. The complete input stands in the call.
 """
+RECORDED = "Recorded."
+"""All that the model is told: the end of its next request says where the plan stands."""
 MAX_RISKS = 5
 """The risks that a model may add to those that the registry knows."""
 MAX_STEP_NUMBER = 1_000
@@ -50,7 +61,9 @@ MAX_NAME_CHARS = 40
 
 
 def _number(value: Any) -> Any:
-    """Refuses `true` and `"2"`, which pydantic takes for whole numbers. JSON's `2` and `2.0` pass."""
+    """Refuses `true`, which pydantic takes for a whole number. JSON's `2`, `2.0` and `"2"` pass."""
+    if isinstance(value, str) and value.isdecimal() and len(value) <= len(str(MAX_STEP_NUMBER)):
+        return int(value)
     if isinstance(value, bool | str):
         raise ValueError("should be a whole number")
     return value
@@ -85,31 +98,58 @@ ToolName = Annotated[str, Field(max_length=64)]
 StepInput = Annotated[dict[str, Any], AfterValidator(small_input)]
 
 
+StepResult = Annotated[str, Field(max_length=4_000)]
+
+
 class NewStep(FrozenModel):
+    """A step of a plan that is made."""
+
     step_number: Number | None = None
     description: Description
     tool: ToolName | None = None
     input: StepInput | None = None
     requires_permission: StrictBool = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _described(cls, given: Any) -> Any:
+        """A model may write a step as its description alone."""
+        return {"description": given} if isinstance(given, str) else given
 
-class PlanUpdate(FrozenModel):
+
+class StepChange(FrozenModel):
+    """Where a step of the plan stands now. A step with a result is completed where nothing else is said."""
+
+    step_number: Number
+    step_status: StepStatus | None = None
+    step_result: StepResult | None = None
+
+
+StepT = TypeVar("StepT", NewStep, StepChange)
+
+
+class PlanUpdate(FrozenModel, Generic[StepT]):
     """The tool's input. It names no session: the plan is that of the session in which the call runs."""
 
     action: Action
     goal: Goal | None = None
-    steps: Annotated[tuple[NewStep, ...], BeforeValidator(_array)] | None = None
+    steps: Annotated[tuple[StepT, ...], BeforeValidator(_array)] | None = None
+    """What the action `create` plans. With any other action, where steps stand now."""
     risks: Annotated[tuple[Risk, ...], Field(max_length=MAX_RISKS)] = ()
     step_number: Number | None = None
+    """With its status and result: one more step that has changed."""
     step_status: StepStatus | None = None
-    step_result: Annotated[str, Field(max_length=4_000)] | None = None
+    step_result: StepResult | None = None
     reason: Annotated[str, Field(max_length=8_000), AfterValidator(without_marker)] | None = None
 
 
-def read(raw: Mapping[str, Any]) -> PlanUpdate:
+UpdateT = TypeVar("UpdateT", bound=PlanUpdate[Any])
+
+
+def _read(form: type[UpdateT], raw: Mapping[str, Any]) -> UpdateT:
     """Validates the model's input. Raises PlanRefused, which names the first fields that are wrong."""
     try:
-        return PlanUpdate.model_validate(raw)
+        return form.model_validate(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)[:MAX_PROBLEMS]
         paths = (".".join(str(part)[:MAX_NAME_CHARS] for part in each["loc"]) or "input" for each in problems)
@@ -120,13 +160,24 @@ def read(raw: Mapping[str, Any]) -> PlanUpdate:
         ) from None
 
 
+def described(raw: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+    """The goal and the steps' descriptions in an input of the action `create`. None: it is another input."""
+    try:
+        made = _read(PlanUpdate[NewStep], raw) if raw.get("action") == "create" else None
+    except PlanRefused:
+        return None
+    return (
+        None if made is None else ((made.goal or "").strip(), [step.description for step in made.steps or ()])
+    )
+
+
 class AppliedUpdate(NamedTuple):
     """`plan` None: the model asks a question before it has made a plan. `result`: the tool's result for the model."""
 
     plan: ExecutionPlan | None
     events: tuple[EventData, ...]
     result: str
-    update: PlanUpdate
+    update: PlanUpdate[Any]
 
 
 CheckInput = Callable[[ToolSpec, Mapping[str, Any]], None]
@@ -143,19 +194,36 @@ def apply(
     """Applies the model's input to the plan. `tools`: the tools that this agent may use, by name. Raises
     PlanRefused.
     """
-    update = read(raw)
-    match update.action:
-        case "create":
-            return _create(plan, update, tools, now, check_input)
-        case "update_step":
-            return _update_step(_require_live(plan), update, now)
-        case "complete":
-            return _complete(_require_live(plan), update, now)
-        case "fail":
-            closed = _closed(_require_live(plan), "failed", update, now)
-            return AppliedUpdate(*closed, "The plan is closed as failed.", update)
-        case "wait_for_user":
-            return _wait_for_user(plan, update, now)
+    if raw.get("action") == "create":
+        return _create(plan, _read(PlanUpdate[NewStep], raw), tools, now, check_input)
+    update = _read(PlanUpdate[StepChange], raw)
+    changes = update.steps or ()
+    if update.step_number is not None and (update.step_status or update.step_result):
+        single = {name: getattr(update, name) for name in StepChange.model_fields}
+        changes = (StepChange(**single), *changes)
+    if update.action == "wait_for_user" and not changes:
+        # Allowed before there is a plan, too: the model may have to ask what the goal means before it can plan.
+        return _waiting(plan, (), update, now)
+    plan, events = _with_changes(_require_live(plan), changes, now)
+    if update.action == "wait_for_user":
+        return _waiting(plan, events, update, now)
+    if update.action == "update_step":
+        if not changes:
+            raise PlanRefused(
+                "SCHEMA", "update_step needs step_number and step_status, or `steps` with these."
+            )
+        return AppliedUpdate(plan, events, RECORDED, update)
+    if update.action == "complete" and plan.open_steps:
+        raise PlanRefused(
+            "OPEN_STEPS",
+            f"The plan cannot be completed: steps {numbers_of(plan.open_steps)} are still open. Do them, or say in "
+            "`steps` that they are completed, failed or skipped.",
+        )
+    _require_reason(update)
+    status: Literal["completed", "failed"] = "completed" if update.action == "complete" else "failed"
+    plan = plan.model_copy(update={"status": status, "updated_at": now})
+    closed = PlanClosed(version=plan.version, status=status)
+    return AppliedUpdate(plan, (*events, closed), f"The plan is {status}.", update)
 
 
 def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
@@ -168,7 +236,7 @@ def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
 
 def _create(
     plan: ExecutionPlan | None,
-    update: PlanUpdate,
+    update: PlanUpdate[NewStep],
     tools: Mapping[str, ToolSpec],
     now: datetime,
     check_input: CheckInput,
@@ -197,8 +265,7 @@ def _create(
     )
     told = PlanRevised if plan is not None and plan.is_live else PlanCreated
     event = told(version=created.version, plan=created.as_event())
-    text = f"Plan version {created.version} with {len(steps)} steps is recorded. Work on step {steps[0].step_number}."
-    return AppliedUpdate(created, (event,), text, update)
+    return AppliedUpdate(created, (event,), RECORDED, update)
 
 
 def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
@@ -255,72 +322,63 @@ def registry_risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> 
     ]
 
 
-def _update_step(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
-    if update.step_number is None or update.step_status is None:
-        raise PlanRefused("SCHEMA", "update_step needs step_number and step_status.")
-    step = plan.step(update.step_number)
-    if step is None:
-        numbers = ", ".join(str(s.step_number) for s in plan.steps)
-        raise PlanRefused("NO_SUCH_STEP", f"The plan has no step {update.step_number}; it has {numbers}.")
-    to = update.step_status
-    if to == step.status:
-        text = f"Step {step.step_number} is {to} already."
-        return AppliedUpdate(plan, (), text, update)
-    if to not in STEP_TRANSITIONS[step.status]:
-        way_on = _RETRY_FIRST if step.status == "failed" else _STAYS_FINISHED
-        raise PlanRefused(
-            "STEP_TRANSITION",
-            f"Step {step.step_number} is {step.status} and cannot become {to}. {way_on}",
-        )
-    result = (update.step_result or "").strip()[:MAX_RESULT_CHARS] or None
-    if to == "completed" and result is None and not step.evidence:
-        raise PlanRefused(
-            "NO_RESULT",
-            f"Step {step.step_number} has no result and no tool call was made for it. Give a step_result, or do it.",
-        )
-    changed = step.model_copy(
-        update={
-            "status": to,
-            "result": result if result is not None else step.result,
-            "started_at": step.started_at or now,
-            "completed_at": None if to == "in_progress" else now,
-        }
-    )
-    event = PlanStepChanged(plan_step=step.step_number, before=step.status, status=to)
-    following = plan.with_step(changed, now).model_copy(update={"status": "executing"})
-    return AppliedUpdate(following, (event,), f"Step {step.step_number} is {to}.", update)
-
-
-def _complete(plan: ExecutionPlan, update: PlanUpdate, now: datetime) -> AppliedUpdate:
-    if plan.open_steps:
-        numbers = ", ".join(str(step.step_number) for step in plan.open_steps)
-        raise PlanRefused(
-            "OPEN_STEPS",
-            f"The plan cannot be completed: steps {numbers} are still open. Do them, or mark them completed, "
-            "failed or skipped first.",
-        )
-    closed = _closed(plan, "completed", update, now)
-    return AppliedUpdate(*closed, "The plan is completed.", update)
-
-
-def _closed(
-    plan: ExecutionPlan, status: Literal["completed", "failed"], update: PlanUpdate, now: datetime
+def _with_changes(
+    plan: ExecutionPlan, changes: Iterable[StepChange], now: datetime
 ) -> tuple[ExecutionPlan, tuple[EventData, ...]]:
-    _require_reason(update)
-    closed = plan.model_copy(update={"status": status, "updated_at": now})
-    return closed, (PlanClosed(version=plan.version, status=status),)
+    """The plan with all changes, and their events. Raises PlanRefused where one of them is not allowed."""
+    events: list[EventData] = []
+    named: set[int] = set()
+    for change in changes:
+        if change.step_number in named:
+            raise PlanRefused(
+                "DUPLICATE_STEP",
+                f"Step {change.step_number} stands in this update twice. Say of each step once where it stands now.",
+            )
+        named.add(change.step_number)
+        step = plan.step(change.step_number)
+        if step is None:
+            raise PlanRefused(
+                "NO_SUCH_STEP", f"The plan has no step {change.step_number}; it has {numbers_of(plan.steps)}."
+            )
+        to = change.step_status or "completed"
+        if to == step.status:
+            continue
+        if to not in STEP_TRANSITIONS[step.status]:
+            way_on = _RETRY_FIRST if step.status == "failed" else _STAYS_FINISHED
+            raise PlanRefused(
+                "STEP_TRANSITION",
+                f"Step {step.step_number} is {step.status} and cannot become {to}. {way_on}",
+            )
+        result = (change.step_result or "").strip()[:MAX_RESULT_CHARS] or None
+        if to == "completed" and result is None and not step.evidence:
+            raise PlanRefused(
+                "NO_RESULT",
+                f"Step {step.step_number} has no result and no call of a tool. Give a step_result, or do it.",
+            )
+        changed = step.model_copy(
+            update={
+                "status": to,
+                "result": result if result is not None else step.result,
+                "started_at": step.started_at or now,
+                "completed_at": None if to == "in_progress" else now,
+            }
+        )
+        plan = plan.with_step(changed, now).model_copy(update={"status": "executing"})
+        events.append(PlanStepChanged(plan_step=step.step_number, before=step.status, status=to))
+    return plan, tuple(events)
 
 
-def _wait_for_user(plan: ExecutionPlan | None, update: PlanUpdate, now: datetime) -> AppliedUpdate:
-    """Allowed before there is a plan, too: the model may have to ask what the goal means before it can plan."""
+def _waiting(
+    plan: ExecutionPlan | None, events: tuple[EventData, ...], update: PlanUpdate[Any], now: datetime
+) -> AppliedUpdate:
     _require_reason(update)
     if plan is not None and plan.is_live:
         plan = plan.model_copy(update={"status": "waiting_for_user", "updated_at": now})
     return AppliedUpdate(
-        plan, (), "The question goes to the user; the answer will be the next message.", update
+        plan, events, "The question goes to the user; the answer will be the next message.", update
     )
 
 
-def _require_reason(update: PlanUpdate) -> None:
+def _require_reason(update: PlanUpdate[Any]) -> None:
     if not (update.reason or "").strip():
         raise PlanRefused("NO_REASON", f"{update.action} needs a `reason`.")

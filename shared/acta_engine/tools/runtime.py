@@ -239,7 +239,8 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
     if head.is_over:
         return
     if result.ok and head.plan is not None and head.plan.is_live:
-        change.set(plan=head.plan.with_evidence(call.call_id, change.now))
+        is_edited = head.has_unread_plan_edit
+        change.set(plan=head.plan.with_evidence(call.call_id, change.now, is_edited=is_edited))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.end_outage()
         change.to_state("executing")

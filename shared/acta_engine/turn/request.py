@@ -4,15 +4,17 @@ The suffix (plan status, memories, limits, hint) comes last, so that everything 
 turn and the provider can cache it (docs/design/turn.md 30). `hint` puts a text into the suffix of the next turn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.log.commit import Change
+from acta_engine.log.conversation import AssistantEntry, Entry
 from acta_engine.log.events import HintInjected
 from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, OfferedTool
-from acta_engine.plans.plan import UPDATE_PLAN, PlanStep
+from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan, PlanStep
+from acta_engine.plans.update import described
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
@@ -32,6 +34,13 @@ PRIVATE_SESSION = (
 session are not moved behind the model's back: the model is told where they belong (ADR 50).
 """
 
+_SAID = {
+    "completed": "done",
+    "failed": "failed",
+    "skipped": "skipped",
+    "in_progress": "in progress",
+    "pending": "open",
+}
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": "[!]", "skipped": "[-]"}
 
 
@@ -76,7 +85,7 @@ def turn_request(turn: Turn) -> ModelRequest:
     else:
         offered, tool_choice = list(turn.specs.values()), "auto"
         failing = repeated_failure(turn.specs, session.head.progress, session.outcomes())
-        suffix = _thinking_suffix(session.head, turn.notes.text, failing)
+        suffix = _thinking_suffix(session.head, turn.notes.text, failing, entries)
     return ModelRequest(
         model=turn.model_name,
         system=turn.system,
@@ -112,20 +121,40 @@ def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
     return "\n\n".join(said)
 
 
-def _thinking_suffix(head: Head, notes: str, failing: str) -> str:
-    """`notes`: memories of earlier sessions. `failing`: the hint about a call that has just failed again. What matters
-    most comes last: plan, limits, hints.
+def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Entry] = ()) -> str:
+    """`notes`: memories of earlier sessions. `failing`: the hint about a call that has just failed again. `entries`:
+    the conversation that the request carries. What matters most comes last: plan, limits, hints.
     """
     said = [text for text in (notes, head.scratchpad.text) if text]
     if head.plan is not None:
-        status = "executing" if head.plan.is_live else head.plan.status
-        title = f"Plan, version {head.plan.version} ({status}): {one_line(head.plan.goal)}"
-        said.append("\n".join((title, *map(_line, head.plan.steps))))
+        said.append(_plan(head.plan, entries))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
         said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
     said += [text for text in (head.progress.hint, failing) if text]
     return "\n\n".join(said)
+
+
+def _plan(plan: ExecutionPlan, entries: Sequence[Entry]) -> str:
+    """The plan as it stands. Where the call that made it is in the conversation, its words are not said again: after a
+    compaction or a person's edit they are.
+    """
+    words = [step.description for step in plan.steps]
+    calls = (call for entry in reversed(entries) if isinstance(entry, AssistantEntry) for call in entry.calls)
+    if any(call.name == UPDATE_PLAN and described(call.input or {}) == (plan.goal, words) for call in calls):
+        numbers = {status: [s.step_number for s in plan.steps if s.status == status] for status in _SAID}
+        said = [f"{_span(found)} {_SAID[status]}" for status, found in numbers.items() if found]
+        return f"Plan {plan.version}: {', '.join(said)}."
+    status = "executing" if plan.is_live else plan.status
+    title = f"Plan, version {plan.version} ({status}): {one_line(plan.goal)}"
+    return "\n".join((title, *map(_line, plan.steps)))
+
+
+def _span(numbers: list[int]) -> str:
+    *before, last = numbers
+    if len(numbers) > 2 and numbers == [*range(numbers[0], last + 1)]:
+        return f"{numbers[0]}-{last}"
+    return f"{', '.join(map(str, before))} and {last}" if before else str(last)
 
 
 def _line(step: PlanStep) -> str:

@@ -3,7 +3,7 @@
 
     --- file: notes.md (812 bytes) #3f2a90c1 ---
     …
-    --- end of file: notes.md #3f2a90c1 ---
+    --- end #3f2a90c1 ---
 
 So the model can tell data from instructions. Both lines have the same mark, and the mark does not occur between them,
 in whatever characters. It is made from the text and from an id that the text's author does not know. So no text can
@@ -49,7 +49,7 @@ def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str
     mark = unused_mark(f"{label}\n{text}", key)
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
-    return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end of {label} #{mark} ---"
+    return f"--- {label} ({count} {unit}) #{mark} ---\n{text}{end}--- end #{mark} ---"
 
 
 def quoted_json(kind: str, name: str, value: Any, *, key: str) -> str:
@@ -70,8 +70,7 @@ def unquoted(result: str) -> str:
     opening = re.fullmatch(r"--- \w+: .*\((\d+) bytes?\) (#\w+) ---", lines[0])
     if opening is None:
         return result
-    closing = f"{opening[2]} ---"
-    ends = [n for n, line in enumerate(lines) if line.startswith("--- end of ") and line.endswith(closing)]
+    ends = [n for n, line in enumerate(lines) if line == f"--- end {opening[2]} ---"]
     body = "".join(f"{line}\n" for line in lines[1 : ends[-1] if ends else None])
     # `quoted` has added a line break where the text has none at its end.
     return body if len(body.encode()) <= int(opening[1]) else body.removesuffix("\n")

@@ -51,7 +51,7 @@ def reading(size: str, turns: int, calls: int = 1) -> list[Reply]:
         paths = [note(size, turn, place)[0] for place in range(calls)]
         made = tuple(Call("read_file", {"path": path}) for path in paths)
         replies.append(Reply(sentence(f"reading {size} {turn}"), made, expected))
-        expected = tuple(f"end of file: {path}" for path in paths)
+        expected = tuple(f"--- file: {path} (" for path in paths)
     return [*replies, _done(expected)]
 
 

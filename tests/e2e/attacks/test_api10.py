@@ -55,7 +55,7 @@ def test_an_answer_is_data_of_bounded_size_and_no_server_gets_another_one_s_head
     orders = next(text for text in results if "open orders" in text)
     opened = re.fullmatch(r"--- answer: orders \(\d+ bytes\)( #\w+) ---", orders.splitlines()[0])
     assert opened, "an answer that has a closing mark of its own gets one that it cannot know"
-    assert orders.splitlines()[-1] == f"--- end of answer: orders{opened[1]} ---"
+    assert orders.splitlines()[-1] == f"--- end{opened[1]} ---"
     assert any(text.startswith("Error: flood answered with more than") for text in results)
     (collected,) = other.heard
     assert "x-caller" not in collected.headers

@@ -171,7 +171,7 @@ def test_what_tools_answer_is_told_as_it_came_and_what_cannot_be_passed_on_is_no
         ToolCall("weigh", {"order": 103}),
     )
     told = run(boss, llmock, ToolCall("odd", {"order": 7}), *orders)
-    (_,) = [each for each in told if f"\n{ODD}\n--- end of answer" in each]
+    (_,) = [each for each in told if f"\n{ODD}\n--- end #" in each]
     (_,) = [each for each in told if '"caf\\udce9"' in each]
     assert sum("Error: weigh has run, but its answer cannot be passed on." in each for each in told) == 2
 

@@ -81,7 +81,7 @@ def test_what_was_taken_out_stands_between_the_marked_lines_of_the_server() -> N
     introduction, opening, *quoted, closing = tool.description.split("\n")
     assert introduction.startswith("A tool of the MCP server desk.")
     assert opening.startswith("--- description: search (")
-    assert closing.startswith("--- end of description: search #")
+    assert closing.startswith("--- end #")
     assert f"query: {EVIL}" in quoted
     assert "IMPORTANT" not in json.dumps(tool.input_schema) + introduction + opening + closing
 

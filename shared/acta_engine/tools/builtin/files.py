@@ -33,7 +33,8 @@ from acta_engine.untrusted.quoting import OutsideText, clipped_name
 from acta_engine.untrusted.validation_messages import similar
 from acta_engine.untrusted.visible import visible
 
-PATH = text("Relative path, folders separated by /, for example reports/may.md", minLength=1, maxLength=1_024)
+PATH = {"type": "string"}
+"""Its rules are those of `untrusted/path.py`, whose refusals say how a path is written."""
 
 
 def list_files(call: BuiltinCall) -> OutsideText:
@@ -172,24 +173,17 @@ def _changed(call: BuiltinCall) -> ToolFailed:
 TOOLS = (
     BuiltinTool(
         name="list_files",
-        description="List the files and folders in the user's storage, with sizes.",
+        description="List the user's files and folders, with sizes.",
         input_schema=fields(
-            path=text("A folder; leave out for the top"),
-            recursive={"type": "boolean", "description": "Also what is in folders below; default true"},
+            path=text("A folder"), recursive={"type": "boolean", "description": "Default true"}
         ),
         bounded=True,
         run=list_files,
     ),
     BuiltinTool(
         name="read_file",
-        description="Read a text file from the user's storage.",
-        input_schema=fields(
-            ("path",),
-            path=PATH,
-            encoding=text(
-                "Only where a guess was wrong: the file's encoding, such as iso-8859-2", maxLength=60
-            ),
-        ),
+        description="Read one of the user's text files.",
+        input_schema=fields(("path",), path=PATH, encoding=text("Where a guess was wrong", maxLength=60)),
         file=FileArgument(argument="path", use="read"),
         bounded=True,
         run=read_file,
@@ -197,15 +191,14 @@ TOOLS = (
     BuiltinTool(
         name="create_file",
         description=(
-            "Write a new text file to the user's storage. A file that is there is replaced only with replace true, "
-            "and a person is asked first."
+            "Write a file, such as reports/may.md. replace true overwrites one, after a person agrees."
         ),
         input_schema=fields(
             ("path", "content"),
             path=PATH,
-            content=text("The whole text of the file"),
-            replace={"type": "boolean", "description": "Replace the file that is there; default false"},
-            encoding=text("Only where read_file needed one for the file: the same one", maxLength=60),
+            content={"type": "string"},
+            replace={"type": "boolean"},
+            encoding=text("As read_file needed it", maxLength=60),
         ),
         effect="idempotent",
         risk="write",
@@ -215,7 +208,7 @@ TOOLS = (
     ),
     BuiltinTool(
         name="delete_file",
-        description="Delete a file from the user's storage. A person is asked first.",
+        description="Delete a file. A person is asked first.",
         input_schema=fields(("path",), path=PATH),
         effect="idempotent",
         risk="write",

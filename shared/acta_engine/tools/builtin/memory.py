@@ -15,7 +15,7 @@ from acta_engine.memories.memory import (
     same_text,
 )
 from acta_engine.tools.port import BuiltinCall
-from acta_engine.tools.tool import BuiltinTool, fields, text
+from acta_engine.tools.tool import BuiltinTool, fields
 from acta_engine.untrusted.quoting import OutsideText
 
 RECALLED = 10
@@ -94,18 +94,14 @@ TOOLS = (
     BuiltinTool(
         name="remember",
         description=(
-            "Keep a note. scope session: for the rest of this session, shown to you in every turn. scope "
-            "agent: for later sessions too; only what will hold then, and never a secret."
+            "Note one thing, clear on its own. scope session: you see it every turn. scope agent: for later sessions "
+            "too, if it will hold then and is no secret."
         ),
         input_schema=fields(
             ("text", "scope"),
-            text=text("One thing, understandable on its own", minLength=1, maxLength=MAX_TEXT_CHARS),
+            text={"type": "string", "maxLength": MAX_TEXT_CHARS},
             scope={"type": "string", "enum": ["session", "agent"]},
-            kind={
-                "type": "string",
-                "enum": ["fact", "preference", "lesson"],
-                "description": "With scope agent: a truth, a liking, something learned; default fact",
-            },
+            kind={"type": "string", "enum": ["fact", "preference", "lesson"]},
         ),
         effect="idempotent",
         risk="write",
@@ -115,10 +111,8 @@ TOOLS = (
     ),
     BuiltinTool(
         name="recall",
-        description="Look up what was kept from earlier sessions with remember, scope agent.",
-        input_schema=fields(
-            ("query",), query=text("Words that what you look for has", minLength=1, maxLength=500)
-        ),
+        description="Find notes of earlier sessions by their words.",
+        input_schema=fields(("query",), query={"type": "string", "maxLength": 500}),
         bounded=True,
         run=recall,
     ),

@@ -1,26 +1,28 @@
 """The tool `update_plan`. The turn makes its calls itself, in the reply's commit
 (`shared/acta_engine/plans/update.py`)."""
 
-from acta_engine.plans.plan import MAX_STEPS, UPDATE_PLAN
-from acta_engine.tools.tool import BuiltinTool, fields, text
+from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.tools.tool import BuiltinTool, fields
 
+_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+_STATUS = {"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]}
 STEP = fields(
-    ("description",),
-    step_number={"type": "integer", "minimum": 1},
-    description=text("What this step does"),
-    tool=text("The one tool it mainly uses, if any"),
-    input={"type": "object", "description": "The tool's whole input, if all of it is known already"},
-    requires_permission={"type": "boolean", "description": "True if a person should approve it first"},
+    step_number=_NUMBER,
+    description=_TEXT,
+    tool=_TEXT,
+    input={"type": "object"},
+    requires_permission={"type": "boolean"},
+    step_status=_STATUS,
+    step_result=_TEXT,
 )
+"""A step of a new plan, or where a step stands: which fields go together is for `plans/update.py` to say."""
 
 TOOLS = (
     BuiltinTool(
         name=UPDATE_PLAN,
         description=(
-            "Keep the plan of this session. create: goal and 1-10 steps (also replaces a live plan). "
-            "update_step: step_number, step_status (in_progress, completed, failed, skipped) and, when "
-            "completed, a step_result. complete: all steps are finished, reason is the answer. fail: the goal "
-            "cannot be reached, reason says why. wait_for_user: reason is the question to the user."
+            "create: goal and 1-10 steps; replaces a live plan. update_step: where steps stand. complete (no step is "
+            "open after these), fail, wait_for_user: reason is the answer, the cause, the question."
         ),
         input_schema=fields(
             ("action",),
@@ -28,17 +30,9 @@ TOOLS = (
                 "type": "string",
                 "enum": ["create", "update_step", "complete", "fail", "wait_for_user"],
             },
-            goal=text("What the user wants to have at the end"),
-            steps={"type": "array", "minItems": 1, "maxItems": MAX_STEPS, "items": STEP},
-            risks={
-                "type": "array",
-                "maxItems": 5,
-                "items": text("A risk you see beside those of the tools"),
-            },
-            step_number={"type": "integer", "minimum": 1},
-            step_status={"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]},
-            step_result=text("What the step found or made, in a sentence or two"),
-            reason=text("The answer, the cause or the question"),
+            goal=_TEXT,
+            steps={"type": "array", "items": STEP},
+            reason=_TEXT,
         ),
         effect="idempotent",
         always=True,

@@ -4,20 +4,27 @@ from acta_engine.errors import ToolFailed
 from acta_engine.log.beside import BlobMissing
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.result_text import boundary, cut, more
-from acta_engine.tools.tool import BuiltinTool, fields, text
+from acta_engine.tools.tool import BuiltinTool, fields
 from acta_engine.untrusted.quoting import OutsideText
 
 PAGE_BYTES = 8_192
-MAX_PAGE_BYTES = 16_384
-"""The most that one call returns."""
+MIN_PAGE_BYTES, MAX_PAGE_BYTES = 256, 16_384
+"""The least and the most that one call returns, whatever it asks for."""
+HANDLE_CHARS = 64
+_HEX = frozenset("0123456789abcdef")
 
 
 def read_result(call: BuiltinCall) -> OutsideText:
     # To JSON Schema `5.0` is an integer, too.
-    handle, offset = call.arguments["handle"], int(call.arguments.get("offset", 0))
+    handle, offset = call.arguments["handle"], max(0, int(call.arguments.get("offset", 0)))
+    limit = max(MIN_PAGE_BYTES, min(int(call.arguments.get("limit", PAGE_BYTES)), MAX_PAGE_BYTES))
     if call.context.text_of is None:
         raise ToolFailed("there is no session whose results could be read here.")
     try:
+        if len(handle) != HANDLE_CHARS or not _HEX.issuperset(
+            handle
+        ):  # the session stores texts of other names
+            raise BlobMissing
         data = call.context.text_of(handle).encode()
     except BlobMissing:
         raise ToolFailed(
@@ -25,7 +32,7 @@ def read_result(call: BuiltinCall) -> OutsideText:
         ) from None
     if offset >= len(data):
         raise ToolFailed(f"the result has {len(data)} bytes. Use an offset below that.")
-    page = cut(data, offset, min(int(call.arguments.get("limit", PAGE_BYTES)), MAX_PAGE_BYTES))
+    page = cut(data, offset, limit)
     begin = boundary(data, offset)
     end = begin + len(page.encode())
     note = more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"
@@ -35,20 +42,9 @@ def read_result(call: BuiltinCall) -> OutsideText:
 TOOLS = (
     BuiltinTool(
         name="read_result",
-        description=(
-            "Read more of a large tool result that was shown in part or elided: its handle stands where it was. "
-            "Offset and limit count bytes; the answer says how to go on."
-        ),
+        description=("Read on in a result that was cut, by its handle. offset and limit count bytes."),
         input_schema=fields(
-            ("handle",),
-            handle=text("The handle, exactly as it was given", pattern="^[0-9a-f]{64}$"),
-            offset={"type": "integer", "minimum": 0, "description": "Where to begin; default 0"},
-            limit={
-                "type": "integer",
-                "minimum": 256,
-                "maximum": MAX_PAGE_BYTES,
-                "description": "Default 8192",
-            },
+            ("handle",), handle={"type": "string"}, offset={"type": "integer"}, limit={"type": "integer"}
         ),
         bounded=True,
         always=True,

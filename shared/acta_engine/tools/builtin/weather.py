@@ -225,9 +225,7 @@ TOOLS = (
     BuiltinTool(
         name="get_weather",
         description="Current weather at a place.",
-        input_schema=fields(
-            ("location",), location=text("Town, or town and country", minLength=1, maxLength=200)
-        ),
+        input_schema=fields(("location",), location=text("Town, or town and country", maxLength=200)),
         risk="network",
         optional=True,
         run=get_weather,

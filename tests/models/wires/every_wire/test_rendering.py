@@ -5,6 +5,7 @@ from typing import Any
 from acta_engine.log.conversation import ToolCall
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.openai import chat as chat_request
+from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 
@@ -30,7 +31,7 @@ def test_a_call_left_without_a_result_gets_one() -> None:
     result_block = _anthropic(*entries)["messages"][2]["content"][0]
     assert (result_block["type"], result_block["tool_use_id"], result_block["is_error"]) == (
         "tool_result",
-        "c1",
+        wire_call_id("c1"),
         True,
     )
     assert [m["role"] for m in _chat(*entries)["messages"]][3] == "tool"

@@ -170,6 +170,53 @@ def test_a_name_that_is_taken_is_given_to_no_other_property() -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "sent"),
+    [
+        ({"type": "string", "title": "Name", "default": "a"}, {"type": "string", "default": "a"}),
+        ({"properties": {"title": {"type": "string"}}}, {"properties": {"title": {"type": "string"}}}),
+        (
+            {"type": "object", "properties": {"b": {}}, "required": [], "additionalProperties": False},
+            {"type": "object", "properties": {"b": {}}},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "A"},
+            {"type": "string"},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}], "default": None},
+            {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        ),
+        (
+            {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}], "default": None},
+            {"anyOf": [{"$ref": "#/$defs/x"}]},
+        ),
+        (
+            {
+                "anyOf": [{"description": "Inner."}, {"type": "null"}],
+                "default": None,
+                "description": "Outer.",
+            },
+            {"anyOf": [{"description": "Inner."}], "description": "Outer."},
+        ),
+    ],
+)
+def test_what_a_model_does_not_need_to_know_of_a_schema_is_not_sent(
+    field: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    others = {"$defs": {"x": {"type": "string"}}}
+    given = tool({"type": "object", "properties": {"a": field}, **others})
+    for _, schema in offered(given):
+        assert schema == {"type": "object", "properties": {"a": sent}, **others}
+    assert given.input_schema["properties"]["a"] == field, (
+        "inputs are checked by the schema as it was written"
+    )
+
+
+@pytest.mark.parametrize(
     ("field", "plain"),
     [
         ({"type": "array"}, {"type": "array", "items": {}}),

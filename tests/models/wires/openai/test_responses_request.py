@@ -1,12 +1,14 @@
 """Entries as input items of the Responses API."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from acta_engine.log.conversation import ToolCall
 from acta_engine.models.openai import responses as responses_request
+from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import (
     READ_FILE,
     UPDATE_PLAN,
@@ -42,7 +44,9 @@ def test_every_call_has_its_result_before_any_other_text() -> None:
         "function_call_output", "user", "user",
     ]  # fmt: skip
     assert [item["arguments"] for item in body["input"][3:5]] == ['{"path":"ä"}', "{}"]
-    assert [(i["call_id"], i["output"]) for i in body["input"][5:7]] == [("c1", "A"), ("c2", "(no output)")]
+    assert [(i["call_id"], i["output"]) for i in body["input"][5:7]] == [
+        (wire_call_id("c1"), "A"), (wire_call_id("c2"), "(no output)"),
+    ]  # fmt: skip
     assert body["input"][-1]["content"][0]["text"] == "Plan: step 1 of 2."
 
 
@@ -51,7 +55,7 @@ def test_a_call_left_without_a_result_gets_one() -> None:
 
     assert items[3] == {
         "type": "function_call_output",
-        "call_id": "c1",
+        "call_id": wire_call_id("c1"),
         "output": "Error: this call has no result.",
     }
 
@@ -76,7 +80,7 @@ def test_names_and_ids_of_the_models_own_invention_are_made_acceptable() -> None
     items = _body(user("go"), assistant("", odd), result("c" * 80, "Error: unknown tool", ok=False))["input"]
 
     assert items[2]["call_id"] == items[3]["call_id"]
-    assert len(items[2]["call_id"]) <= 64
+    assert re.fullmatch("[a-z0-9]{9}", items[2]["call_id"]), "Mistral's models take no other ids"
     assert len(items[2]["name"]) <= 64
 
 
@@ -90,7 +94,7 @@ def test_an_id_the_provider_gave_twice_is_used_once() -> None:
 
     called = [item["call_id"] for item in items if item.get("type") == "function_call"]
     answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
-    assert called == answered == ["call_0", "c2"]
+    assert called == answered == ["call_0", wire_call_id("c2")]
 
 
 @pytest.mark.parametrize(

