@@ -280,6 +280,93 @@ def test_a_repeated_call_says_the_same_where_another_guess_would_be_made_of_what
     assert desk.files.read("acme", "x.csv") == before.encode(codec)
 
 
+ROWS = b"".join(f"row {number};M\u00fcller\r\n".encode() for number in range(40))
+DAMAGED = [
+    (ROWS + b"row 40;\xe2\x82 M\xfcller\r\nlast;\xff\r\n", None),
+    (b"\xef\xbb\xbf" + ROWS + b"row 40;M\xfcller", None),
+    (ROWS.decode().encode("cp1252") + b"row 40;\x81\r\n", "windows-1252"),
+    ("行;日本語\n".encode("cp932") * 20 + b"row 40;\x81\n", "shift_jis"),
+]
+"""Files with bytes that are not valid, and the encoding to name for them."""
+
+
+@pytest.mark.parametrize(("data", "encoding"), DAMAGED)
+@pytest.mark.parametrize("ends", ["as they are", "\n"])
+def test_bytes_that_are_not_valid_stay_in_lines_that_are_written_as_they_were_read(
+    data: bytes, encoding: str | None, ends: str
+) -> None:
+    desk, named = Desk(), {} if encoding is None else {"encoding": encoding}
+    desk.files.write("acme", "x.csv", data)
+    first, *rest = desk.run("read_file", path="x.csv", **named).split("\n")
+    assert "\ufffd" in "".join(rest)
+    edited = "\n".join(["new;first", *reversed(rest), first])
+    expected = [
+        b"new;first",
+        *reversed(data.split(b"\n")[1:]),
+        data.removeprefix(b"\xef\xbb\xbf").split(b"\n")[0],
+    ]
+    wanted = b"\xef\xbb\xbf" * data.startswith(b"\xef") + b"\n".join(expected)
+    if ends == "\n":
+        edited, wanted = edited.replace("\r\n", "\n"), wanted.replace(b"\r\n", b"\n")
+    seeing(desk, "x.csv")
+    for rerun in (False, True):
+        desk.context = desk.context._replace(rerun=rerun)
+        assert desk.run("create_file", path="x.csv", content=edited, replace=True, **named).startswith(
+            "Replaced"
+        )
+        assert desk.files.read("acme", "x.csv") == wanted
+
+
+@pytest.mark.parametrize(
+    ("data", "content", "line"),
+    [
+        (ROWS + b"row 40;M\xfcller\n", "new\nrow 40;M\ufffdller;x\n", 2),
+        (ROWS + b"row 40;M\xfcller\nrow 40;M\x82ller\n", "row 40;M\ufffdller\n", 1),
+        (ROWS.decode().encode("utf-16") + b"a", "a\n\n\ufffda", 3),
+    ],
+    ids=["another line", "either of two", "UTF-16"],
+)
+def test_a_replace_that_would_lose_bytes_which_are_not_valid_is_refused(
+    data: bytes, content: str, line: int
+) -> None:
+    desk = Desk()
+    desk.files.write("acme", "x.csv", data)
+    assert "\ufffd" in desk.run("read_file", path="x.csv")
+    failure = seeing(desk, "x.csv").fails("create_file", path="x.csv", content=content, replace=True)
+    assert (
+        f"has bytes that are not valid in UTF-{'16LE' if line == 3 else 8}, and \ufffd stands for them"
+        in failure
+    )
+    assert f"Line {line} is another one: send it as it was read, or write what belongs there." in failure
+    assert desk.files.read("acme", "x.csv") == data
+    repaired = content.replace("\ufffd", "ü")
+    assert desk.run("create_file", path="x.csv", content=repaired, replace=True).startswith("Replaced")
+    assert desk.run("read_file", path="x.csv") == repaired
+
+
+def test_the_character_that_stands_for_lost_bytes_is_one_like_any_other_in_a_valid_file() -> None:
+    desk = Desk()
+    desk.run("create_file", path="x.csv", content="a \ufffd\n")
+    seeing(desk, "x.csv").run("create_file", path="x.csv", content="b \ufffd\n", replace=True)
+    assert desk.files.read("acme", "x.csv") == "b \ufffd\n".encode()
+    desk.files.write("acme", "x.csv", "Größe;3\n".encode("cp1252"))
+    failure = seeing(desk, "x.csv").fails("create_file", path="x.csv", content="Gr\ufffd", replace=True)
+    assert "is in windows-1252, which has no \ufffd. Leave such characters out" in failure
+
+
+def test_a_page_that_names_another_encoding_now_does_not_lose_bytes_either() -> None:
+    desk, data = Desk(), "<p>größer</p>\n".encode("cp1252") * 9 + b"<i>\x81</i>\n<p>\xe4\x81</p>\n"
+    desk.files.write("acme", "x.html", data)
+    *_, kept, lost, _ = desk.run("read_file", path="x.html").split("\n")
+    seeing(desk, "x.html")
+    page = "<meta charset=utf-8>\n<p>größer</p>\n"
+    assert "Line 3 is another one" in desk.fails(
+        "create_file", path="x.html", content=page + lost, replace=True
+    )
+    desk.run("create_file", path="x.html", content=page + kept, replace=True)
+    assert desk.files.read("acme", "x.html") == page.encode() + b"<i>\x81</i>"
+
+
 def test_what_the_encoding_of_a_replaced_file_lacks_is_refused_and_nothing_is_lost() -> None:
     desk, data = Desk(), "Größe;3\n".encode("cp1252")
     desk.files.write("acme", "x.csv", data)

@@ -45,18 +45,18 @@ class DecodedText(NamedTuple):
         said += [f"{zeros} zero {'byte' if zeros == 1 else 'bytes'} (U+0000) in it"] if zeros else []
         return f"[{'; '.join(said)}]" if said else ""
 
-    def encode(self, text: str) -> bytes:
-        """Another text as bytes of the same kind, with the same mark. Raises UnicodeEncodeError."""
+    def encode(self, text: str, was: bytes = b"") -> bytes:
+        """Another text as bytes of the same kind, with the same mark. `was`: the bytes whose place they take; a line of
+        theirs with U+FFFD for some that are not valid is kept to the byte. Raises UnicodeEncodeError.
+        """
         text = text.removeprefix("\ufeff" * bool(self.mark))
-        if (
-            self.encoding == "EUC-JP"
-        ):  # the codec that reads all of it writes rare kanji in bytes that few can read
-            with suppress(UnicodeEncodeError):
-                return self.mark + text.encode("euc_jp")
-        return self.mark + text.encode(codec_of(self.encoding))
+        kept = _with_lost(text, was[len(self.mark) :], self.encoding) if LOST in text else text
+        return self.mark + _encoded(kept, self.encoding)
 
 
 LOST = "\ufffd"
+NOT_KEPT = "bytes that are not valid cannot be kept"
+"""The reason of an error of `DecodedText.encode`."""
 MARKS = (
     (b"\xef\xbb\xbf", "UTF-8"),
     (b"\xff\xfe\0\0", "UTF-32LE"),
@@ -273,6 +273,40 @@ def _with_halves(data: bytes, name: str) -> str:
         return well_formed(data.decode(codec_of(name), "surrogatepass"))
     except UnicodeDecodeError:
         return data.decode(codec_of(name), "replace")
+
+
+def _encoded(text: str, name: str) -> bytes:
+    """Raises UnicodeEncodeError."""
+    if name == "EUC-JP":  # the codec that reads all of it writes rare kanji in bytes that few can read
+        with suppress(UnicodeEncodeError):
+            return text.encode("euc_jp", "surrogateescape")
+    return text.encode(codec_of(name), "surrogateescape")
+
+
+def _with_lost(text: str, was: bytes, name: str) -> str:
+    """The text with each byte that is not valid in `was` as half of a surrogate pair (`surrogateescape`) in its lines
+    that `was` has, too. Raises UnicodeEncodeError for another one with U+FFFD, unless all of `was` is valid.
+    """
+    shown, raw, is_exact = was.decode(codec_of(name), "replace"), "", False
+    with suppress(UnicodeError):  # such halves do not exist in UTF-16
+        raw = was.decode(codec_of(name), "surrogateescape")
+        if raw == shown:
+            return text
+        is_exact = _encoded(raw, name) == was
+    kept: dict[str, set[str]] = {}
+    for line, its_raw in zip(shown.split("\n"), raw.split("\n"), strict=False):
+        if is_exact and LOST in line:
+            kept.setdefault(line.rstrip("\r"), set()).add(its_raw.rstrip("\r"))
+    at, lines = 0, []
+    for line in text.split("\n"):
+        words = line.rstrip("\r")
+        found = kept.get(words, set()) if LOST in words else {words}
+        if len(found) != 1:
+            at += words.index(LOST)
+            raise UnicodeEncodeError(name, text, at, at + 1, NOT_KEPT)
+        lines.append(next(iter(found)) + line[len(words) :])
+        at += len(line) + 1
+    return "\n".join(lines)
 
 
 def _has_narrow_characters(data: bytes) -> bool:

@@ -13,6 +13,7 @@ from acta_engine.untrusted.encodings import (
     AS_ASKED,
     BY_ITSELF,
     ENCODINGS,
+    NOT_KEPT,
     DecodedText,
     NotText,
     check_own_label,
@@ -75,19 +76,26 @@ def create_file(call: BuiltinCall) -> str:
     except UnicodeEncodeError:
         raise ToolFailed("the content has half of a surrogate pair, which is not valid Unicode.") from None
     seen, is_new = call.seen_etag if replaces else "", True  # a person has approved that
-    before = (
-        _replaced(call, path, content) if seen != "" or call.arguments.get("encoding") else DecodedText("")
-    )
+    before, was = DecodedText(""), b""
+    if seen != "" or call.arguments.get("encoding"):
+        before, was = _replaced(call, path, content)
     label = own_label(content)
     own = named(label)
     # programs that open the file believe what it says of itself; what says nothing any more is in UTF-8 to them
     if own != before.encoding and (own or before.how == BY_ITSELF):
         before = DecodedText("", own or "UTF-8", BY_ITSELF)
     try:
-        data = before.encode(content)
+        data = before.encode(content, was)
         check_own_label(content, label)
     except UnicodeEncodeError as lacking:
-        char = visible(content[lacking.start])
+        char = visible(lacking.object[lacking.start])
+        if lacking.reason == NOT_KEPT:
+            number = lacking.object.count("\n", 0, lacking.start) + 1
+            raise ToolFailed(
+                f"{clipped_name(path)} has bytes that are not valid in {before.encoding}, and {char} stands for them. "
+                f"A line with them is kept only as it is. Line {number} is another one: send it as it was read, or "
+                "write what belongs there."
+            ) from None
         raise ToolFailed(
             f"the content says of itself that it is in {label}, which has no {char}. Let it say UTF-8 instead."
             if own
@@ -123,9 +131,10 @@ def create_file(call: BuiltinCall) -> str:
     return f"{'Created' if is_new else 'Replaced'} {path}, {_count(len(data), 'byte')}.{kept}"
 
 
-def _replaced(call: BuiltinCall, path: str, content: str) -> DecodedText:
-    """What is at the path. What takes its place is stored in the same encoding, so what was read and written again has
-    the same bytes, also where the encoding was guessed. A guess that was wrong is put right as in `read_file`.
+def _replaced(call: BuiltinCall, path: str, content: str) -> tuple[DecodedText, bytes]:
+    """What is at the path, and its bytes, if it is a text. What takes its place is stored in the same encoding, so what
+    was read and written again has the same bytes, also where the encoding was guessed. A guess that was wrong is put
+    right as in `read_file`.
     """
     try:
         data = call.files.read(call.context.tenant, path)
@@ -136,14 +145,14 @@ def _replaced(call: BuiltinCall, path: str, content: str) -> DecodedText:
     except NotText as other:
         if call.arguments.get("encoding"):
             raise ToolFailed(f"the content was {other}.") from None
-        return DecodedText("")
+        return DecodedText(""), b""
     if call.context.rerun and before.how != AS_ASKED:
         # An earlier attempt may have written the content, of which the guess may be another.
         for name in (before.encoding, *ENCODINGS):
             with suppress(UnicodeEncodeError):
-                if before._replace(encoding=name).encode(content) == data:
-                    return before._replace(encoding=name)
-    return before
+                if before._replace(encoding=name).encode(content, data) == data:
+                    return before._replace(encoding=name), data
+    return before, data
 
 
 def delete_file(call: BuiltinCall) -> str:
