@@ -492,6 +492,9 @@ def test_what_only_reads_fails_plainly(sink: Sink) -> None:
             '{"a": "Größe"}',
             "[read as UTF-16LE, which is a guess]",
         ),
+        ("application/json; charset=ISO-8859-1", '{"a": "ö"}'.encode(), '{"a": "ö"}', ""),
+        ("application/problem+json; charset=latin1", '{"a": "ö"}'.encode(), '{"a": "ö"}', ""),
+        ("application/json; charset=ISO-8859-1", '{"a": "Größe"}'.encode("latin-1"), '{"a": "Größe"}', ""),
         ("text/csv", "\ufeffName;Größe\n".encode(), "Name;Größe\n", "byte order mark"),
         (
             "text/html",

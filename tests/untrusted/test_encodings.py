@@ -213,6 +213,34 @@ def test_what_a_text_says_of_itself_counts_where_nothing_else_is_declared(start:
     assert decoded((start + inside).encode(), "utf-8") == DecodedText(start + inside)
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "encoding", "note"),
+    [
+        ("Größe", "us-ascii", "UTF-8", ""),
+        ("ö", "ANSI_X3.4-1968", "UTF-8", ""),
+        ("Größe", "ISO-8859-1", "UTF-8", "[read as UTF-8, though its label says otherwise]"),
+        ("5 € für 2 Äpfel", "windows-1252", "UTF-8", "[read as UTF-8, though its label says otherwise]"),
+        ("ö", "ISO-8859-1", "windows-1252", ""),
+        ("plain", "ISO-8859-1", "windows-1252", ""),
+        ("Да", "koi8-r", "KOI8-R", ""),
+        ("<?xml version='1.0' encoding='ISO-8859-1'?><a>Größe</a>", "ISO-8859-1", "windows-1252", ""),
+    ],
+)
+def test_a_label_of_western_text_on_valid_utf_8_is_doubted(
+    text: str, label: str, encoding: str, note: str
+) -> None:
+    read = decoded(text.encode(), label)
+    assert (read.encoding, read.note) == (encoding, note)
+    assert read.text == text.encode().decode(codec_of(encoding))
+
+
+@pytest.mark.parametrize("label", ["us-ascii", "iso-8859-1", "windows-1252"])
+def test_what_is_no_valid_utf_8_is_what_its_label_says(label: str) -> None:
+    for text in TEXTS["windows-1252"]:
+        data = text.encode("cp1252")
+        assert decoded(data, label, is_json=True) == decoded(data, label) == DecodedText(text, "windows-1252")
+
+
 def test_what_could_be_read_as_ascii_is_no_utf_16_whatever_it_says() -> None:
     text = '<?xml version="1.0" encoding="UTF-16"?><a>Größe</a>'
     assert decoded(text.encode()) == DecodedText(text)

@@ -71,7 +71,8 @@ class HttpAnswer(NamedTuple):
         if self.unread:
             raise NotText(f"unreadable ({self.unread})")
         try:
-            return decoded(self.body, label_in(self.headers.get("content-type", "")))
+            is_json = self.content_type.endswith(("/json", "+json"))
+            return decoded(self.body, label_in(self.headers.get("content-type", "")), is_json=is_json)
         except NotText as other:
             raise NotText(f"{other} ({len(self.body):,} bytes)") from None
 

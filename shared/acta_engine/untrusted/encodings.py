@@ -68,6 +68,7 @@ BY_MARK = "as its byte order mark says; the mark is not shown"
 BY_ITSELF = "as it says of itself"
 AS_ASKED = "as asked"
 GUESSED = "which is a guess"
+DOUBTED = "though its label says otherwise"
 
 ISO_EXTRA = {
     6: "csiso88596e csiso88596i iso_8859_6_e iso_8859_6_i",
@@ -160,9 +161,10 @@ _CONTROLS = bytes(sorted({*range(32), 127} - set(b"\0\t\n\v\f\r\b\x1b")))
 _LETTERS = b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def decoded(data: bytes, label: str = "") -> DecodedText:
+def decoded(data: bytes, label: str = "", *, is_json: bool = False) -> DecodedText:
     """`label`: the encoding that the sender names, such as the `charset` of a Content-Type. One that is unknown, or
-    that the bytes contradict, does not count. Raises NotText.
+    that the bytes contradict, does not count. `is_json`: the sender says that it is JSON, which is UTF-8 whatever a
+    label says (RFC 8259). Raises NotText.
     """
     for mark, name in MARKS:
         if data.startswith(mark):
@@ -179,6 +181,13 @@ def decoded(data: bytes, label: str = "") -> DecodedText:
         own = ""
     if given.startswith("UTF-16") and _has_narrow_characters(data):
         given = ""
+    doubt = ""
+    if plain is not None and given == "windows-1252" != own:
+        # Programs write this label of themselves. But each other character is then one of "Ã¶", "â‚¬" and the like.
+        beyond = len(plain) - len(plain.encode("ascii", "ignore"))
+        is_told = is_json or aliases.get(_key(label), _key(label)) == "ascii"
+        if beyond >= (1 if is_told else 2):
+            given, doubt = "", "" if is_told else DOUBTED
     for name, how in (given, ""), (own, BY_ITSELF):
         declared = _strictly(data, name)
         if declared is not None:
@@ -186,7 +195,7 @@ def decoded(data: bytes, label: str = "") -> DecodedText:
     if plain is None:
         return _guessed(data, given)
     mail = _strictly(data, "ISO-2022-JP") if b"\x1b$B" in data and b"\x1b(" in data else None
-    return DecodedText(plain) if mail is None else DecodedText(mail, "ISO-2022-JP", GUESSED)
+    return DecodedText(plain, how=doubt) if mail is None else DecodedText(mail, "ISO-2022-JP", GUESSED)
 
 
 def decoded_as(data: bytes, label: str) -> DecodedText:
@@ -223,9 +232,13 @@ def label_in(content_type: str) -> str:
     return found[1] if found else ""
 
 
+def _key(label: str) -> str:
+    return normalize_encoding(label.strip(" \t\r\n\f\"'").lower()) if len(label) <= MAX_LABEL_CHARS else ""
+
+
 def named(label: str) -> str:
     """The name of the encoding that a label means; empty for a label that is unknown."""
-    key = normalize_encoding(label.strip(" \t\r\n\f\"'").lower()) if len(label) <= MAX_LABEL_CHARS else ""
+    key = _key(label)
     return LABELS.get(key) or LABELS.get(aliases.get(key, ""), "")
 
 
