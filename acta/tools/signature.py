@@ -3,9 +3,11 @@
 import dataclasses
 import inspect
 import json
+import math
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -48,6 +50,7 @@ class Parameters(NamedTuple):
             ]
             raise ToolError(f"these arguments do not fit: {'; '.join(said[:5])}") from None
         _refuse_rounding(json.loads(given), checked)
+        _refuse_seconds(json.loads(given), self.model)
         left_out = self.own_defaults - checked.model_fields_set
         return {
             parameter: getattr(checked, field)
@@ -65,6 +68,42 @@ def _refuse_rounding(given: Any, checked: BaseModel) -> None:
         raise ToolError(
             f"{large[rounded]} would become {rounded!r} here. Send a number that a double can hold."
         )
+
+
+def _refuse_seconds(given: Any, model: type[BaseModel]) -> None:
+    """Raises ToolError for a date in digits, such as `20261201`, which pydantic reads as seconds since 1970."""
+    other = _without_digits(given)
+    if other == given:
+        return
+    found: list[Any] = []
+    try:
+        model.model_validate_json(json.dumps(other))
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    except Exception:  # an author's own validator, which takes the digits and not the other text
+        return
+    for each in found:
+        if each["type"].startswith("date") and each["input"] == _NO_DATE:
+            raise ToolError(
+                f"these arguments do not fit: {'.'.join(map(str, each['loc']))}: write a date as 2026-12-01, and a "
+                "date with a time as 2026-12-01T18:30:00+01:00"
+            )
+
+
+_NO_DATE = "no date"
+
+
+def _without_digits(value: Any) -> Any:
+    """With another text in place of each that is a number."""
+    match value:
+        case dict():
+            return {name: _without_digits(each) for name, each in value.items()}
+        case list():
+            return list(map(_without_digits, value))
+        case str():
+            with suppress(ValueError):
+                return _NO_DATE if math.isfinite(float(value)) else value
+    return value
 
 
 def _numbers(value: Any, kind: type) -> Iterator[Any]:

@@ -1,8 +1,9 @@
 """Bounds, defaults and names of a tool's parameters hold in every spelling that pydantic and FastAPI take."""
 
 import dataclasses
+import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, NotRequired, Optional
 
@@ -290,3 +291,42 @@ def test_a_call_beside_fields_is_still_given() -> None:
         return call.tenant, x
 
     assert called(with_call) == (CALL.tenant, 1)
+
+
+class Stay(BaseModel):
+    nights: dict[str, list[date]]
+
+
+def booked(
+    at: datetime | None = None, days: list[date | str] | None = None, stay: Stay | None = None, text: str = ""
+) -> str:
+    return str([at, days, stay, text])
+
+
+@pytest.mark.parametrize("digits", ["20261201", "2026", "0", "-86400", "86400.0", "8.64e4", "1764547200000"])
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"at": ...}, "at"),
+        ({"at": ..., "text": "7"}, "at"),
+        ({"stay": {"nights": {"a": ["2026-12-01", ...]}}}, "stay"),
+    ],
+)
+def test_a_date_in_digits_is_no_count_of_seconds(digits: str, arguments: Any, field: str) -> None:
+    told = json.loads(json.dumps(arguments, default=lambda _: digits))
+    with pytest.raises(ToolError, match=f"do not fit: {field}"):
+        called(booked, **told)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": "20261201"},
+        {"at": "1970-01-01T00:00:00Z", "text": "0"},
+        {"at": "2026-12-01", "days": ["2026-12-01", "20261201"]},
+        {"stay": {"nights": {"20261201": ["2026-12-01"]}}, "text": "2026"},
+        {"at": None, "days": None},
+    ],
+)
+def test_digits_beside_a_date_stay_what_they_are(arguments: Any) -> None:
+    assert arguments.get("text", "") in called(booked, **arguments)
