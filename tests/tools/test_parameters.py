@@ -48,6 +48,9 @@ def sent(config: HttpConfig, **arguments: Any) -> ToolRequest:
         ("7", "/orders/7"),
         (7, "/orders/7"),
         (2.5, "/orders/2.5"),
+        (5.0, "/orders/5"),
+        (1e22, "/orders/10000000000000000000000"),
+        (-0.0, "/orders/0"),
         (True, "/orders/true"),
         ("A-7_b~.x", "/orders/A-7_b~.x"),
         ("a b", "/orders/a%20b"),
@@ -125,7 +128,7 @@ def test_lists_are_repeated_null_and_empty_ones_left_out_and_all_else_is_json() 
         parameters={name: {"in": "query"} for name in ("tags", "exact", "near")},
         properties={"tags": {}, "exact": {}, "near": {}, "old": {}},
     )
-    assert sent(config, tags=["a b", 2, None], exact=False, near={"lat": 1}, old=["x"]).url == (
+    assert sent(config, tags=["a b", 2.0, None], exact=False, near={"lat": 1}, old=["x"]).url == (
         f"{API}/search?tags=a+b&tags=2&exact=false&near=%7B%22lat%22%3A+1%7D&old=%5B%22x%22%5D"
     )
     assert sent(config, tags=[], exact=None).url == f"{API}/search"
@@ -144,7 +147,7 @@ def test_arguments_go_to_headers_and_the_rest_stays_in_the_body() -> None:
         headers={"X-Caller": "acta"},
         properties={"order_id": TEXT, "lang": {}, "dry_run": {}, "text": {}, "by": {}},
     )
-    request = sent(config, order_id="7", lang=["de", 2], dry_run=True, text="Grüße", by=None)
+    request = sent(config, order_id="7", lang=["de", 2.0], dry_run=True, text="Grüße", by=None)
     assert request.url == f"{API}/orders/7/notes?dry_run=true"
     assert request.headers == {"X-Lang": "de,2"}
     assert request.body == {"note": "Grüße", "by": None}

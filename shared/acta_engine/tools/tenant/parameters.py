@@ -148,10 +148,7 @@ def request_of(tool: str, config: HttpConfig, arguments: Mapping[str, Any]) -> T
             # A list is repeated as in OpenAPI's `form` style, but one that no parameter names stays JSON.
             is_repeated = name in config.parameters and isinstance(value, list)
             values = [each for each in value if each is not None] if is_repeated else [value]
-            texts = (
-                each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in values
-            )
-            query += [(wire, each) for each in texts]
+            query += [(wire, _as_text(each)) for each in values]
         elif value is not None:
             headers |= _header(name, wire, value)
     url = _filled(config.url, arguments)
@@ -197,13 +194,9 @@ def _part(part: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _path_text(name: str, value: Any) -> str:
-    match value:
-        case bool() | int() | float():
-            text = json.dumps(value)
-        case str():
-            text = value
-        case _:
-            raise _unusable(name, "it is a part of a path: a text or a number")
+    if not isinstance(value, str | int | float):
+        raise _unusable(name, "it is a part of a path: a text or a number")
+    text = _as_text(value)
     if not 1 <= len(text) <= MAX_PATH_CHARS:
         raise _unusable(name, f"it is a part of a path: 1 to {MAX_PATH_CHARS} characters")
     try:
@@ -211,6 +204,13 @@ def _path_text(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         raise _unusable(name, "it has half a character") from None
     return text
+
+
+def _as_text(value: Any) -> str:
+    """A text as it is, all else as JSON. A whole number has only its digits: servers look for order 5, and not 5.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _as_servers_read(name: str, text: str) -> Iterator[str]:
@@ -233,7 +233,7 @@ def _header(name: str, wire: str, value: Any) -> dict[str, str]:
         return {}
     if any(isinstance(each, list | dict) for each in items):
         raise _unusable(name, "it is a header: a text, a number, or a list of them")
-    text = ",".join(each if isinstance(each, str) else json.dumps(each) for each in items)
+    text = ",".join(map(_as_text, items))
     is_plain = text.isascii() and text.isprintable() and text == text.strip(" ")
     if not is_plain or not 1 <= len(text) <= MAX_HEADER_CHARS:
         raise _unusable(name, f"it is a header: 1 to {MAX_HEADER_CHARS:,} printable ASCII characters")
