@@ -188,7 +188,7 @@ class ReplyBuilder(ABC):
         reply.
         """
         whole, output, total, cached, cache_write = self._told
-        if whole:  # Gemini's and xAI's servers count the reasoning in the total, and not in the output.
+        if whole:  # Some servers count the reasoning in the total alone, such as xAI's.
             output = max(output, total - whole)
         return token_usage(
             whole or estimate_tokens(self._request_bytes()),

@@ -249,14 +249,23 @@ class ChatReplyBuilder(ReplyBuilder):
 
     def _add_call_part(self, part: Any) -> None:
         """Parts with the same index belong to one call. But some servers send every call with index 0."""
-        position = self._position_of.get(part.index) if part.index is not None else len(self._calls) - 1
-        known = self._calls[position] if position is not None and position >= 0 else None
+        last = len(self._calls) - 1
+        position = last if part.index is None else self._position_of.get(part.index, -1)
+        known = self._calls[position] if position >= 0 else None
+        has_name = part.function is not None and part.function.name
+        if (
+            not has_name
+            and (known is None or known.is_whole)
+            and last >= 0
+            and not self._calls[last].is_whole
+        ):
+            # SGLang counted the first piece of a call by the tool, and the others by the call.
+            position, known = last, self._calls[last]
         if known is None or _begins_another_call(part, known):
             position = len(self._calls)
             self._calls.append(_Call(part.id or "", known.name if known else "", part.index))
-            if part.function is not None and part.function.name:
+            if has_name:
                 self._calls[position].name = part.function.name
-        assert position is not None
         call = self._calls[position]
         call.id = call.id or part.id or ""
         if part.index is not None:

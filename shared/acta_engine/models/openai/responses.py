@@ -422,11 +422,14 @@ class ResponsesReplyBuilder(ReplyBuilder):
             case "response.output_item.added":
                 item = event.item
                 self._items[event.output_index] = _Item(item.type, getattr(item, "name", None))
-            case "response.output_text.delta":
-                self._pieces(event, "message", "text").append(event.delta or "")
-                self.size += len(event.delta or "")
-                if self._on_text is not None and event.delta:
-                    self._on_text(event.delta)
+            case "response.output_text.delta" | "response.output_text.done":
+                pieces = self._pieces(event, "message", "text")
+                # Some servers send no piece before the whole text.
+                text = event.delta if event.type.endswith("delta") else "" if pieces else event.text
+                pieces.append(text or "")
+                self.size += len(text or "")
+                if self._on_text is not None and text:
+                    self._on_text(text)
             case "response.refusal.delta":
                 self._pieces(event, "message", "refusal").append(event.delta or "")
                 self.size += len(event.delta or "")

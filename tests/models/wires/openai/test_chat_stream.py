@@ -219,6 +219,28 @@ def test_a_part_without_a_name_goes_on_with_a_call_that_is_not_whole(
     assert [(call.name, call.input) for call in reply.calls] == [("purge", _BEFORE)]
 
 
+def test_pieces_whose_index_is_not_their_call_s_go_on_with_the_call_that_was_begun() -> None:
+    """As SGLang counted in 2025: the first piece has the number of its tool (sgl-project/sglang#6310)."""
+    reply = _reply(
+        _part(1, "", "a", "purge"), _part(0, '{"n": ', "b"), _part(0, "1}", "c"), _part(0, "", "d"),
+        _part(1, "", "e", "purge"), _part(1, '{"n": ', "f"), _part(1, "2}", "g"),
+        _part(0, "", "h", "keep"), _part(2, '{"n": 3}', "i"),
+    )  # fmt: skip
+
+    assert [(call.name, call.input) for call in reply.calls] == [
+        ("purge", {"n": 1}), ("purge", {"n": 2}), ("keep", {"n": 3}),
+    ]  # fmt: skip
+
+
+def test_pieces_of_calls_that_are_sent_at_the_same_time_stay_with_their_calls() -> None:
+    reply = _reply(
+        _part(0, '{"n": ', "a", "purge"), _part(1, '{"n": ', "b", "keep"), _part(0, "1"), _part(1, "2"),
+        _part(0, "}"), _part(0, " "), _part(1, "}"),
+    )  # fmt: skip
+
+    assert [(call.name, call.input) for call in reply.calls] == [("purge", {"n": 1}), ("keep", {"n": 2})]
+
+
 _PAY = '{"to":"bob"}'
 
 

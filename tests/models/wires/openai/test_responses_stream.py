@@ -107,12 +107,19 @@ def test_an_item_that_never_began_is_taken_from_the_last_event(
     assert (reply.text, [call.input for call in reply.calls]) == ("Hello.", [{"path": "a"}])
 
 
-def test_text_whose_item_is_never_told_is_the_text(server: FakeProvider) -> None:
-    delta = {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": "m"}
-    last = response_events([], status="completed")[-1]
-    server.queue(*map(sse, [{**delta, "delta": "Hel"}, {**delta, "delta": "lo."}, last]), headers=SSE)
+@pytest.mark.parametrize("pieces", [["Hel", "lo."], []])
+def test_text_whose_item_is_never_told_is_the_text(pieces: list[str], server: FakeProvider) -> None:
+    at = {"output_index": 0, "content_index": 0, "item_id": "m"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_text.delta", **at, "delta": piece} for piece in pieces
+    ]
+    events.append({"type": "response.output_text.done", **at, "text": "Hello."})
+    server.queue(*map(sse, [*events, response_events([], status="completed")[-1]]), headers=SSE)
+    texts: list[str] = []
+    asked = request(user("go"))._replace(stream_options=StreamOptions(on_text=texts.append))
 
-    assert ask(server).text == "Hello."
+    assert OpenAIResponsesModel(KEY, server.url).complete(asked, timeout=TIMEOUT).text == "Hello."
+    assert "".join(texts) == "Hello."
 
 
 def test_a_refusal_is_an_item_of_its_own(server: FakeProvider) -> None:
