@@ -80,8 +80,6 @@ class ScriptedModel:
         self._any_tool = any_tool
         self.requests: list[ModelRequest] = []
         """What the model was asked, oldest first."""
-        self.unscripted = 0
-        """How many of the requests were not answered from the script."""
         self.meanwhile: Callable[[], object] = lambda: None
         """Called while the model thinks."""
 
@@ -96,7 +94,7 @@ class ScriptedModel:
         self.meanwhile()
         if not self._script:
             raise ScriptError(
-                f"The model was asked for a reply too many: the script has none left for reply {self._number}. "
+                f"The model was asked for a reply too many: the script has none left for reply {len(self.requests)}. "
                 f"{_asked(request)} Most scripts end with completes(…)."
             )
         turn = self._script[0] if self._forever and len(self._script) == 1 else self._script.pop(0)
@@ -107,24 +105,14 @@ class ScriptedModel:
             self._check(reply, request)
         return reply
 
-    @property
-    def _number(self) -> int:
-        """The number of the script's reply that is asked for, counted from 1."""
-        return len(self.requests) - self.unscripted
-
     def _check(self, reply: ModelReply, request: ModelRequest) -> None:
-        """Raises ScriptError for a tool that is not offered. A planning turn offers none but `update_plan`."""
+        """Raises ScriptError for a tool that is not offered."""
         offered = [tool.name for tool in request.tools]
         unknown = next((call.name for call in reply.calls if call.name not in offered), None)
         if unknown is None:
             return
-        number = self._number
-        if offered == [UPDATE_PLAN]:
-            raise ScriptError(
-                f"The engine asks for a plan, and reply {number} of the script uses {unknown}. Say plans(…) first."
-            )
         raise ScriptError(
-            f"Reply {number} of the script uses {unknown}, which this agent does not have. "
+            f"Reply {len(self.requests)} of the script uses {unknown}, which this agent does not have. "
             f"{did_you_mean(unknown, offered)}"
         )
 

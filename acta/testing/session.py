@@ -20,10 +20,10 @@ from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, w
 from acta_engine.errors import Conflict
 from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
 from acta_engine.log.commit import StepRecord
-from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry
+from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from acta_engine.log.events import Event
 from acta_engine.log.head import Failure, Head, SessionState
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
 from acta_engine.sessions.history import HistoryCursor
@@ -137,10 +137,10 @@ def run(
 ) -> "InProcessSession":
     """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
 
-    `script`: what the model says, reply by reply. The script may leave the plan out: if it begins with another reply,
-    the plan has one step, the goal, and `completes` closes the open steps. `tools`: your Python tools, as functions or
-    as the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines it; None: the
-    built-in agent. `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and
+    `script`: what the model says, reply by reply. The script may leave the plan out: the first reply that calls tools
+    then makes one with one step, the goal, and `completes` closes the open steps. `tools`: your Python tools, as
+    functions or as the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines it;
+    None: the built-in agent. `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and
     `output_schema` are those of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
 
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
@@ -358,39 +358,37 @@ class _PlansByItself(ScriptedModel):
         self._goal = goal
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
-        if request.tool_choice == UPDATE_PLAN and self.left and not _may_plan(self.left[0]):
-            self.requests.append(request._replace(fallbacks=None))
-            self.unscripted += 1
-            return plans(self._goal, goal=self._goal)
         reply = super().complete(request, timeout=timeout)
-        return _with_steps_done(reply, request) if "complete" in _plan_actions(reply) else reply
+        results = {entry.call_id: entry for entry in request.entries if isinstance(entry, ToolEntry)}
+        made = [
+            call for entry in request.entries if isinstance(entry, AssistantEntry) for call in entry.calls
+        ]
+        accepted = [call for call in made if call.call_id in results and results[call.call_id].ok]
+        actions = [(call.input or {}).get("action") for call in reply.calls if call.name == UPDATE_PLAN]
+        is_work = any(call.name != UPDATE_PLAN for call in reply.calls) or "complete" in actions
+        if is_work and "create" not in actions and _open_steps(accepted) is None:
+            reply = reply._replace(calls=(*plans(self._goal, goal=self._goal).calls, *reply.calls))
+        if "complete" in actions:
+            # A plan with open steps cannot be completed. So the steps that neither the script nor this reply has closed
+            # are marked as completed first.
+            still_open = sorted(_open_steps([*accepted, *reply.calls[:-1]]) or ())
+            done = [step(number, "completed", "done") for number in still_open]
+            created = sum((call.input or {}).get("action") == "create" for call in reply.calls)
+            reply = reply._replace(calls=(*reply.calls[:created], *done, *reply.calls[created:]))
+        return reply
 
 
-def _plan_actions(reply: ModelReply) -> list[Any]:
-    return [(call.input or {}).get("action") for call in reply.calls if call.name == UPDATE_PLAN]
-
-
-def _may_plan(reply: Reply) -> bool:
-    return not isinstance(reply, ModelReply) or any(each != "complete" for each in _plan_actions(reply))
-
-
-def _with_steps_done(reply: ModelReply, request: ModelRequest) -> ModelReply:
-    """A plan with open steps cannot be completed. So the steps that neither the script nor this reply has closed are
-    marked as completed first.
-    """
-    open_steps: set[int] = set()
-    results = {entry.call_id: entry for entry in request.entries if isinstance(entry, ToolEntry)}
-    made = [call for entry in request.entries if isinstance(entry, AssistantEntry) for call in entry.calls]
-    accepted = [(call.name, call.input or {}) for call in made if results[call.call_id].ok]
-    for name, given in (*accepted, *((call.name, call.input or {}) for call in reply.calls)):
-        if name != UPDATE_PLAN:
-            continue
+def _open_steps(calls: Iterable[ToolCall | RequestedCall]) -> set[int] | None:
+    """The open steps of the plan that the calls have made. None: there is no live plan."""
+    found: set[int] | None = None
+    for given in (call.input or {} for call in calls if call.name == UPDATE_PLAN):
         if given.get("action") == "create":
-            open_steps = set(range(1, len(given.get("steps", ())) + 1))
-        elif given.get("step_status") in ("completed", "failed", "skipped"):
-            open_steps.discard(given.get("step_number", 0))
-    done = [step(number, "completed", "done") for number in sorted(open_steps)]
-    return reply._replace(calls=(*done, *reply.calls))
+            found = set(range(1, len(given.get("steps", ())) + 1))
+        elif given.get("action") in ("complete", "fail"):
+            found = None
+        elif found is not None and given.get("step_status") in ("completed", "failed", "skipped"):
+            found.discard(given.get("step_number", 0))
+    return found
 
 
 def _store(acta: InProcess, agent: AgentDefinition) -> None:

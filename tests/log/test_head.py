@@ -29,12 +29,8 @@ def test_every_state_can_be_reached_from_a_new_session() -> None:
     assert reached == set(TRANSITIONS) - {None}
 
 
-def test_an_ended_session_begins_anew_and_only_a_failed_one_goes_on_with_its_plan() -> None:
-    assert {state: TRANSITIONS[state] for state in TERMINAL} == {
-        "completed": {"planning"},
-        "failed": {"planning", "executing"},
-        "cancelled": {"planning"},
-    }
+def test_an_ended_session_begins_anew_or_goes_on_with_the_plan_that_was_left() -> None:
+    assert all(TRANSITIONS[state] == {"planning", "executing"} for state in TERMINAL)
 
 
 def test_an_illegal_change_is_refused() -> None:

@@ -149,10 +149,10 @@ def test_a_paused_plan_waits_and_goes_on() -> None:
     assert shown(house, session) == "executing"
 
 
-def test_a_plan_that_a_run_left_is_being_planned_while_the_next_run_plans() -> None:
+def test_a_plan_that_a_run_left_is_executed_by_the_next_run() -> None:
     house, session = out_of_steps()
     house.say(session, "Go on")
-    assert shown(house, session) == "planning"
+    assert shown(house, session) == "executing"
 
 
 def test_a_repaired_run_goes_on_with_its_plan() -> None:

@@ -11,6 +11,7 @@ from acta_engine.log.events import Event
 from acta_engine.models.model import ModelRequest
 from acta_engine.people.opening import MAX_SAID_CHARS
 from acta_engine.plans.plan import ExecutionPlan
+from acta_engine.turn.reply import PLAN_WAS_REFUSED
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND
@@ -87,22 +88,23 @@ def test_each_retry_says_more_then_one_asks_for_less_then_a_person_is_asked() ->
     house, model, session = run(bad, bad, bad, bad, bad)
     suffixes = [request.suffix for request in model.requests]
     assert len(suffixes) == 5
-    assert ["read_file" in suffix for suffix in suffixes] == [False, False, True, True, False]
+    assert ["1 to 10 steps" in suffix for suffix in suffixes] == [False, False, True, True, False]
     assert ["open-invoices.md" in suffix for suffix in suffixes] == [False, False, False, True, False]
+    offered = {tool.name for tool in model.requests[0].tools} - {"update_plan"}
+    assert not any(name in suffix for suffix in suffixes for name in offered), "an example names no tool"
     assert "a single step" in suffixes[4]
     (asked,) = house.head(session).interventions
     assert (asked.type, asked.options) == ("clarification_needed", ("answer", "cancel"))
     assert len(rejected(house, session)) == 5
-    assert asked.context["cause"] == rejected(house, session)[-1].data["message"]
+    refusal = rejected(house, session)[-1].data["message"]
+    assert asked.context["cause"] == refusal
+    assert asked.context["question"].startswith(
+        "The agent tried 5 times to make a plan, and Acta could take none"
+    )
+    assert asked.context["question"].endswith(refusal)
     run_now = house.head(session).run
     assert run_now is not None
-    assert run_now.iteration == 0, "planning is no turn"
-
-
-def test_a_person_who_is_asked_for_a_plan_is_told_that_none_was_made() -> None:
-    house, _, session = run(*[says("Well.")] * 5)
-    (asked,) = house.head(session).interventions
-    assert asked.context["cause"] == "The reply made no plan."
+    assert run_now.iteration == 0, "a plan that is refused uses up no step"
 
 
 def test_a_cause_of_any_length_is_shortened() -> None:
@@ -125,30 +127,62 @@ def test_an_answer_gives_planning_all_its_retries_again() -> None:
     assert model.requests[5].suffix == model.requests[0].suffix
 
 
-def test_while_planning_nothing_but_the_plan_is_offered_and_nothing_else_runs() -> None:
-    tempted = says("", call("create_file", path="a.txt", content="x"), call("list_files"))
+def test_a_plan_and_its_first_calls_are_one_reply_and_one_step() -> None:
+    begins = says(
+        "",
+        call("create_file", path="a.txt", content="x"),
+        call("update_plan", action="create", goal="g", steps=ONE),
+    )
+    house, model, session = run(begins, says("", step(1, "completed", "ok")), completes("Done."))
+
+    assert [entry.path for entry in house.files.list(TENANT, "", 10).files] == ["a.txt"]
+    types = [seen.event.type for seen in house.poll(session).events]
+    assert types.index("plan.created") < types.index("tool.requested")
+    head = house.head(session)
+    assert head.run is not None
+    assert (head.state, head.run.iteration, len(model.requests)) == ("completed", 3, 3)
+
+
+def test_a_reply_of_every_kind_of_turn_is_asked_with_the_same_prefix() -> None:
+    begins = says("", call("update_plan", action="create", goal="g", steps=ONE), call("list_files"))
+    _, model, _ = run(made(goal=" "), begins, says("", step(1, "skipped")), completes("Done."))
+    first, *others = model.requests
+    assert "list_files" in [tool.name for tool in first.tools]
+    for request in others:
+        assert (request.system, request.tools) == (first.system, first.tools)
+        assert request.entries[: len(first.entries)] == first.entries
+
+
+def test_no_call_of_a_reply_runs_whose_plan_is_refused() -> None:
+    bad = call("update_plan", action="create", goal="g", steps=[])
+    tempted = says("", call("create_file", path="a.txt", content="x"), bad, call("list_files"))
     house, model, session = run(tempted, plans("a"), says("", step(1, "skipped")), completes("Done."))
-    assert [tool.name for tool in model.requests[0].tools] == ["update_plan"]
-    assert model.requests[0].tool_choice == "update_plan"
     assert house.files.list(TENANT, "", 10).files == ()
     assert house.head(session).usage.tool_calls == 0
     results = [entry for entry in model.requests[1].entries if isinstance(entry, ToolEntry)]
-    assert [entry.ok for entry in results] == [False, False]
-    assert all("Only update_plan" in entry.content.loaded for entry in results)
+    assert [entry.ok for entry in results] == [False] * 3
+    assert [PLAN_WAS_REFUSED in entry.content.loaded for entry in results if entry.name != "update_plan"] == [
+        True
+    ] * 2
 
 
-def test_a_reply_that_plans_does_and_completes_at_once_is_completed_in_the_next_turn() -> None:
+def test_a_reply_that_plans_does_and_completes_at_once_is_the_whole_run() -> None:
     at_once = says(
         "GOAL_COMPLETE\nFour.",
         call("update_plan", action="create", goal="Two and two", steps=ONE),
         step(1, "completed", "4"),
         call("update_plan", action="complete", reason="4"),
     )
-    house, model, session = run(at_once, completes("Four."))
-    assert [event.data["code"] for event in rejected(house, session)] == ["STILL_PLANNING"]
+    house, model, session = run(at_once)
+    assert rejected(house, session) == []
     result = house.head(session).result
     assert result is not None
-    assert (result.goal_met, result.answer, len(model.requests)) == (True, "Four.", 2)
+    assert (result.goal_met, result.answer, result.reason, len(model.requests)) == (
+        True,
+        "Four.",
+        "plan_completed",
+        1,
+    )
 
 
 def test_a_goal_that_is_unclear_asks_instead_of_planning() -> None:

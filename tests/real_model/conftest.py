@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.models.calls import CallProgress
+from acta_engine.models.model import ModelReply, ModelRequest
+from acta_engine.models.openai.chat import ChatReplyBuilder, OpenAIModel, to_body
 from acta_infra.local.toolchain import make_side_environment
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.real_model.server import KEY, ModelServer
@@ -27,6 +29,20 @@ def environment() -> None:
 def server(environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
     with ModelServer(tmp_path_factory.mktemp("model") / "log") as started:
         yield started.wait()
+
+
+class Caller(OpenAIModel):
+    """One that has to call a tool, because a model this small does not choose to."""
+
+    def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
+        body = {**to_body(request, official=False), "tool_choice": "required"}
+        create = self._client.sdk_client.chat.completions.create
+        return self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
+
+
+@pytest.fixture
+def caller(server: ModelServer) -> OpenAIModel:
+    return Caller(KEY, server.base_url)
 
 
 @pytest.fixture

@@ -44,11 +44,11 @@ def test_an_answer_that_reaches_the_limit_says_so(model: OpenAIModel) -> None:
 
 
 def test_a_tool_that_has_to_be_called_is_called_with_an_input_that_fits_its_schema(
-    model: OpenAIModel,
+    caller: OpenAIModel,
 ) -> None:
-    asked = request(user("Read it."), tools=(READ_FILE,), tool_choice="read_file", max_tokens=400)
+    asked = request(user("Read it."), tools=(READ_FILE,), max_tokens=400)
 
-    reply = model.complete(asked, timeout=TIMEOUT)
+    reply = caller.complete(asked, timeout=TIMEOUT)
 
     assert reply.stop == "tools"
     assert {called.name for called in reply.calls} == {"read_file"}
@@ -58,18 +58,14 @@ def test_a_tool_that_has_to_be_called_is_called_with_an_input_that_fits_its_sche
         assert isinstance(called.input["path"], str)
 
 
-def test_a_result_goes_back_in_the_next_request_which_begins_as_the_last_one_did(model: OpenAIModel) -> None:
+def test_a_result_goes_back_in_the_next_request_which_begins_as_the_last_one_did(caller: OpenAIModel) -> None:
     """The server's own cache finds the common beginning: our prefix is stable to the byte."""
     question = user("Read notes.md and tell me what to buy. " + "Take your time. " * 40)
-    first = model.complete(
-        request(question, tools=(READ_FILE,), tool_choice="read_file", max_tokens=400), timeout=TIMEOUT
-    )
+    first = caller.complete(request(question, tools=(READ_FILE,), max_tokens=400), timeout=TIMEOUT)
     called = call("call_1", **(first.calls[0].input or {}))
     entries = (question, assistant("", called), result("call_1", "Buy milk, bread and salt. " * 20))
 
-    second = model.complete(
-        request(*entries, tools=(READ_FILE,), tool_choice="read_file", max_tokens=400), timeout=TIMEOUT
-    )
+    second = caller.complete(request(*entries, tools=(READ_FILE,), max_tokens=400), timeout=TIMEOUT)
 
     assert second.stop == "tools"
     assert second.usage.input > first.usage.input + 100
@@ -93,10 +89,10 @@ def test_several_calls_failures_and_people_speaking_up_make_a_conversation_it_ta
     assert reply.usage.output > 0
 
 
-def test_a_call_cut_off_in_its_arguments_is_not_one_that_could_run(model: OpenAIModel) -> None:
-    asked = request(user("Read it."), tools=(READ_FILE,), tool_choice="read_file", max_tokens=18)
+def test_a_call_cut_off_in_its_arguments_is_not_one_that_could_run(caller: OpenAIModel) -> None:
+    asked = request(user("Read it."), tools=(READ_FILE,), max_tokens=18)
 
-    reply = model.complete(asked, timeout=TIMEOUT)
+    reply = caller.complete(asked, timeout=TIMEOUT)
 
     assert reply.stop == "max_tokens"
     assert [called.input for called in reply.calls] == [None]

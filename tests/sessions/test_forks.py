@@ -316,7 +316,7 @@ def test_a_message_begins_a_run_of_its_own_with_what_was_said_before() -> None:
     session = house.start("Go").session_id
     house.run()
     head = forked(house, session, seq_of(house, session, "tool.finished"), "Another way")
-    assert (head.state, head.goal) == ("planning", "Another way")
+    assert (head.state, head.goal) == ("executing", "Another way"), "with the parent's plan"
     house.run()
     assert shown(requests(house)[4])[-1] == "user: Another way"
     assert house.head(head.session_id).state == "completed"

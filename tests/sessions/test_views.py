@@ -129,7 +129,7 @@ def test_only_open_interventions_are_in_a_session() -> None:
 def test_a_plan_shows_its_steps_with_their_times() -> None:
     view = plan_view(PLAN)
     assert set(view) == {
-        "version", "goal", "steps", "current_step_index", "status", "risks", "created_at", "updated_at",
+        "version", "goal", "steps", "current_step_index", "status", "risks", "made_by_acta", "created_at", "updated_at",
     }  # fmt: skip
     assert view["steps"][1] == {
         "step_number": 2, "description": "Read", "tool": None, "input": None, "requires_permission": False,

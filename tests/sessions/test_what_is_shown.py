@@ -55,6 +55,7 @@ def test_an_agent_s_question_is_shown_as_its_own() -> None:
         "asked_by": "agent",
         "question": "Which?",
         "agent_said": "Hm.",
+        "reason": "wait_for_user",
     }
     _, _, spoken = asked(plans("do"), *[says("I am not sure."), says("Hm."), says("Really?")])
     assert (shown(spoken)["asked_by"], shown(spoken)["question"]) == ("agent", "Really?")

@@ -101,13 +101,13 @@ def _walked(stores: Any) -> dict[str, Leg]:
     at = position(head).model_dump(mode="json")
     with _recorded(found["plan"]):
         decision = step.handler({"op": "plan", "at": at}, Context())
-    assert decision["next"] == "think"
-    with _recorded(found["think"]):
-        decision = step.handler({"op": "think", "at": decision["at"]}, Context())
     assert decision["next"] == "act"
     event = {"op": "tool", "at": decision["at"], "call_id": decision["calls"][0], "attempt": 0}
     with _recorded(found["tool"]):
         tool.handler(event, Context())
+    with _recorded(found["think"]):
+        decision = step.handler({"op": "think", "at": decision["at"]}, Context())
+    assert decision["next"] == "act"
     return found
 
 

@@ -1,4 +1,4 @@
-"""A run begins with a plan of its own, whatever plan an earlier run left and whatever befalls it first
+"""A run goes on with the live plan that an earlier run left, whatever befalls it first, and may answer without it
 (docs/design/engine.md 7)."""
 
 from collections.abc import Callable
@@ -73,12 +73,14 @@ def begun(house: FragileHouse, session: str) -> Decision:
 @pytest.mark.parametrize(
     "befalls", [its_starter_dies, its_execution_is_lost, it_is_paused_and_resumed, it_fails_and_is_repaired]
 )
-def test_a_run_after_a_cancelled_one_plans_first(befalls: Callable[[FragileHouse, str], None]) -> None:
+def test_a_run_after_a_cancelled_one_goes_on_with_its_plan_or_makes_another(
+    befalls: Callable[[FragileHouse, str], None],
+) -> None:
     house, session = cancelled()
     befalls(house, session)
     decision = house.workflow.take()
     assert decision is not None
-    assert (decision.next, house.head(session).state) == ("plan", "planning")
+    assert (decision.next, house.head(session).state) == ("think", "executing")
     house.go_on(decision)
     head = house.head(session)
     assert head.state == "completed"

@@ -137,22 +137,6 @@ def test_a_marker_quoted_from_a_file_completes_nothing() -> None:
     assert result.answer == "Now."
 
 
-def test_a_model_that_never_plans_is_asked_again_with_fuller_feedback_and_then_a_person_is() -> None:
-    model = ScriptedModel([says("I will just do it.")], forever=True)
-    house = House(model)
-    session = house.start("Go").session_id
-    house.run()
-    head = house.head(session)
-    assert [one.type for one in head.interventions] == ["clarification_needed"]
-    assert len(model.requests) == 5
-    suffixes = [request.suffix for request in model.requests]
-    assert sorted(suffixes[:4], key=len) == suffixes[:4]
-    assert len(set(suffixes)) == 5
-    rejected = [s.event for s in house.poll(session).events if s.event.type == "plan.rejected"]
-    assert [(one.data["action"], one.data["code"]) for one in rejected] == [("none", "NO_PLAN")] * 5
-    assert len({one.step_number for one in rejected}) == 5
-
-
 def test_a_failing_call_repeated_brings_a_hint_then_a_person_then_the_end() -> None:
     failing = says("", call("read_file", path="nope.txt"))
     model = ScriptedModel([plans("read"), failing], forever=True)

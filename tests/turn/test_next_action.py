@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta_engine.agents.agent import Planning
 from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
 from acta_engine.turn.final_answer import claims_completion
 from acta_engine.turn.next_action import (
@@ -36,6 +37,25 @@ OPEN, DONE = plan_with("completed", "pending"), plan_with("completed", "skipped"
 FAILED, CLOSED = plan_with("failed", status="failed"), plan_with("completed", status="completed")
 PARTLY = plan_with("completed", "failed", status="completed")
 WAITING = plan_with("in_progress", status="waiting_for_user")
+OF_ACTA = plan_with("in_progress").model_copy(update={"made_by_acta": True})
+WITHOUT_PLAN = Complete(True, "answered_without_plan")
+IDLE = (
+    "The agent has answered 3 times without doing anything: it only says what it would do. Tell it how to go on, or "
+    "cancel the run."
+)
+IDLE_IN_PLAN = (
+    "The agent has answered 3 times without working on its plan. Still open: step 2, d. Tell it how to go on, or "
+    "cancel the run."
+)
+REMINDER = (
+    "Nothing was called, so nothing was done. If your reply answers the user and needs no work, send it again and "
+    "begin with GOAL_COMPLETE. Make the plan and its first calls together if there is something to do. Ask the user "
+    "with update_plan action wait_for_user."
+)
+PLANNINGS: tuple[tuple[Planning, str], ...] = (
+    ("always", REMINDER),
+    ("when_needed", REMINDER.replace("Make the plan and its first calls together", "Make the calls")),
+)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +74,11 @@ WAITING = plan_with("in_progress", status="waiting_for_user")
             AskPerson("clarification_needed", "wait_for_user", "which?"),
         ),
         (Facts(plan=DONE, text="On?", text_replies=1), AskPerson("clarification_needed", "question", "On?")),
-        (Facts(plan=DONE, text="hm", text_replies=3), AskPerson("clarification_needed", "no_progress", "hm")),
+        (Facts(plan=DONE, text="hm", text_replies=3), AskPerson("clarification_needed", "no_progress", IDLE)),
+        (
+            Facts(plan=OPEN, text="hm", text_replies=3),
+            AskPerson("clarification_needed", "no_progress", IDLE_IN_PLAN),
+        ),
         (Facts(plan=OPEN, text="", text_replies=0), ThinkAgain("open_steps")),
         (Facts(text="Which?", text_replies=1, undelivered=1), ThinkAgain("new_message")),
         (Facts(plan=DONE, text="Shall I?", text_replies=0), ThinkAgain("no_tool_call")),
@@ -106,6 +130,53 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
     assert ends_with_question(text) is question
 
 
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        # A message that needs no work is answered in one call: by the marker, or where plans are optional by the text.
+        (Facts(text="GOAL_COMPLETE\nHello!", text_replies=1), Complete(True, "goal_complete")),
+        (Facts(text="Hello! How can I help?", text_replies=1, planning="when_needed"), Complete(True, "answered")),
+        # Who is to plan always is reminded once. Then the text is the answer, also one that ends with a question.
+        (Facts(text="Hello! How can I help?", text_replies=1), ThinkAgain("no_tool_call", REMINDER)),
+        (Facts(text="Hello! How can I help?", text_replies=2), Complete(True, "answered_without_plan")),
+        # What is only announced, and an empty reply, goes on; after the third a person is asked.
+        *(
+            (Facts(text=text, text_replies=1, planning=planning), ThinkAgain("no_tool_call", hint))
+            for text in ("", "Let me look into the folders…")
+            for planning, hint in PLANNINGS
+        ),
+        (Facts(text="I'll read it.", text_replies=3), AskPerson("clarification_needed", "no_progress", IDLE)),
+        # The plan that an earlier run left, and one that Acta made, hold back no answer.
+        (Facts(plan=OPEN, is_left=True, text="You are welcome.", text_replies=2), WITHOUT_PLAN),
+        (Facts(plan=OPEN, is_left=True, text="GOAL_COMPLETE Bye.", text_replies=1), Complete(True, "goal_complete")),
+        (Facts(plan=OF_ACTA, text="Three files. Anything else?", text_replies=1), WITHOUT_PLAN),
+        (Facts(plan=OF_ACTA, text="Now I will read them.", text_replies=1), ThinkAgain("no_tool_call", REMINDER)),
+        # An old plan with a failed step does not make a later answer fail.
+        (Facts(plan=PARTLY, text="GOAL_COMPLETE Hello.", text_replies=1), Complete(True, "goal_complete")),
+        # Calls that did not run for want of a plan are not claimed to be done.
+        (
+            Facts(text="GOAL_COMPLETE Done.", calls_refused=True, failed_plans=1),
+            ThinkAgain("completion_refused", REMINDER),
+        ),
+        (Facts(text="", failed_plans=4), ThinkAgain("no_tool_call")),
+        (Facts(plan=DONE, text="Here.", text_replies=1, final="plan_completed"), Complete(True, "plan_completed")),
+        (Facts(plan=PARTLY, text="Here.", text_replies=1, final="plan_completed"), Complete(False, "plan_completed")),
+        (Facts(plan=DONE, text="Here it is.", text_replies=1, undelivered=1, final="x"), ThinkAgain("new_message")),
+    ],
+)  # fmt: skip
+def test_a_text_without_a_plan_answers_or_goes_on(facts: Facts, expected: NextAction) -> None:
+    assert next_action(facts) == expected
+
+
+def test_a_person_who_is_asked_about_plans_reads_what_was_wrong_and_what_to_do() -> None:
+    action = next_action(Facts(text="", failed_plans=5, refusal="A plan needs a goal."))
+    assert isinstance(action, AskPerson)
+    assert (action.type, action.reason) == ("clarification_needed", "no_plan")
+    assert "5 times" in action.question
+    assert "cancel the run" in action.question
+    assert action.question.endswith("A plan needs a goal.")
+
+
 REACTIONS: tuple[Reaction, ...] = ("hint", "ask", "fail")
 FACTS = st.builds(
     Facts,
@@ -120,6 +191,7 @@ FACTS = st.builds(
     question=st.sampled_from([None, "q"]),
     closing=st.sampled_from([None, "c"]),
     stuck=st.sampled_from([None, *(Stuck("no_progress", reaction) for reaction in REACTIONS)]),
+    answers_left=st.integers(0, 3),
 )  # fmt: skip
 
 

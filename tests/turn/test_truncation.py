@@ -8,7 +8,7 @@ from acta_engine.log.conversation import AssistantEntry, ToolEntry
 from acta_engine.log.events import Event
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, RequestedCall
-from acta_engine.turn.reply import AGAIN, CALLS_STAND, GO_ON, NO_CALL, SMALLER
+from acta_engine.turn.reply import AGAIN, CALLS_STAND, GO_ON, SMALLER
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -185,7 +185,7 @@ def test_a_model_that_reached_its_limit_before_it_said_anything_is_asked_to_be_s
 @pytest.mark.parametrize(
     ("half", "told"),
     [
-        (cut("First I would"), NO_CALL),
+        (cut("First I would"), GO_ON),
         (cut("", RequestedCall("update_plan", None, "cut off")), AGAIN),
         (cut("", call("update_plan", action="create", goal=" ")), CALLS_STAND),
     ],

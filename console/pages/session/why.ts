@@ -19,6 +19,8 @@ const WAITS: Record<string, string> = {
 };
 const ENDS: Record<string, string> = {
   goal_complete: "The agent gave its final answer.",
+  answered: "The agent answered. No plan was needed.",
+  answered_without_plan: "The agent answered without making a plan.",
   plan_completed: "Its plan is finished.",
   max_steps: "It had no turns left.",
   budget_exceeded: "It had no budget left.",

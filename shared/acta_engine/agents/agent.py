@@ -46,6 +46,7 @@ SOME_UNKNOWN = 5
 
 Protocol = Literal["native", "react"]
 Purpose = Literal["plan", "think", "final", "summary"]
+Planning = Literal["always", "when_needed"]
 ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
 
 SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."
@@ -61,7 +62,7 @@ class Models(DefinitionPart):
     """Models by purpose. Absent: the agent's `model`."""
 
     plan: ModelName | None = None
-    """The model of planning turns."""
+    """The model of turns in which a run has neither a plan nor any work behind it."""
     think: ModelName | None = None
     """The model of all other turns."""
     final: ModelName | None = None
@@ -152,6 +153,8 @@ class AgentSettings(FrozenModel):
         tuple[RoleName, ...], Field(max_length=MAX_START_ROLES), Strict(False), AfterValidator(_each_once)
     ] = ()
     """One of these roles is needed to start its sessions and to write to them. Empty: any member may."""
+    planning: Planning = "always"
+    """`always`: no tool runs before there is a plan. `when_needed`: the model decides whether the work needs one."""
     protocol: Protocol = "native"
     """`native` tool calling, or `react` for models without it."""
     background: bool = False

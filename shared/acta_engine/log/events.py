@@ -145,6 +145,8 @@ class RunFinished(EventData):
 
 ENDS = {
     "goal_complete": "ended with its final answer",
+    "answered": "ended with its final answer",
+    "answered_without_plan": "ended with an answer, without a plan",
     "plan_completed": "ended: its plan is closed",
     "max_steps": "ended: no steps were left",
     "budget_exceeded": "ended: no budget was left",

@@ -161,16 +161,18 @@ CoarseState = Literal["idle", "active", "waiting_for_user", "completed", "failed
 
 TRANSITIONS: dict[SessionState | None, frozenset[SessionState]] = {
     None: frozenset({"idle", "planning"}),
-    "idle": frozenset({"planning", "cancelled"}),
-    "planning": frozenset({"executing", "waiting_for_user", "failed", "cancelled"}),
+    "idle": frozenset({"planning", "executing", "cancelled"}),
+    "planning": frozenset(
+        {"executing", "waiting_for_tool", "waiting_for_user", "completed", "failed", "cancelled"}
+    ),
     "executing": frozenset({"waiting_for_tool", "waiting_for_user", "completed", "failed", "cancelled"}),
     "waiting_for_tool": frozenset({"executing", "waiting_for_user", "failed", "cancelled"}),
     "waiting_for_user": frozenset(
         {"planning", "executing", "waiting_for_tool", "completed", "failed", "cancelled"}
     ),
-    "completed": frozenset({"planning"}),
+    "completed": frozenset({"planning", "executing"}),
     "failed": frozenset({"planning", "executing"}),
-    "cancelled": frozenset({"planning"}),
+    "cancelled": frozenset({"planning", "executing"}),
 }
 
 TERMINAL: frozenset[SessionState] = frozenset({"completed", "failed", "cancelled"})
@@ -207,9 +209,9 @@ class Run(StoredModel):
     generation: int = 1
     """The number of the only execution that may commit."""
     iteration: int = 0
-    """Counts the Think turns."""
+    """Counts the turns that do work: all Think turns, and a Plan turn whose reply has calls to run."""
     turn: int = 1
-    """Counts all turns, planning ones included. It is part of their commit keys."""
+    """Counts all turns. It is part of their commit keys."""
     first: int
     """The number of the commit that the current turn began with."""
     max_steps: int
@@ -223,6 +225,9 @@ class Run(StoredModel):
     restarts: Restarts = Field(default_factory=Restarts)
     before: UsedBefore | None = None
     """What the session had used before this run. The first run of a session has none."""
+    left_plan: int = 0
+    """The version of the live plan that an earlier run left, as long as this run has not worked on it. Its open steps
+    hold back no answer. 0: there is none."""
     parked: bool = False
     """The generation has no execution yet. One is started when somebody decides, or when the time comes
     (`shared/acta_engine/turn/engine.py`).
@@ -334,7 +339,11 @@ class Progress(StoredModel):
     text_replies: int = 0
     """Replies in a row without a call. `shared/acta_engine/turn/next_action.py` has the limit."""
     planning_attempts: int = 0
-    """Failed attempts of the current planning. `shared/acta_engine/turn/turn.py` has the limit."""
+    """Replies whose plan was refused, or whose calls, because there was no plan. `PLAN_RETRIES` in
+    `shared/acta_engine/turn/next_action.py` is the limit."""
+    final_due: str = ""
+    """Why the run would have ended, had the agent no model of its own for the final answer. That model is asked next.
+    Empty: it is not."""
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit: `shared/acta_engine/turn/reply.py`."""
     continues: str = ""
@@ -532,6 +541,17 @@ class Head(SessionSettings, VersionedModel):
                 return "failed"
             case _:
                 return "executing"
+
+    @property
+    def has_left_plan(self) -> bool:
+        """Whether the live plan is an earlier run's, and this run has not worked on it."""
+        is_live = self.plan is not None and self.plan.is_live
+        return (
+            is_live
+            and self.run is not None
+            and self.plan is not None
+            and self.run.left_plan == self.plan.version
+        )
 
     @property
     def used_so_far(self) -> UsedBefore:

@@ -71,8 +71,6 @@ class ModelRequest(NamedTuple):
     """The most tokens of the answer: the turn's limit (`Turn.max_output_tokens`) or a summary's, cut to what the
     budget allows (`mark_call` in `shared/acta_engine/turn/model_call.py`).
     """
-    tool_choice: str = "auto"
-    """`auto`, or the name of the one tool that the model must call."""
     stream_options: StreamOptions = StreamOptions()
     fallbacks: Fallbacks | None = None
     """None: every further model may be asked."""

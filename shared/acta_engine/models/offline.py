@@ -35,6 +35,11 @@ HOW_TO_GET_A_MODEL = (
     "configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY and start again; ACTA_PROVIDER and ACTA_MODEL choose "
     "among them."
 )
+HELLO = (
+    "Hello! I am Acta's offline stand-in: rules, no language model. Ask me to list, count or summarize your files. For "
+    "example: List all files and write a summary to summary.md."
+)
+WELCOME = f"You are welcome. {LABEL}"
 MAX_FILES = 100
 """Files that are read for one goal. The answer says how many were left out."""
 MAX_CALLS = 5
@@ -66,8 +71,13 @@ _KNOWN = (
     "write you"
 )
 _VAGUE = (
-    "a anything clean do fix go hello help hey hi improve it me my organise organize please something start stuff the "
-    "things tidy up work"
+    "a anything clean do fix go help improve it me my organise organize please something start stuff the things tidy "
+    "up work"
+)
+_THANKS = "danke thank thanks"
+_SMALL_TALK = (
+    "a afternoon bye danke day evening good goodbye great hallo hello hey hi how is it lot many morning much nice "
+    "ok okay so thank thanks that there to very well you"
 )
 
 
@@ -103,8 +113,6 @@ class OfflineRun:
     is_asked: bool = False
     """The last reply asked the person something."""
     is_planned: bool = False
-    was_refused: bool = False
-    """A plan was refused, because the agent does not have all of the plan's tools."""
     statuses: dict[int, str] = field(default_factory=dict)
     """By the number of the step."""
     results: dict[str, ToolEntry] = field(default_factory=dict)
@@ -166,24 +174,28 @@ def _reply(request: ModelRequest) -> tuple[Any, ...]:
         return (f"{LABEL}\nWhat was asked for:\n{run.message[:2_000]}",)
     goal = read_goal(run.message)
     without_text = _WITHOUT_TEXT.fullmatch(run.message.strip())
-    is_vague = set(re.findall(r"[^\s,.;:!?]+", run.message.lower())) <= set(_VAGUE.split())
+    said = set(re.findall(r"[^\s,.;:!?]+", run.message.lower()))
+    if goal is None and said and said <= set(_SMALL_TALK.split()) and schema_in(request.system) is None:
+        return (f"{GOAL_COMPLETE}\n\n{HELLO if not said & set(_THANKS.split()) else WELCOME}",)
+    is_vague = said <= set(_VAGUE.split())
     if goal is None and (is_vague or without_text) and run.questions < _MAX_QUESTIONS:
         question = f"What text should {without_text[1]} hold?" if without_text else WHAT_TO_DO
         return "", _update("wait_for_user", reason=question)
     room = max(500, request.max_tokens * _CHARS_PER_TOKEN - 2_500)  # beside plan updates and labels
     stages = _stages(goal, run, room)
-    if request.tool_choice == UPDATE_PLAN or not run.is_planned:
+    plan: list[RequestedCall] = []
+    if not run.is_planned:
         steps = [
             {"step_number": number, "description": stage.description}
-            | ({"tool": stage.tool} if stage.tool and not run.was_refused else {})
+            | ({"tool": stage.tool} if stage.tool in offered else {})
             for number, stage in enumerate(stages, 1)
         ]
-        return "", _update("create", goal=run.message.strip()[:1_900], steps=steps)
+        plan.append(_update("create", goal=run.message.strip()[:1_900], steps=steps))
     if schema_in(request.system) is not None:
-        return "", _update(
-            "fail", reason=f"I cannot answer in the form that was asked for. {HOW_TO_GET_A_MODEL}"
-        )
-    return _work_on(goal, stages, run, offered, room)
+        reason = f"I cannot answer in the form that was asked for. {HOW_TO_GET_A_MODEL}"
+        return "", *plan, _update("fail", reason=reason)
+    text, *calls = _work_on(goal, stages, run, offered, room)
+    return text, *plan, *calls
 
 
 def _work_on(
@@ -321,11 +333,14 @@ def _run_of(entries: Sequence[Entry]) -> OfflineRun:
                 text = f"{run.message.strip(' .!?')} with the text {text}"
             run = OfflineRun(text, run.questions)
         elif isinstance(entry, AssistantEntry):
+            refused = False
             for call in entry.calls:
                 result, given = results.get(call.call_id), call.input or {}
                 is_ok = result is not None and result.ok
                 if call.name == UPDATE_PLAN and given.get("action") == "create":
-                    run.is_planned, run.was_refused = is_ok, not is_ok
+                    run.is_planned, refused = is_ok, not is_ok
+                elif refused:  # nothing of this reply was done
+                    continue
                 elif call.name == UPDATE_PLAN and given.get("action") == "update_step" and is_ok:
                     run.statuses[given.get("step_number", 0)] = str(given.get("step_status"))
                 elif call.name == UPDATE_PLAN:

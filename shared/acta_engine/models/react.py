@@ -130,10 +130,7 @@ def _parse(reply: ModelReply, request: ModelRequest) -> ReActAction | ReActAnswe
         raise UnreadableReply("it was not finished")
     if reply.calls:
         raise UnreadableReply("it calls a tool in another way than by the JSON object")
-    step = parse_reply(said(reply.text).words, for_programs=schema_in(request.system) is not None)
-    if isinstance(step, ReActAnswer) and request.tool_choice != "auto":
-        raise UnreadableReply(f"only the action {request.tool_choice} is possible now, and no final_answer")
-    return step
+    return parse_reply(said(reply.text).words, for_programs=schema_in(request.system) is not None)
 
 
 def _unreadable(reply: ModelReply, reason: str) -> ModelReply:
@@ -162,24 +159,16 @@ def to_inner(request: ModelRequest) -> ModelRequest:
     rules = "\n".join(
         [_RULES.replace("{marker}", GOAL_COMPLETE), *map(_tool_line, wire_tools(request.tools, ANY_TOOLS))]
     )
-    last = _order(request.tool_choice)
     suffix = attributed("runtime", request.suffix, first_id(request.entries))
     return request._replace(
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
         entries=tuple(_rendered(request.entries)),
-        suffix=f"{suffix}\n\n{last}" if request.suffix.strip() else last,
-        tool_choice="auto",
+        suffix=f"{suffix}\n\n{REMINDER}" if request.suffix.strip() else REMINDER,
         ended_turns=None,  # its entries are made anew in each request
         # The reply comes as JSON, which is no text to show to people.
         stream_options=request.stream_options._replace(on_text=None),
     )
-
-
-def _order(tool_choice: str) -> str:
-    if tool_choice == "auto":
-        return REMINDER
-    return f'{REMINDER} Its action has to be "{tool_choice}"; no other action and no final_answer is possible now.'
 
 
 def feedback(reason: str) -> str:

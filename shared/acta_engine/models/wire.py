@@ -133,12 +133,6 @@ def first_id(entries: Sequence[Entry]) -> str:
     return "" if first is None else first.call_id if isinstance(first, ToolEntry) else first.message_id
 
 
-def with_tool_order(suffix: str, tool: str) -> str:
-    """The suffix with an order to call the tool, for a model that cannot be forced to call it."""
-    order = f"Answer now by calling the tool `{tool}`, and with nothing else."
-    return f"{suffix}\n\n{order}" if suffix.strip() else order
-
-
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 

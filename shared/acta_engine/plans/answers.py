@@ -37,6 +37,8 @@ class PlanView(TypedDict):
     """The index of the first open step in `steps`; the number of steps if none is open."""
     status: PlanStatus
     risks: list[str]
+    made_by_acta: bool
+    """The agent called tools without making a plan, so Acta made this one, of a single step."""
     created_at: Instant
     updated_at: Instant
     truncated: NotRequired[bool]

@@ -40,7 +40,7 @@ from acta_engine.sessions.start import tell
 from acta_engine.store.schema import FrozenModel
 from acta_engine.tools.port import Registry
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.engine import Workflow, next_turn_kind
+from acta_engine.turn.engine import Workflow
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta_engine.untrusted.visible import one_line
 
@@ -188,8 +188,6 @@ def _editable(head: Head, edit: PlanEdit) -> ExecutionPlan:
         )
     if head.is_over or head.run is None:
         raise Conflict(f"The session is {head.state}. Write to it, and a new plan is made.")
-    if next_turn_kind(head) == "plan" and head.plan.is_live:
-        raise Conflict("A new plan is being made for the last message. Edit that one when it is there.")
     return head.plan
 
 

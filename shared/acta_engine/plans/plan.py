@@ -16,6 +16,8 @@ MAX_RESULT_CHARS = 1_000
 MAX_EVIDENCE = 20
 """Call ids kept per step. The plan is in every head, so it must stay small."""
 
+WHOLE_TASK = "Do what the user asked for."
+
 PlanStatus = Literal["planning", "executing", "completed", "failed", "waiting_for_user"]
 StepStatus = Literal["pending", "in_progress", "completed", "failed", "skipped"]
 
@@ -61,7 +63,8 @@ class ExecutionPlan(StoredModel):
     """`version`: 1 for the session's first plan, then counted up with each new one. `current_step_index`: the index in
     `steps` of the first open step; the length of `steps` where none is open. `owed`: tools that an earlier version
     asked permission for and nobody has approved since (`acta_engine.plans.plan`). `approved`: those
-    that an earlier version asked permission for and somebody has approved; a fork owes them again.
+    that an earlier version asked permission for and somebody has approved; a fork owes them again. `made_by_acta`: the
+    model called tools without making a plan, twice, so this one has a single step, which holds back no answer.
     """
 
     version: int
@@ -72,6 +75,7 @@ class ExecutionPlan(StoredModel):
     risks: tuple[str, ...] = ()
     owed: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
+    made_by_acta: bool = False
     created_at: datetime
     updated_at: datetime
 
@@ -107,6 +111,20 @@ class ExecutionPlan(StoredModel):
 
 def numbers_of(steps: Iterable[PlanStep]) -> str:
     return ", ".join(str(step.step_number) for step in steps)
+
+
+def plan_of_acta(before: ExecutionPlan | None, goal: str, now: datetime) -> ExecutionPlan:
+    """The plan for a model that makes none. `before`: the session's last plan, whose permissions stay owed."""
+    return ExecutionPlan(
+        version=1 if before is None else before.version + 1,
+        goal=goal,
+        steps=(PlanStep(step_number=1, description=WHOLE_TASK, status="in_progress", started_at=now),),
+        owed=permissions_owed(before, ()),
+        approved=permissions_approved(before),
+        made_by_acta=True,
+        created_at=now,
+        updated_at=now,
+    )
 
 
 # The model adds permissions to a plan, and only a person gives them. A model cannot get rid of a permission. Where it

@@ -30,7 +30,7 @@ class RunView(TypedDict):
     run_id: str
     generation: int
     iteration: Counter
-    """Turns that have been taken, planning apart."""
+    """Turns that have been taken, apart from those that only planned or talked before the work began."""
     max_steps: int
     """The run ends gracefully at so many iterations."""
 
@@ -85,8 +85,9 @@ class ResultView(TypedDict):
     reason: str
     """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. With
     either, `goal_met` is false if a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
-    came of it. `max_steps`: the run had no steps left. `budget_exceeded`: it had no budget left, and a person chose
-    `finish`."""
+    came of it. `answered`: the agent needed no plan, and its text is the answer. `answered_without_plan`: it should
+    have made a plan, and answered without one, also when it was reminded. `max_steps`: the run had no steps left.
+    `budget_exceeded`: it had no budget left, and a person chose `finish`."""
 
 
 class RunErrorView(TypedDict):

@@ -25,7 +25,7 @@ from acta_engine.log.repository import SessionRepository
 from acta_engine.log.store import Erasure, SessionReceiver
 from acta_engine.people.intervention import Intervention, is_clarification
 from acta_engine.people.requester import Requester, agent_of
-from acta_engine.turn.engine import Workflow, position
+from acta_engine.turn.engine import Workflow, next_turn_kind, position
 
 if TYPE_CHECKING:
     from acta_engine.people.requester import OnDecided
@@ -202,6 +202,8 @@ def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
 
 
 def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
+    """The run begins with a plan of its own, goes on with the one that an earlier run left, or answers at once."""
+    plan = change.head.plan
     unread = (
         change.head.progress.hint if change.head.run is None else ""
     )  # a fork is told where it comes from
@@ -212,6 +214,7 @@ def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps
             max_steps=max_steps,
             goal_id=message_id,
             before=None if change.head.run is None else change.head.used_so_far,
+            left_plan=plan.version if plan is not None and plan.is_live else 0,
         ),
         goal=text[:MAX_GOAL_CHARS],
         result=None,
@@ -221,6 +224,7 @@ def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps
         wait=None,
     )
     change.event(RunStarted(run_id=run_id))
-    change.to_state("planning")
+    kind = next_turn_kind(change.head)
+    change.to_state("planning" if kind == "plan" else "executing")
     change.user_message(message_id, text, by)
-    return Decision(next="plan", at=position(change.head))
+    return Decision(next=kind, at=position(change.head))

@@ -96,6 +96,8 @@ class Turn:
     """Memories of earlier sessions that fit the run."""
     timeouts: Timeouts
     max_output_tokens: int
+    is_final: bool = False
+    """Whether the agent's model for final answers is asked."""
     is_fused: bool = False
     """Whether the worker has made another turn before, in the same state of the engine."""
 

@@ -8,6 +8,8 @@ from acta_engine.log.head import Ending, Failure, Head, Result
 from acta_engine.plans.plan import without_permissions
 from acta_engine.turn.engine import next_decision
 
+ANSWERS = ("plan_completed", "goal_complete", "answered", "answered_without_plan")
+"""Why runs end that end with an answer."""
 RESTORED = "restored"
 """The reason with which a run ends that was under way when its session was backed up."""
 
@@ -40,7 +42,7 @@ def failed(change: Change, code: str, message: str, category: str = "") -> Decis
 def completed(change: Change, result: Result, by: str | None = None) -> Decision:
     """`by`: the person who finished the run, if one did."""
     withdraw(change, by)
-    _close_plan(change, "completed" if result.reason == "goal_complete" else "failed", result.reason)
+    _close_plan(change, "completed" if result.reason in ANSWERS else "failed", result.reason)
     change.set(result=result, calls=(), held=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
@@ -109,10 +111,11 @@ def _close_plan(change: Change, status: Literal["completed", "failed"], reason: 
     `failed`.
 
     A plan that was not completed is stored as it stands: `Head.plan_status` shows it closed while the run is over, and
-    the next run, or a repair, may take it up again with the permissions that it owes.
+    the next run, or a repair, may take it up again with the permissions that it owes. A run that has not done so
+    leaves it as it was.
     """
     plan = change.head.plan
-    if plan is None or not plan.is_live:
+    if plan is None or not plan.is_live or change.head.has_left_plan:
         return
     if status == "completed":
         change.set(plan=plan.model_copy(update={"status": status, "updated_at": change.now}))

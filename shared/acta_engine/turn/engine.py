@@ -129,13 +129,12 @@ def outage_wait(head: Head, now: datetime) -> Decision:
 
 
 def next_turn_kind(head: Head) -> Literal["plan", "think"]:
-    """`think` where the session has a live plan, `plan` where it has none.
-
-    A live plan of an earlier run does not count: this run's first message is not delivered yet, and the turn that
-    delivers it plans for it.
+    """`plan` where the run has neither a live plan nor any work behind it, else `think`. A live plan that an earlier
+    run left counts. Both ask the same; what follows a reply is the same, too (`next_action.py`).
     """
-    is_new = head.run is not None and head.run.goal_id in head.undelivered
-    return "think" if head.plan is not None and head.plan.is_live and not is_new else "plan"
+    is_live = head.plan is not None and head.plan.is_live
+    has_begun = head.run is not None and head.run.iteration > 0
+    return "think" if is_live or has_begun or head.progress.final_due else "plan"
 
 
 def check_turn(head: Head, at: Position) -> None:

@@ -13,14 +13,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from acta_engine.agents.agent import Planning
 from acta_engine.errors import AnswerInvalid
 from acta_engine.log.conversation import ToolCall, ToolEntry
 from acta_engine.log.head import Progress
-from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
+from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan, PlanStep
 from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion
+from acta_engine.turn.announcement import announces
+from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, without_marker
 from acta_engine.untrusted.exact_json import canonical_json
-from acta_engine.untrusted.visible import visible
+from acta_engine.untrusted.visible import one_line, visible
 
 SAME_REPLIES = 3
 """Identical replies in a row."""
@@ -288,35 +290,67 @@ def _with_failures(known: tuple[str, ...], new: list[str]) -> tuple[str, ...]:
 
 
 MAX_TEXT_REPLIES = 3
-"""After this many replies in a row without a tool call, a person is asked."""
+"""After this many replies in a row that call nothing and answer nothing, a person is asked."""
+PLAN_RETRIES = 3
+"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked
+(docs/design/plans.md 23)."""
+MAX_STEP_CHARS = 100
+"""Of a step's description in a question about the plan."""
 NO_ANSWER = AnswerInvalid("No final answer fits the session's output schema.").explained
 
 
 class Facts(NamedTuple):
-    """What the rules look at. All of it comes from the head and the last reply.
-
-    `text`: the reply's text; None: there is no reply yet. `calls`: how many calls still have to run. `undelivered`: how
-    many users' messages the model has not seen. `iteration`: Think turns so far. `max_steps`: `Run.max_steps`.
-    `text_replies`: replies in a row without a call, this one included. `question`: the reason of this reply's
-    `wait_for_user`. `closing`: the reason with which this reply completes or fails the plan. `stuck`: what loop
-    detection says after this turn. `answer`: whether the reply gives a final answer that fits the session's schema, or
-    one that does not; empty: it gives none, or the session has no schema. `answers_left`: how many more answers the
-    model may send after one that does not fit.
-    """
+    """What the rules look at. All of it comes from the head and the last reply."""
 
     plan: ExecutionPlan | None = None
+    is_left: bool = False
+    """An earlier run left the plan, and this one has not worked on it."""
+    planning: Planning = "always"
+    """The agent's."""
     text: str | None = None
+    """The reply's. None: there is no reply yet."""
     calls: int = 0
+    """How many calls still have to run."""
+    calls_refused: bool = False
+    """The reply's calls do not run, because there is no plan."""
     undelivered: int = 0
+    """How many users' messages the model has not seen."""
     iteration: int = 0
+    """As in `Run`."""
     max_steps: int = 50
+    """As in `Run`."""
     over_budget: bool = False
     text_replies: int = 0
+    """Replies in a row without a call, this one included."""
+    failed_plans: int = 0
+    """Replies in a row whose plan was refused, or whose calls, because there is no plan; this one included. 0: neither
+    is true of this reply."""
+    refusal: str = ""
+    """What the model was told of the last such plan."""
     question: str | None = None
+    """The reason of this reply's `wait_for_user`."""
     closing: str | None = None
+    """The reason with which this reply completes or fails the plan."""
     stuck: Stuck | None = None
+    """What loop detection says after this turn."""
     answer: Literal["", "fits", "wrong"] = ""
+    """Whether the reply gives a final answer that fits the session's schema, or one that does not. Empty: it gives
+    none, or the session has no schema."""
     answers_left: int = 0
+    """How many more answers the model may send after one that does not fit."""
+    final: str = ""
+    """Why the run ends with this text, if the agent's model for final answers was asked for it. Empty: it was not."""
+
+    @property
+    def own_plan(self) -> ExecutionPlan | None:
+        """The live plan that the model has made for this run or goes on with."""
+        is_own = self.plan is not None and self.plan.is_live and not (self.is_left or self.plan.made_by_acta)
+        return self.plan if is_own else None
+
+    @property
+    def open_steps(self) -> tuple[PlanStep, ...]:
+        """The steps that hold back an answer."""
+        return self.own_plan.open_steps if self.own_plan is not None else ()
 
 
 class Complete(NamedTuple):
@@ -358,11 +392,11 @@ NextAction = Complete | Fail | Act | AskPerson | ThinkAgain
 
 
 def next_action(facts: Facts) -> NextAction:
-    """Applies the rules in their order. The first one that fits wins."""
+    """Applies the rules in their order. The first one that fits wins. They are the same in Plan and in Think."""
     plan = facts.plan
     if plan is not None and plan.status == "failed" and facts.closing is not None and not facts.calls:
         return Fail("PLAN_FAILED", facts.closing)
-    done = _goal_complete(facts)
+    done = _completion(facts)
     if done is not None:
         return done
     if facts.iteration >= facts.max_steps:
@@ -379,6 +413,8 @@ def next_action(facts: Facts) -> NextAction:
         return Act()
     if facts.question is not None:
         return AskPerson("clarification_needed", "wait_for_user", facts.question)
+    if facts.failed_plans > PLAN_RETRIES + 1:
+        return AskPerson("clarification_needed", "no_plan", _no_plan_question(facts))
     if facts.text is None:
         return ThinkAgain("begin")
     if facts.answer == "wrong" and not facts.undelivered:
@@ -387,32 +423,53 @@ def next_action(facts: Facts) -> NextAction:
         return ThinkAgain("completion_refused", _still_open(facts))
     if facts.undelivered:
         return ThinkAgain("new_message")
-    if plan is not None and plan.is_live and plan.open_steps and facts.text_replies < MAX_TEXT_REPLIES:
+    if facts.open_steps and facts.text_replies < MAX_TEXT_REPLIES:
         return ThinkAgain("open_steps", _still_open(facts) if facts.text_replies else "")
-    if facts.text_replies and ends_with_question(facts.text):
+    if facts.own_plan is not None and facts.text_replies and ends_with_question(facts.text):
         return AskPerson("clarification_needed", "question", facts.text)
     if facts.text_replies < MAX_TEXT_REPLIES:
         return ThinkAgain("no_tool_call", _still_open(facts) if facts.text_replies else "")
-    return AskPerson("clarification_needed", "no_progress", facts.text)
+    return AskPerson("clarification_needed", "no_progress", _idle_question(facts))
+
+
+def answer_reason(facts: Facts) -> str:
+    """Why a text that does not claim completion is the run's answer all the same; empty: it is not.
+
+    It never is while the model has a plan of its own to work on, and a text that only announces work is none either.
+    Who is to plan always is reminded of it first: the run would end before it has begun.
+    """
+    text = without_marker(facts.text or "")
+    if not text or announces(text) or not facts.text_replies or facts.calls or facts.undelivered:
+        return ""
+    if facts.final and not facts.open_steps:
+        return facts.final
+    if facts.own_plan is not None:
+        return ""
+    if facts.plan is not None and facts.plan.is_live and facts.plan.made_by_acta:
+        return "answered_without_plan"
+    if facts.planning == "when_needed":
+        return "answered"
+    return "answered_without_plan" if facts.text_replies > 1 else ""
 
 
 def ends_with_question(text: str) -> bool:
     return re.search(r"[?？؟][\s\"'»”)*_]*\Z", text) is not None
 
 
-def _goal_complete(facts: Facts) -> Complete | None:
+def _completion(facts: Facts) -> Complete | None:
     """None: the goal is not complete, or calls or messages are still to be dealt with."""
-    if facts.calls or facts.undelivered:
+    if facts.calls or facts.calls_refused or facts.undelivered:
         return None
     plan = facts.plan
     if plan is not None and plan.status == "completed" and facts.closing is not None:
         return Complete(goal_met=_nothing_failed(plan), reason="plan_completed")
-    open_steps = plan is not None and plan.is_live and plan.open_steps
+    if facts.answer == "wrong" or facts.open_steps:
+        return None
     # A text that fits the schema is the answer, whether or not the model has put the marker before it.
     is_answer = facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
-    if facts.answer != "wrong" and not open_steps and is_answer:
-        return Complete(goal_met=_nothing_failed(plan), reason="goal_complete")
-    return None
+    reason = facts.final or "goal_complete" if is_answer else answer_reason(facts)
+    is_of_run = facts.final == "plan_completed" or (plan is not None and plan.is_live and not facts.is_left)
+    return Complete(_nothing_failed(plan if is_of_run else None), reason) if reason else None
 
 
 def _nothing_failed(plan: ExecutionPlan | None) -> bool:
@@ -426,13 +483,47 @@ def _still_open(facts: Facts) -> str:
     """A hint that says why the goal is not complete."""
     if facts.undelivered:
         return "The user has written again; answer that before you finish."
-    if facts.plan is not None and facts.plan.is_live and facts.plan.open_steps:
-        numbers = ", ".join(str(step.step_number) for step in facts.plan.open_steps)
+    if facts.open_steps:
+        numbers = ", ".join(str(step.step_number) for step in facts.open_steps)
         return (
             f"The goal is not complete: plan steps {numbers} are open. Work on the next one with a tool, or mark it "
             "with update_plan (completed, failed or skipped)."
         )
+    if facts.own_plan is not None:
+        return (
+            f"Nothing was called. If the goal is reached, begin your reply with {GOAL_COMPLETE} and give the answer; "
+            "otherwise go on with a tool, or ask with update_plan action wait_for_user."
+        )
+    begin = (
+        "Make the calls" if facts.planning == "when_needed" else "Make the plan and its first calls together"
+    )
     return (
-        f"Nothing was called. If the goal is reached, begin your reply with {GOAL_COMPLETE} and give the answer; "
-        "otherwise go on with a tool, or ask with update_plan action wait_for_user."
+        f"Nothing was called, so nothing was done. If your reply answers the user and needs no work, send it again and "
+        f"begin with {GOAL_COMPLETE}. {begin} if there is something to do. Ask the user with update_plan action "
+        "wait_for_user."
+    )
+
+
+def _idle_question(facts: Facts) -> str:
+    """What a person is asked where the agent only talks."""
+    what_to_do = "Tell it how to go on, or cancel the run."
+    if not facts.open_steps:
+        return (
+            f"The agent has answered {facts.text_replies} times without doing anything: it only says what it would do. "
+            f"{what_to_do}"
+        )
+    steps = "; ".join(
+        f"step {step.step_number}, {one_line(step.description)[:MAX_STEP_CHARS]}" for step in facts.open_steps
+    )
+    return (
+        f"The agent has answered {facts.text_replies} times without working on its plan. Still open: {steps}. "
+        f"{what_to_do}"
+    )
+
+
+def _no_plan_question(facts: Facts) -> str:
+    return (
+        f"The agent tried {facts.failed_plans} times to make a plan, and Acta could take none of them. Say in other "
+        "words what it should do, perhaps one part of it first, or cancel the run. What was wrong with its last try: "
+        f"{facts.refusal}"
     )

@@ -7,7 +7,7 @@ other, and the model is told so. A call that was cut off never runs and is asked
 in the next reply. After a second cut-off in a row the model is told to work in smaller pieces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,14 +15,14 @@ from acta_engine.clock import CALL, EFFECT, MESSAGE
 from acta_engine.errors import ModelFeedback, PlanRefused
 from acta_engine.log.commit import Change
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
-from acta_engine.log.events import PlanRejected, Reply, Thought, ToolRequested
+from acta_engine.log.events import PlanCreated, PlanRejected, Reply, Thought, ToolRequested
 from acta_engine.log.head import MAX_CALLS, MAX_NOTE_CHARS, Head, OpenCall
 from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, RequestedCall
 from acta_engine.people.intervention import SeenFile
 from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
-from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.plans.plan import UPDATE_PLAN, plan_of_acta
 from acta_engine.plans.update import MAX_NAME_CHARS
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
@@ -37,10 +37,19 @@ from acta_engine.turn.final_answer import (
 from acta_engine.untrusted.path import PathRefused
 from acta_engine.untrusted.validation_messages import did_you_mean
 
+PLAN_FIRST = (
+    "Not run, because there is no plan yet. Make the plan with update_plan (action create), and make this call in the "
+    "same reply or later."
+)
+PLAN_WAS_REFUSED = (
+    "Not run, because the plan of this reply was refused. Send the corrected plan, and make this call in the same "
+    "reply or later."
+)
 PLAN_EDITED = (
     "A person has changed the plan after this call of {name} was written, so it was not run. Read what they changed; "
     "make the call again if it is still right."
 )
+NO_OBJECT = "The input is not a JSON object. Send the call again."
 MAX_UNKNOWN_NAME_CHARS = 64
 """At most this much is kept of a name that the model made up. It is the longest name a tool may have."""
 
@@ -51,10 +60,6 @@ GO_ON = (
 AGAIN = (
     "Your last reply was cut off at its length limit, and a call that was cut off was not run. Make that call again, "
     "whole and with little text before it."
-)
-NO_CALL = (
-    "Your last reply was cut off at its length limit before it called anything. Make the call, with little text before "
-    "it."
 )
 CALLS_STAND = (
     "Your last reply was cut off at its length limit, after its last call. All its calls were taken as they stand and "
@@ -98,6 +103,10 @@ class ReplyOutcome:
     approvals: dict[str, ApprovalReason] = field(default_factory=dict)
     """Why a person has to approve a call, by its id."""
     plan_changed: bool = False
+    plan_failed: bool = False
+    """There is still no plan: the reply's own was refused, or its calls, because there is none."""
+    calls_refused: bool = False
+    """Its calls do not run, because there is no plan."""
     question: str | None = None
     """The reason of the reply's `wait_for_user`."""
     closing: str | None = None
@@ -168,12 +177,12 @@ def first_half(head: Head, entries: Sequence[Entry]) -> AssistantEntry | None:
     return next((reply for reply in replies if reply.message_id == asked_for), None)
 
 
-def is_first_half(reply: ModelReply, cut_offs: int, *, planning: bool) -> bool:
+def is_first_half(reply: ModelReply, cut_offs: int) -> bool:
     """Whether the next reply is asked to be the rest of this one: it is the first cut off in a row, and all text."""
-    return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls and not planning
+    return cut_offs == 1 and bool(reply.text.strip()) and not reply.calls
 
 
-def cut_off_advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
+def cut_off_advice(reply: ModelReply, cut_offs: int) -> str:
     """What the next turn tells the model of a cut-off reply. `cut_offs`: replies cut off in a row, this one included;
     0: it is whole.
     """
@@ -181,27 +190,37 @@ def cut_off_advice(reply: ModelReply, cut_offs: int, *, planning: bool) -> str:
         return ""
     if cut_offs > 1:
         return SMALLER
-    if is_first_half(reply, cut_offs, planning=planning):
+    if is_first_half(reply, cut_offs):
         return GO_ON
-    if reply.calls:
-        return AGAIN if reply.calls[-1].input is None else CALLS_STAND
-    return NO_CALL if reply.text.strip() else SMALLER
+    if not reply.calls:
+        return SMALLER
+    return AGAIN if reply.calls[-1].input is None else CALLS_STAND
 
 
 def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
-    """Adds the reply's entries, events and plan changes to `change`. State and interventions are the caller's."""
+    """Adds the reply's entries, events and plan changes to `change`. State and interventions are the caller's.
+
+    All updates of the plan come first, so that a reply can make the plan and begin. A call runs only if the plan of its
+    reply was taken.
+    """
     _add_message(reply, change)
-    plan_before, planning, specs = change.head.plan, turn.kind == "plan", turn.specs
-    outcome = ReplyOutcome()
+    plan_before, specs, outcome = change.head.plan, turn.specs, ReplyOutcome()
+    refused: set[str | None] = set()
     for call in reply.calls:
+        if call.name == UPDATE_PLAN:
+            try:
+                if call.malformed is not None or call.input is None:
+                    raise ModelFeedback(call.malformed or NO_OBJECT)
+                _update_plan(turn, reply, change, call, outcome)
+            except ModelFeedback as refusal:
+                _refuse(change, call, refusal)
+                refused.add(str((call.input or {}).get("action", "create")))
+    others = [call for call in reply.calls if call.name != UPDATE_PLAN]
+    why_not = _why_nothing_runs(turn, change, outcome, others, refused)
+    for call in others:
         try:
             if call.malformed is not None or call.input is None:
-                raise ModelFeedback(call.malformed or "The input is not a JSON object. Send the call again.")
-            if call.name == UPDATE_PLAN:
-                _update_plan(turn, reply, change, call, outcome)
-                continue
-            if planning:
-                raise ModelFeedback("Only update_plan can be called while planning. Make the plan first.")
+                raise ModelFeedback(call.malformed or NO_OBJECT)
             tool = _requested_tool(call, specs)
             turn.deps.registry.check(tool, call.input, private=change.head.private_to is not None)
             if (note := _note_of(call, specs)) is not None:
@@ -209,6 +228,8 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
                 change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
                 continue
+            if why_not:
+                raise ModelFeedback(why_not)
             if tool.effect != "read" and change.head.has_unread_plan_edit:
                 raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
             if len(outcome.to_run) >= MAX_CALLS:
@@ -236,6 +257,37 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
         )
     )
     return outcome
+
+
+def _why_nothing_runs(
+    turn: Turn, change: Change, outcome: ReplyOutcome, others: Sequence[ToolCall], refused: Set[str | None]
+) -> str:
+    """What the model is told of its other calls, if none of them may run; empty: they may. `refused`: the actions of
+    the reply that the plan did not take.
+
+    A model that was told so and calls tools again without a plan makes none. Acta makes one for it, of a single step,
+    so that the work goes on and people still see a plan.
+    """
+    head, is_asking = change.head, outcome.question is not None
+    is_live = head.plan is not None and head.plan.is_live
+    are_calls = any(call.name in turn.specs and _note_of(call, turn.specs) is None for call in others)
+    needs_plan = are_calls and turn.agent.planning == "always"
+    outcome.plan_failed = not is_live and not is_asking and bool(refused or needs_plan)
+    if "create" in refused:
+        outcome.calls_refused = are_calls
+        return PLAN_WAS_REFUSED
+    if is_live or not needs_plan:
+        return ""
+    if is_asking or not head.progress.planning_attempts:
+        if not refused and not is_asking:
+            change.event(PlanRejected(action="none", code="NO_PLAN", message=PLAN_FIRST))
+        outcome.calls_refused = True
+        return PLAN_FIRST
+    made = plan_of_acta(head.plan, head.goal, change.now)
+    change.set(plan=made)
+    change.event(PlanCreated(version=made.version, plan=made.as_event()))
+    outcome.plan_failed = False
+    return ""
 
 
 def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
@@ -288,11 +340,6 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
         raise PlanRefused(
             "PLAN_CLOSED", "This reply has closed the plan already, so nothing more of it is changed."
         )
-    if action == "complete" and turn.kind == "plan":
-        raise PlanRefused(
-            "STILL_PLANNING",
-            "Now only a plan is made. Complete it in your next reply, if nothing is left to do.",
-        )
     if action == "complete" and reply.answer.stop == "max_tokens":
         raise PlanRefused(
             "CUT_OFF", "Your reply was cut off at its length limit. Complete the plan in one that is whole."
@@ -325,15 +372,17 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
     change.entry(own_result(call, applied.result))
 
 
-def answer_in_text(check: AnswerCheck, head: Head, text: str, *, called: bool) -> FinalAnswer | None:
+def answer_in_text(
+    check: AnswerCheck, head: Head, text: str, *, called: bool, ends_run: bool
+) -> FinalAnswer | None:
     """The answer that a reply without calls to run gives with its text alone. None: it gives none, or something else is
-    to be done first, or the session has no schema. `called`: whether the reply had any call.
+    to be done first, or the session has no schema. `called`: whether the reply had any call. `ends_run`: whether the
+    run would end with this text in a session without a schema.
     """
-    is_open = head.plan is not None and head.plan.is_live and head.plan.open_steps
-    if not head.output_schema or not text.strip() or head.undelivered or is_open:
+    if not head.output_schema or not text.strip() or head.undelivered:
         return None
     found = final_answer(check, head.output_schema, text, None)
-    is_meant = claims_completion(text) or (not called and not found.problem and found.is_alone)
+    is_meant = ends_run or claims_completion(text) or (not called and not found.problem and found.is_alone)
     return found if is_meant else None
 
 

@@ -4,7 +4,7 @@ The suffix (plan status, memories, limits, hint) comes last, so that everything 
 turn and the provider can cache it (docs/design/turn.md 30). `hint` puts a text into the suffix of the next turn.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.agents.store import DefinitionSnapshot
@@ -18,12 +18,8 @@ from acta_engine.plans.update import described
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
-from acta_engine.turn.next_action import repeated_failure
+from acta_engine.turn.next_action import PLAN_RETRIES, repeated_failure
 from acta_engine.untrusted.visible import one_line
-
-PLAN_RETRIES = 3
-"""Each retry says more about what is wanted. Then comes one simpler request, then a person is asked
-(docs/design/plans.md 23)."""
 
 PRIVATE_SESSION = (
     "This session is private to its user. Files whose path begins with ~/ are that user's own: nobody else sees them, "
@@ -46,14 +42,14 @@ _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "failed": 
 
 _PLAN_RULES = """\
 What a plan has to be: action "create"; a goal that is not blank; 1 to 10 steps, each with a description; step numbers,
-where you give them, all different; `tool`, where you name one, one of: {tools}. No other fields."""
+where you give them, all different; `tool`, where you name one, one of yours. No other fields."""
 
 _PLAN_EXAMPLE = """\
 An example of the whole input, for another goal:
 {"action": "create", "goal": "A list of the open invoices in invoices.csv", "steps": [
-  {"step_number": 1, "description": "Read invoices.csv", "tool": "read_file"},
+  {"step_number": 1, "description": "Read invoices.csv"},
   {"step_number": 2, "description": "Pick the open invoices and check their sum"},
-  {"step_number": 3, "description": "Write open-invoices.md", "tool": "create_file"}]}"""
+  {"step_number": 3, "description": "Write open-invoices.md"}]}"""
 
 _SIMPLEST_PLAN = """\
 Let us make it simple. Call update_plan with action "create", the goal in one sentence, and a single step that has
@@ -76,49 +72,41 @@ def system_prompt(agent: AgentDefinition, definitions: DefinitionSnapshot, head:
 
 
 def turn_request(turn: Turn) -> ModelRequest:
-    """What the model is asked in this turn: the plan, or the next step."""
+    """What the model is asked in this turn. With and without a plan only the suffix differs, so that the provider's
+    cache carries from the first call on."""
     session = turn.session
-    entries = (*session.entries, *session.pending(session.orphans()))
-    if turn.kind == "plan":  # `update_plan` is offered and nothing else, and the model has to call it
-        offered, tool_choice = [turn.specs[UPDATE_PLAN]], UPDATE_PLAN
-        suffix = _planning_suffix(session.head, turn.specs, turn.notes.text)
-    else:
-        offered, tool_choice = list(turn.specs.values()), "auto"
-        failing = repeated_failure(turn.specs, session.head.progress, session.outcomes())
-        suffix = _thinking_suffix(session.head, turn.notes.text, failing, entries)
+    head, entries = session.head, (*session.entries, *session.pending(session.orphans()))
+    if turn.kind == "plan":  # the plan of an earlier run is over
+        head = head.model_copy(update={"plan": None})
+    attempts = head.progress.planning_attempts
+    failing = "" if attempts else repeated_failure(turn.specs, head.progress, session.outcomes())
+    suffix = _thinking_suffix(head, turn.notes.text, failing, entries)
+    if attempts:
+        suffix = "\n\n".join(filter(None, [suffix, *_about_planning(attempts)]))
     return ModelRequest(
         model=turn.model_name,
         system=turn.system,
-        tools=tuple(OfferedTool(spec.name, spec.description, spec.input_schema) for spec in offered),
+        tools=tuple(
+            OfferedTool(spec.name, spec.description, spec.input_schema) for spec in turn.specs.values()
+        ),
         entries=entries,
         suffix=suffix,
         max_tokens=turn.max_output_tokens,
-        tool_choice=tool_choice,
         ended_turns=session.ended_turns,
     )
 
 
-def _planning_suffix(head: Head, tools: Iterable[str], notes: str) -> str:
+def _about_planning(attempts: int) -> list[str]:
     """Each retry says more about what is wanted, and the last one asks for less (docs/design/plans.md 23). The refusal
-    itself is in the conversation, as the call's result. `notes`: memories of earlier sessions.
+    itself is in the conversation, as the call's result. `attempts`: those that were refused.
     """
-    attempts = head.progress.planning_attempts
+    said = [
+        "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
+        "above says what was wrong."
+    ]
     if attempts > PLAN_RETRIES:
-        return _SIMPLEST_PLAN
-    said = [text for text in (notes, head.scratchpad.text, head.progress.hint) if text]
-    said.append(
-        "Now make the plan: call update_plan (action create, or wait_for_user if the goal is unclear)."
-    )
-    if attempts:
-        said.append(
-            "There is still no plan: only a call of update_plan makes one, and if yours was refused, the answer to it "
-            "above says what was wrong."
-        )
-    if attempts > 1:
-        said.append(_PLAN_RULES.replace("{tools}", ", ".join(tools)))
-    if attempts > 2:
-        said.append(_PLAN_EXAMPLE)
-    return "\n\n".join(said)
+        return [*said, _SIMPLEST_PLAN]
+    return [*said, *(_PLAN_RULES, _PLAN_EXAMPLE)[: attempts - 1]]
 
 
 def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Entry] = ()) -> str:

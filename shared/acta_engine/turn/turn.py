@@ -31,8 +31,8 @@ from acta_engine.errors import (
 from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import ToolCall
-from acta_engine.log.events import HintInjected, PlanRejected
-from acta_engine.log.head import Ending, Failure, Result
+from acta_engine.log.events import HintInjected, PlanRejected, PlanStepChanged
+from acta_engine.log.head import Ending, Failure, Progress, Result
 from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.providers import is_priced
@@ -48,7 +48,7 @@ from acta_engine.people.opening import (
     open_review,
     wait_for_people,
 )
-from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.plans.plan import MAX_RESULT_CHARS
 from acta_engine.recovery.outage import cause_of_error
 from acta_engine.recovery.wait_out import (
     ask_after_waiting,
@@ -72,11 +72,12 @@ from acta_engine.turn.budget import (
 )
 from acta_engine.turn.compaction import compact, leave_out_declined, max_request_bytes
 from acta_engine.turn.context import Turn, TurnDeps, TurnKind
-from acta_engine.turn.endings import ended
+from acta_engine.turn.endings import ANSWERS, ended
 from acta_engine.turn.engine import (
     check_turn,
     next_decision,
     next_turn,
+    next_turn_kind,
     or_roll_over,
     outage_wait,
     position,
@@ -105,6 +106,7 @@ from acta_engine.turn.next_action import (
     Facts,
     Fail,
     ThinkAgain,
+    answer_reason,
     detect_loop,
     next_action,
 )
@@ -118,10 +120,12 @@ from acta_engine.turn.reply import (
     own_result,
     with_ids,
 )
-from acta_engine.turn.request import PLAN_RETRIES, hint, system_prompt, turn_request
+from acta_engine.turn.request import hint, system_prompt, turn_request
 
-STUCK_QUESTION = "No usable plan came about. What exactly should be done, and in which order?"
-NO_PLAN = "The reply made no plan."
+WRITE_ANSWER = (
+    "The work is done. Write the final answer for the user now: what they wanted to have, and what was skipped or "
+    "failed. All of your text is the answer, so call nothing."
+)
 NOT_RUN = (
     "Error: not run, because the run seemed to go in circles. A person has been asked; read what they say."
 )
@@ -191,8 +195,6 @@ def load(
     decision = _decide_without_model(deps, session, kind, at, now)
     if decision is not None:
         return decision
-    if kind == "plan" and head.plan is not None and head.plan.is_live and not head.undelivered:
-        return next_decision(head, now)  # an open plan goes on, and nobody has said anything new
     try:
         return _new_turn(deps, session, kind, at, attempt, now + timedelta(seconds=timeout))
     except SessionError as error:
@@ -245,8 +247,10 @@ def _new_turn(
         raise AgentMissing("The session's agent has been deleted.")
     if head.budget.cost_budget_usd is not None:
         _check_prices(deps, agent)
-    is_live = head.plan is not None and head.plan.is_live
-    is_last = kind == "think" and is_live and head.plan is not None and not head.plan.open_steps
+    is_worked_through = head.plan is not None and head.plan.is_live and not head.plan.open_steps
+    is_last = (is_worked_through and not head.has_left_plan) or (
+        head.progress.final_due and not head.undelivered
+    )
     model, model_name = deps.choose_model(agent, "final" if is_last else kind)
     # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
     # with more time.
@@ -271,6 +275,7 @@ def _new_turn(
         notes=deps.memories_of_run.notes(head),
         timeouts=deps.timeouts._replace(approval=approval),
         max_output_tokens=max_output_tokens,
+        is_final=bool(is_last) and agent.models.final is not None,
     )
 
 
@@ -492,52 +497,22 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     cut_offs = progress.cut_offs + 1 if is_cut_off else 0
     change.set(
         undelivered=tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered),
-        progress=progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs}),
+        progress=progress.model_copy(
+            update={"hint": "", "continues": "", "cut_offs": cut_offs, "final_due": ""}
+        ),
         read_outside=change.head.read_outside or turn.notes.outside,
     )
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
     outcome = apply_reply(turn, reply, change)
-    next_turn(change, thought=turn.kind == "think", calls=len(outcome.to_run))
-    if turn.kind == "plan":
-        decision = _after_planning(turn, change, reply, outcome)
-    else:
-        decision = _after_thinking(turn, change, reply, outcome, call.previous)
+    has_calls = bool(outcome.to_run)
+    next_turn(change, thought=turn.kind == "think" or has_calls, calls=len(outcome.to_run))
+    run = change.head.run
+    if run is not None and run.left_plan and (outcome.plan_changed or has_calls):
+        change.set(run=run.model_copy(update={"left_plan": 0}))
+    decision = _after_reply(turn, change, reply, outcome, call.previous)
     decision = or_roll_over(change.head, deps.settings.roll_over_events, decision)
     change.commit(decision, delivered=call.delivered)
-
-
-def _after_planning(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision | None:
-    """Goes on to Think with a plan, else plans again with fuller feedback, else asks a person
-    (docs/design/plans.md 23)."""
-    plan, progress = change.head.plan, change.head.progress
-    begun_again = progress.model_copy(update={"planning_attempts": 0})
-    if plan is not None and plan.status == "failed" and outcome.closing is not None:
-        failure = Failure(code="PLAN_FAILED", message=outcome.closing[:1_000])
-        return _end_run(turn.deps, change, Ending(error=failure))
-    if outcome.question is not None:
-        change.set(progress=begun_again)
-        return _ask_person(turn, change, reply, "clarification_needed", outcome.question, "agent")
-    if plan is not None and plan.is_live:
-        change.set(progress=begun_again)
-        if change.head.interventions:  # the session was paused meanwhile
-            return wait_decision(change.head, turn.timeouts)
-        change.to_state("executing")
-        return Decision(next="think", at=position(change.head))
-    if all(call.name != UPDATE_PLAN for call in reply.calls):  # a refused update has its own event
-        change.event(PlanRejected(action="none", code="NO_PLAN", message=NO_PLAN))
-    failed_plans = progress.planning_attempts + 1
-    if failed_plans > PLAN_RETRIES + 1:
-        change.set(progress=begun_again)
-        refusal = change.newest(PlanRejected)
-        why = refusal.message if refusal is not None else ""
-        more = {"cause": ends(why, MAX_SAID_CHARS)} if why else {}
-        return _ask_person(turn, change, reply, "clarification_needed", STUCK_QUESTION, "acta", **more)
-    change.set(progress=progress.model_copy(update={"planning_attempts": failed_plans}))
-    hint(change, cut_off_advice(reply.answer, progress.cut_offs, planning=True))
-    if change.head.interventions:
-        return wait_decision(change.head, turn.timeouts)
-    return Decision(next="plan", at=position(change.head))
 
 
 def _ask_person(
@@ -563,27 +538,39 @@ def _ask_person(
     return _wait(turn, change)
 
 
-def _after_thinking(
+def _after_reply(
     turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, previous: tuple[CallAndResult, ...]
 ) -> Decision | None:
     """Finds the next action by the rules of docs/design/turn.md 16 (`shared/acta_engine/turn/next_action.py`), and
     does it. `previous`: the calls before this reply and how they went.
     """
-    answer, called = reply.answer, bool(reply.calls)
-    # Whether a run in circles gets a hint, a question or the end is decided in `next_action.py`.
-    progress, stuck = detect_loop(
-        turn.specs,
-        change.head.progress,
-        previous,
-        answer.text,
-        reply.calls,
-        plan_changed=outcome.plan_changed,
-    )
+    answer, called, progress = reply.answer, bool(reply.calls), change.head.progress
+    plan, stuck = change.head.plan, None
+    failed_plans, tried_before = progress.planning_attempts, bool(progress.planning_attempts)
+    if (
+        outcome.plan_failed
+    ):  # what the model is told of that, and who is asked in the end, has a ladder of its own
+        failed_plans += 1
+    else:
+        if outcome.to_run or outcome.question is not None or (plan is not None and plan.is_live):
+            failed_plans = 0
+        # Whether a run in circles gets a hint, a question or the end is decided in `next_action.py`. The calls beside
+        # a plan that was refused were not tried.
+        progress, stuck = detect_loop(
+            turn.specs,
+            progress,
+            () if tried_before else previous,
+            answer.text,
+            reply.calls,
+            plan_changed=outcome.plan_changed,
+        )
     cut_offs, is_paused = progress.cut_offs, answer.stop == "pause"
     # The text of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
     is_half = is_paused or cut_offs == 1
     text_replies = 0 if called else progress.text_replies + (not is_half)
-    change.set(progress=progress.model_copy(update={"text_replies": text_replies}))
+    change.set(
+        progress=progress.model_copy(update={"text_replies": text_replies, "planning_attempts": failed_plans})
+    )
     run = change.head.run
     assert run is not None
     if change.head.undelivered and run.iteration >= run.max_steps:
@@ -591,40 +578,53 @@ def _after_thinking(
         run = run.model_copy(update={"max_steps": run.iteration + change.head.max_steps})
         change.set(run=run)
     head, check = change.head, turn.deps.check_answer
-    text = "" if cut_offs or is_paused else reply.text
-    final = outcome.answer
-    if final is None and not outcome.to_run:
-        final = answer_in_text(check, head, text, called=called)
-    if final is not None and final.problem:
-        wrong_answers = head.progress.wrong_answers + 1
-        change.set(progress=head.progress.model_copy(update={"wrong_answers": wrong_answers}))
+    refusal = change.newest(PlanRejected) if outcome.plan_failed else None
     facts = Facts(
         plan=head.plan,
-        text=text,
+        is_left=head.has_left_plan,
+        planning=turn.agent.planning,
+        text="" if cut_offs or is_paused else reply.text,
         calls=len(outcome.to_run),
+        calls_refused=outcome.calls_refused,
         undelivered=len(head.undelivered),
         iteration=run.iteration,
         max_steps=run.max_steps,
         over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
         text_replies=text_replies,
+        failed_plans=failed_plans if outcome.plan_failed else 0,
+        refusal=ends(refusal.message, MAX_SAID_CHARS) if refusal is not None else "",
         question=outcome.question,
         closing=outcome.closing,
         stuck=stuck,
+        final=turn.session.head.progress.final_due or "goal_complete" if turn.is_final else "",
+    )
+    final = outcome.answer
+    if final is None and not outcome.to_run and not facts.open_steps:
+        ends_run = bool(answer_reason(facts))
+        final = answer_in_text(check, head, facts.text or "", called=called, ends_run=ends_run)
+    if final is not None and final.problem:
+        wrong_answers = head.progress.wrong_answers + 1
+        change.set(progress=head.progress.model_copy(update={"wrong_answers": wrong_answers}))
+    facts = facts._replace(
         answer="" if final is None else "wrong" if final.problem else "fits",
         answers_left=max(0, ANSWER_RETRIES + 1 - change.head.progress.wrong_answers),
     )
-    advice = cut_off_advice(answer, cut_offs, planning=False)
+    advice = cut_off_advice(answer, cut_offs)
     if stuck is not None and stuck.reaction == "hint":
         if stuck.was_told:
             change.event(HintInjected(hint=stuck.hint))
         else:
             hint(change, stuck.hint)
     action = next_action(facts)
+    if isinstance(action, Complete) and _asks_final_model(turn, change.head.progress, facts, action):
+        change.set(progress=change.head.progress.model_copy(update={"final_due": action.reason}))
+        action = ThinkAgain("final", WRITE_ANSWER)
     if final is not None and outcome.answer is None and not isinstance(action, Complete | Fail):
         hint(change, final.problem)  # an answer that completes the plan is explained in the call's result
     match action:
         case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
+            _settle_plan_of_acta(change, given.text or "")
             message = (reply.answered or reply).message_id
             result = Result.of(
                 given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
@@ -648,13 +648,44 @@ def _after_thinking(
             for call in outcome.to_run:
                 change.entry(own_result(call, NOT_RUN, ok=False))
             change.set(calls=())
-            asked_by: AskedBy = "agent" if kind == "clarification_needed" else "acta"
-            return _ask_person(turn, change, reply, kind, question, asked_by, reason=reason)
+            asked_by: AskedBy = "agent" if reason in ("wait_for_user", "question") else "acta"
+            more = {"reason": reason}
+            if reason == "no_plan":
+                change.set(progress=change.head.progress.model_copy(update={"planning_attempts": 0}))
+                more["cause"] = facts.refusal
+            return _ask_person(turn, change, reply, kind, question, asked_by, **more)
         case ThinkAgain(hint=following):
             hint(change, advice or ("" if is_paused else following))
             return _think_again(turn, change, reply, cut_offs)
         case other:
             assert_never(other)
+
+
+def _asks_final_model(turn: Turn, progress: Progress, facts: Facts, ending: Complete) -> bool:
+    """Whether the agent's model for final answers writes this one: another model would complete a run that had a plan
+    or calls. Talk without either stays one call.
+    """
+    named = turn.agent.models.final
+    if named in (None, turn.agent.model_for(turn.kind)) or turn.is_final or ending.reason not in ANSWERS:
+        return False
+    plan = facts.plan
+    has_worked = bool(progress.succeeded or progress.failed or facts.closing)
+    has_plan = plan is not None and plan.is_live and not facts.is_left
+    return (has_worked or has_plan) and facts.iteration < facts.max_steps and not facts.over_budget
+
+
+def _settle_plan_of_acta(change: Change, answer: str) -> None:
+    """The run ends with its answer, and with it the one step of a plan that Acta made."""
+    plan = change.head.plan
+    if plan is None or not plan.is_live or not plan.made_by_acta:
+        return
+    for step in plan.open_steps:
+        changed = step.model_copy(
+            update={"status": "completed", "result": answer[:MAX_RESULT_CHARS], "completed_at": change.now}
+        )
+        change.event(PlanStepChanged(plan_step=step.step_number, before=step.status, status="completed"))
+        plan = plan.with_step(changed, change.now)
+    change.set(plan=plan)
 
 
 def _ask_for_budget(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision:
@@ -669,15 +700,16 @@ def _ask_for_budget(turn: Turn, change: Change, reply: TurnReply, outcome: Reply
 
 
 def _think_again(turn: Turn, change: Change, reply: TurnReply, cut_offs: int) -> Decision:
-    """The next turn thinks, unless a person reviews first."""
-    if is_first_half(reply.answer, cut_offs, planning=False):
+    """The model is asked again, unless a person reviews first."""
+    if is_first_half(reply.answer, cut_offs):
         progress = change.head.progress.model_copy(update={"continues": reply.message_id})
         change.set(progress=progress)
     _open_review_if_due(turn, change, reply)
     if change.head.interventions:
         return _wait(turn, change)
-    change.to_state("executing")
-    return Decision(next="think", at=position(change.head))
+    kind = next_turn_kind(change.head)
+    change.to_state("planning" if kind == "plan" else "executing")
+    return Decision(next=kind, at=position(change.head))
 
 
 def _open_questions(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> None:
@@ -698,7 +730,8 @@ def _open_review_if_due(
     anybody may end it.
     """
     head = change.head
-    due = head.review_every and head.run is not None and head.run.iteration % head.review_every == 0
+    iteration = head.run.iteration if head.run is not None else 0
+    due = head.review_every and iteration and iteration % head.review_every == 0
     if due and not any(one.type == "checkpoint_review" and not is_pause(one) for one in head.interventions):
         open_review(change, calls or (), turn.rules, said=reply.text)
 

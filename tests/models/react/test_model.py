@@ -13,9 +13,9 @@ from tests.in_process.scripted import USAGE, ScriptedModel
 from tests.models.wires.conversations import request, user
 
 
-def reply_to(text: str, *, tool_choice: str = "auto", stop: StopReason = "end", **more: Any) -> ModelReply:
+def reply_to(text: str, *, stop: StopReason = "end", **more: Any) -> ModelReply:
     inner = ScriptedModel([ModelReply(text=text, calls=(), stop=stop, usage=USAGE)._replace(**more)])
-    return ReActModel(inner).complete(request(user("x"), tool_choice=tool_choice), timeout=1)
+    return ReActModel(inner).complete(request(user("x")), timeout=1)
 
 
 def act(action: str, thought: str = "so", /, **arguments: Any) -> str:
@@ -97,15 +97,6 @@ def test_a_call_made_in_a_providers_own_way_is_not_run() -> None:
 
     assert [call.name for call in reply.calls] == [UNREADABLE]
     assert reply.thinking == "delete_file"
-
-
-def test_where_one_action_is_ordered_no_final_answer_counts() -> None:
-    answer = '{"thought": "Simple.", "final_answer": "42"}'
-
-    reply = reply_to(answer, tool_choice="update_plan")
-
-    assert (reply.text, reply.thinking) == ("", answer)
-    assert "only the action update_plan" in (reply.calls[0].malformed or "")
 
 
 def test_a_refusal_stays_one() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
-from acta_engine.models.react import UNREADABLE, to_inner
+from acta_engine.models.react import REMINDER, UNREADABLE, to_inner
 from tests.models.wires.conversations import (
     READ_FILE,
     UPDATE_PLAN,
@@ -27,9 +27,9 @@ def rendered(*entries: Entry) -> list[tuple[str, str]]:
 
 
 def test_the_inner_model_is_asked_without_tools() -> None:
-    inner = to_inner(request(user("hi"), tool_choice="update_plan"))
+    inner = to_inner(request(user("hi")))
 
-    assert (inner.tools, inner.tool_choice) == ((), "auto")
+    assert inner.tools == ()
     assert all(isinstance(entry, AssistantEntry | UserEntry) for entry in inner.entries)
     assert not any(isinstance(entry, AssistantEntry) and entry.calls for entry in inner.entries)
 
@@ -136,14 +136,12 @@ def test_an_invented_tool_name_cannot_forge_a_marker_line(name: str) -> None:
     assert json.loads(messages[1][1])["action"] == name
 
 
-def test_the_order_to_answer_comes_last_and_names_the_one_action() -> None:
-    free, forced = request(user("x")), request(user("x"), tool_choice="update_plan")
+def test_the_order_to_answer_comes_last() -> None:
+    suffix = to_inner(request(user("x"))).suffix
 
-    assert to_inner(free).suffix.startswith("[runtime #")
-    assert "\nPlan: step 1 of 2.\n[end #" in to_inner(free).suffix
-    assert '"update_plan"' not in to_inner(free).suffix
-    assert '"update_plan"' in to_inner(forced).suffix
-    assert to_inner(forced).system == to_inner(free).system
+    assert suffix.startswith("[runtime #")
+    assert "\nPlan: step 1 of 2.\n[end #" in suffix
+    assert suffix.endswith(REMINDER)
 
 
 def test_fifty_turns_only_ever_append() -> None:

@@ -42,7 +42,6 @@ def request(
     model: str = "test-model",
     suffix: str = "Plan: step 1 of 2.",
     tools: tuple[OfferedTool, ...] = (READ_FILE, UPDATE_PLAN),
-    tool_choice: str = "auto",
     system: str = "You work.",
     max_tokens: int = 500,
 ) -> ModelRequest:
@@ -53,5 +52,4 @@ def request(
         entries=entries or (user(f"Say hello. {SECRET_TEXT}"),),
         suffix=suffix,
         max_tokens=max_tokens,
-        tool_choice=tool_choice,
     )

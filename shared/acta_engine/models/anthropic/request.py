@@ -26,7 +26,6 @@ from acta_engine.models.wire import (
     wire_call_id,
     wire_tool_name,
     wire_tools,
-    with_tool_order,
 )
 
 PROVIDER = "anthropic"
@@ -38,14 +37,8 @@ Message = dict[str, Any]
 # What differs between Claude's models. The names are those that the SDK lists (anthropic 2.12, `types/model.py`). A
 # name that no pattern knows is treated like the newest models, which accept least. Patterns allow for what providers
 # put around a name: `eu.anthropic.claude-…`, a date or a version at the end.
-_UP_TO_CLAUDE_4 = r"(.*[./])?claude-(3|[a-z]+-4)(\b.*)?"
 _UP_TO_CLAUDE_5 = r"(.*[./])?claude-(3\b.*|[a-z]+-4\b.*|[a-z]+-5(-\d{8})?(-v\d+)?([@:].*)?)"
 _SONNET_5_5 = r"(.*[./])?claude-sonnet-5-5([-@:].*)?"
-
-
-def takes_forced_tool(model: str) -> bool:
-    """Claude refuses a forced tool while it thinks. Claude 5 thinks unless it is told not to, later ones always."""
-    return re.fullmatch(_UP_TO_CLAUDE_4, model) is not None
 
 
 def takes_back_thinking(model: str) -> bool:
@@ -68,11 +61,8 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     """
     messages = to_messages(request, provider)
     _set_breakpoints(messages)
-    is_forced, suffix = request.tool_choice != "auto", request.suffix
-    if is_forced and not takes_forced_tool(request.model):
-        is_forced, suffix = False, with_tool_order(suffix, request.tool_choice)
-    if suffix.strip():
-        _add(messages, "user", [_text(suffix)])
+    if request.suffix.strip():
+        _add(messages, "user", [_text(request.suffix)])
     elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
         _add(messages, "user", [_text(GO_ON)])
     tools: list[Block] = [
@@ -86,8 +76,7 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
         tools[-1]["cache_control"] = _BREAKPOINT
     if tools:
         body["tools"] = tools
-        choice = {"type": "tool", "name": request.tool_choice}
-        body["tool_choice"] = choice if is_forced else {"type": "auto"}
+        body["tool_choice"] = {"type": "auto"}
     thinking = thinking_of(request.model)
     if thinking is not None:
         body["thinking"] = thinking

@@ -5,10 +5,9 @@ All messages are made from the entries alone and the suffix, which changes every
 finds a request's content only where the next request begins with the same. User texts in a row become one message,
 because the chat templates of many compatible servers insist on alternating roles.
 
-Servers whose models think contradict one another. Some refuse a forced tool while the model thinks. Some insist on
-getting the thinking back that came before a call, and some refuse it. So a request first has both (`OPTIONAL`), and
-`without` names what the server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of
-the field that the thinking came in. The thinking itself is in the entry.
+Servers whose models think contradict one another. Some insist on getting the thinking back that came before a call, and
+some refuse it. So a request first has it, and `without` names what the server refused. `ModelReply.raw` keeps what that
+takes: `{"api", "model", "name"}`, the name of the field that the thinking came in. The thinking itself is in the entry.
 
 A stream without a finish reason is broken, unless it has its end mark, `[DONE]`, and a text or calls whose arguments
 are whole. A server that does not stream is taken at its one message. Where a server answers with several choices, the
@@ -24,7 +23,7 @@ from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.calls import CallProgress, ReplyBuilder
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
-from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused, tool_choice
+from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
 from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
@@ -42,23 +41,19 @@ from acta_engine.models.wire import (
     wire_call_id,
     wire_tool_name,
     wire_tools,
-    with_tool_order,
 )
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
 API = "chat"
 """Stands in `raw`, because OpenAI's other API cannot take back what this one gave."""
 THINKING_FIELDS = ("reasoning_content", "reasoning")
-"""Compatible servers send thinking in one of them. OpenAI sends none."""
-TOOL_CHOICE = "tool_choice"
-OPTIONAL = (TOOL_CHOICE, *THINKING_FIELDS)
-"""Parameters that a server may refuse, by the names that its error messages use."""
+"""Compatible servers send thinking in one of them, and some refuse to take it back, by this name. OpenAI sends none."""
 
 Message = dict[str, Any]
 
 
 class OpenAIModel(OpenAIStreamed):
-    optional = OPTIONAL
+    optional = THINKING_FIELDS
 
     def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
         super().__init__(api_key, base_url, provider)
@@ -76,7 +71,7 @@ class OpenAIModel(OpenAIStreamed):
             try:
                 reply = self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
             except ParameterRefused as error:
-                if not is_in(body, error.parameter):
+                if not any(error.parameter in message for message in body["messages"]):
                     raise
                 refused |= {error.parameter}
                 continue
@@ -89,14 +84,11 @@ def to_body(
     request: ModelRequest, *, official: bool, without: Collection[str] = (), provider: str = PROVIDER
 ) -> dict[str, Any]:
     """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
-    `without`: parameters of `OPTIONAL` to leave out. `provider`: who is asked; thinking goes back to it alone.
+    `without`: those of `THINKING_FIELDS` to leave out. `provider`: who is asked; thinking goes back to it alone.
     """
     messages = to_messages(request, without, provider)
-    suffix = request.suffix
-    if request.tool_choice != "auto" and TOOL_CHOICE in without:
-        suffix = with_tool_order(suffix, request.tool_choice)
-    if suffix.strip():
-        _add_user(messages, suffix)
+    if request.suffix.strip():
+        _add_user(messages, request.suffix)
     elif messages[-1]["role"] in ("assistant", "system"):
         _add_user(messages, GO_ON)
     limit = "max_completion_tokens" if official or counts_reasoning(request.model) else "max_tokens"
@@ -121,20 +113,11 @@ def to_body(
             }
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
-        choice = tool_choice(request, function={"name": request.tool_choice})
-        body[TOOL_CHOICE] = "auto" if TOOL_CHOICE in without else choice
+        body["tool_choice"] = "auto"
         effort = reasoning_effort_with_tools(request.model)
         if effort is not None:
             body["reasoning_effort"] = effort
     return body
-
-
-def is_in(body: dict[str, Any], parameter: str) -> bool:
-    """Whether a parameter of `OPTIONAL` is in the request."""
-    if parameter == TOOL_CHOICE:
-        return bool(body.get(TOOL_CHOICE, "auto") != "auto")
-    messages: list[Message] = body["messages"]
-    return any(parameter in message for message in messages)
 
 
 def to_messages(request: ModelRequest, without: Collection[str], provider: str) -> list[Message]:

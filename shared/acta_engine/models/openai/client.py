@@ -196,13 +196,5 @@ class OpenAIStreamed(ABC):
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply: ...
 
 
-def tool_choice(request: ModelRequest, **named: Any) -> Any:
-    """`named`: how the API names the one tool that the model must call."""
-    if request.tool_choice == "auto":
-        return "auto"
-    # With one tool `required` means the same, and more servers know it.
-    return "required" if len(request.tools) == 1 else {"type": "function", **named}
-
-
 def _names(error: Any) -> tuple[object, ...]:
     return error.type, error.code, name_in(message_of(error.body), error.code)

@@ -58,7 +58,6 @@ from acta_engine.models.openai.client import (
     OpenAIClient,
     OpenAIStreamed,
     ReasoningUnreadable,
-    tool_choice,
 )
 from acta_engine.models.wire import (
     CUT_OFF,
@@ -257,7 +256,7 @@ def to_body(
             }
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
-        body["tool_choice"] = tool_choice(request, name=request.tool_choice)
+        body["tool_choice"] = "auto"
     return body
 
 

@@ -114,13 +114,3 @@ def test_a_models_lowest_setting_is_found_by_every_name_it_has() -> None:
         assert _body(model=name)["thinking"] == {"type": "between_tools"}
     for name in ("claude-sonnet-5", "claude-sonnet-5-50", "claude-opus-5-5"):
         assert "thinking" not in _body(model=name)
-
-
-def test_one_named_tool_is_forced_where_the_model_allows_it_and_else_ordered_in_words() -> None:
-    forced = _body(model="claude-sonnet-4-6", tool_choice="update_plan")
-    ordered = _body(model="claude-sonnet-5-5", tool_choice="update_plan")
-
-    assert forced["tool_choice"] == {"type": "tool", "name": "update_plan"}
-    assert ordered["tool_choice"] == {"type": "auto"}
-    assert "calling the tool `update_plan`" in ordered["messages"][-1]["content"][-1]["text"]
-    assert _body()["tool_choice"] == {"type": "auto"}

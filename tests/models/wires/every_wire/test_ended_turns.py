@@ -41,7 +41,7 @@ MAKERS: dict[str, Callable[[ModelRequest], object]] = {
     "responses elsewhere": lambda asked: responses_request.to_body(asked, official=False),
     "chat": lambda asked: chat_request.to_body(asked, official=True),
     "chat without what was refused": lambda asked: chat_request.to_body(
-        asked, official=False, without=chat_request.OPTIONAL
+        asked, official=False, without=chat_request.THINKING_FIELDS
     ),
 }
 every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

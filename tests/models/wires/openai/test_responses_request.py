@@ -11,7 +11,6 @@ from acta_engine.models.openai import responses as responses_request
 from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import (
     READ_FILE,
-    UPDATE_PLAN,
     assistant,
     call,
     request,
@@ -125,9 +124,7 @@ def test_tools_are_offered_without_strictness_that_their_schemas_could_not_keep(
     }
 
 
-def test_the_only_tool_is_forced_as_required() -> None:
-    assert _body(tool_choice="update_plan", tools=(UPDATE_PLAN,))["tool_choice"] == "required"
-    assert _body(tool_choice="update_plan")["tool_choice"] == {"type": "function", "name": "update_plan"}
+def test_the_model_chooses_among_its_tools() -> None:
     assert _body()["tool_choice"] == "auto"
     assert "tool_choice" not in _body(tools=())
 

@@ -7,12 +7,11 @@ import pytest
 
 from acta_engine.errors import ProviderRejected
 from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import ModelReply
+from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.openai.chat import OpenAIModel
 from tests.models.wires.conversations import (
     KEY,
     TIMEOUT,
-    UPDATE_PLAN,
     assistant,
     call,
     request,
@@ -134,24 +133,6 @@ def test_a_server_that_does_not_take_thinking_back_is_asked_without_it_from_then
     assert ["reasoning_content" in reply_in(server, number) for number in (1, 2, 3)] == [True, False, False]
 
 
-def test_a_model_that_refuses_a_forced_tool_is_ordered_in_words_from_then_on(
-    server: FakeProvider,
-) -> None:
-    model = OpenAIModel(KEY, server.url)
-    queue_refusal(server, "Thinking mode does not support this tool_choice")
-    queue_answer(server)
-    queue_answer(server)
-    planning = request(tools=(UPDATE_PLAN,), tool_choice="update_plan")
-
-    for _ in range(2):
-        assert model.complete(planning, timeout=TIMEOUT).text == "Yes."
-
-    bodies = [asked.body for asked in server.requests]
-    assert [body["tool_choice"] for body in bodies] == ["required", "auto", "auto"]
-    ordered = ["calling the tool `update_plan`" in body["messages"][-1]["content"] for body in bodies]
-    assert ordered == [False, True, True]
-
-
 @pytest.mark.parametrize("sentence", ["auto tool_choice requires a parser", "reasoning is off", "no"])
 def test_a_refusal_of_a_parameter_that_was_not_sent_ends_the_run_after_one_request(
     sentence: str, server: FakeProvider
@@ -163,44 +144,51 @@ def test_a_refusal_of_a_parameter_that_was_not_sent_ends_the_run_after_one_reque
     assert len(server.requests) == 1
 
 
-PLANNING = request(tools=(UPDATE_PLAN,), tool_choice="update_plan")
+def with_thinking(server: FakeProvider) -> tuple[OpenAIModel, ModelRequest]:
+    """A model that has thought before its call, and the request that gives the thinking back."""
+    model = OpenAIModel(KEY, server.url)
+    queue_call(server, "reasoning_content")
+    entry = kept(model.complete(request(), timeout=TIMEOUT))
+    return model, request(user("go"), entry, result("c1", "A"))
 
 
 @pytest.mark.parametrize(
     ("sentence", "more"),
     [
-        ("Invalid schema for function 'tool_choice_1'", {}),
-        ("Invalid schema for function 'tool_choice'", {"param": "tools[0].function.parameters"}),
+        ("Invalid schema for function 'reasoning_content_1'", {}),
+        ("Invalid schema for function 'reasoning_content'", {"param": "tools[0].function.parameters"}),
     ],
 )
 def test_a_name_out_of_the_request_is_no_refused_parameter(
     sentence: str, more: dict[str, str], server: FakeProvider
 ) -> None:
+    model, asked = with_thinking(server)
     queue_refusal(server, sentence, **more)
 
     with pytest.raises(ProviderRejected):
-        OpenAIModel(KEY, server.url).complete(PLANNING, timeout=TIMEOUT)
-    assert len(server.requests) == 1
+        model.complete(asked, timeout=TIMEOUT)
+    assert len(server.requests) == 2
 
 
 def test_a_parameter_is_left_out_from_then_on_only_if_the_request_without_it_was_answered(
     server: FakeProvider,
 ) -> None:
-    model = OpenAIModel(KEY, server.url)
-    queue_refusal(server, "Invalid schema for function 'tool_choice'")
-    queue_refusal(server, "Invalid schema for function 'tool_choice'")
+    model, asked = with_thinking(server)
+    queue_refusal(server, "Invalid schema for function 'reasoning_content'")
+    queue_refusal(server, "Invalid schema for function 'reasoning_content'")
     queue_answer(server)
 
     with pytest.raises(ProviderRejected):
-        model.complete(PLANNING, timeout=TIMEOUT)
-    model.complete(PLANNING, timeout=TIMEOUT)
+        model.complete(asked, timeout=TIMEOUT)
+    model.complete(asked, timeout=TIMEOUT)
 
-    choices = [asked.body["tool_choice"] for asked in server.requests]
-    assert choices == ["required", "auto", "required"]
+    sent = ["reasoning_content" in reply_in(server, number) for number in (1, 2, 3)]
+    assert sent == [True, False, True]
 
 
 def test_the_parameter_that_the_error_names_is_left_out(server: FakeProvider) -> None:
-    queue_refusal(server, "Not supported", param="tool_choice")
+    model, asked = with_thinking(server)
+    queue_refusal(server, "Not supported", param="messages[2].reasoning_content")
     queue_answer(server)
 
-    assert OpenAIModel(KEY, server.url).complete(PLANNING, timeout=TIMEOUT).text == "Yes."
+    assert model.complete(asked, timeout=TIMEOUT).text == "Yes."

@@ -41,7 +41,7 @@ def test_no_tool_and_no_tool_message_goes_over_the_wire(react: Model, llmock: An
         result("c2", "Error: none", ok=False),
     )
 
-    react.complete(request(*entries, tool_choice="update_plan"), timeout=TIMEOUT)
+    react.complete(request(*entries), timeout=TIMEOUT)
 
     (seen,) = llmock.requests
     body = seen.body if isinstance(seen.body, dict) else json.loads(seen.body)
