@@ -300,5 +300,5 @@ class _OneModel:
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
         return self._acta.model, agent.model_for(purpose) or "test-model"
 
-    def context_window(self, model: str) -> int:
-        return 0
+    def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
+        return agent.limits.context_tokens or self._acta.settings.context_tokens

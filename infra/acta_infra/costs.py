@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from acta_engine.models.providers import PROVIDERS, Price
+from acta_engine.models.providers import PROVIDERS, Price, price_of
 from acta_engine.usage.aws_estimate import AwsRates, estimated
 from acta_engine.usage.aws_prices import AwsPrices, prices_in
 from acta_engine.usage.tally import Done
@@ -152,6 +152,6 @@ def _rates(environment: Environment | None) -> AwsRates:
 
 def _price_of(model: str) -> Price:
     for provider in PROVIDERS.values():
-        if model in provider.prices:
-            return provider.prices[model]
+        if model in provider.models and (price := price_of(provider.name, model)) is not None:
+            return price
     raise UnknownPrice(f"there is no price of the model {model!r}: acta models lists those that have one")

@@ -266,6 +266,9 @@ class Environment:
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/acta_engine/models/providers.py`)."""
+    models: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    """Provider -> model -> what Acta should know of it: `{"openai": {"my-model": {"input": 0.5, "output": 2, "window":
+    128_000, "source": "contract, 2026-11"}}}`, with prices in US dollars per million tokens (docs/options.md)."""
     aws_prices: AwsPrices | None = None
     """The AWS prices that sessions' receipts use. None: the region's price list
     (`shared/acta_engine/usage/aws_prices.py`); in a region without a list, receipts give no dollars for AWS."""

@@ -74,6 +74,10 @@ class App:
     def __init__(self, chosen: Settings | None = None, **parts: Any) -> None:
         """`parts`: by the names of the properties below, in place of what they would make."""
         self.settings = chosen or settings()
+        if self.settings.models:
+            from acta_engine.models.providers import add_models
+
+            add_models(self.settings.models)
         unknown = [name for name in parts if not isinstance(getattr(type(self), name, None), cached_property)]
         if unknown:
             raise TypeError(f"no part of Acta: {', '.join(unknown)}")
@@ -283,7 +287,7 @@ class App:
                 self.repository, self.session_index, self.timeouts, hourly, chosen.usd_per_day
             ),
             attempts=self.attempts,
-            context_window=lambda model: chosen.context_window_tokens or models.context_window(model),
+            context_tokens=models.context_tokens,
             check_answer=self._check_answer,
             running_text=self.running_text,
             on_key_refused=self.key_refused,

@@ -192,8 +192,8 @@ class PriceUnknown(SessionError):
 
     code = "PRICE_UNKNOWN"
     remedy = (
-        "Start a session with a token budget instead of a cost budget, or give the agent models whose prices are "
-        "known and write to the session again."
+        "Have an operator give the price in `models` of the environment, or give the agent models whose prices are "
+        "known; then write to the session again. Or start a session with a token budget instead of a cost budget."
     )
 
 
@@ -241,8 +241,8 @@ class ContextTooLong(ProviderRejected):
 
     code = "CONTEXT_TOO_LONG"
     remedy = (
-        "Use a model with a larger window, or have an operator set `context_window_tokens` to the size of this "
-        "model's; then write to the session again."
+        "Use a model with a larger window, or have an operator give this model's window in `models` of the "
+        "environment; then write to the session again."
     )
 
 

@@ -107,7 +107,9 @@ class Setting:
         if self.json:
             value = _from_json(given, self.json) if isinstance(given, str) else given
             if self.chars and len(json.dumps(value, separators=(",", ":"))) > self.chars:
-                raise ValueError(f"at most {self.chars:,} characters; name what is for every tenant under *")
+                raise ValueError(
+                    f"at most {self.chars:,} characters, because all variables of a Lambda have 4 KB"
+                )
             return value
         value = self._typed(given)
         if self.one_of and value not in self.one_of:
@@ -240,6 +242,13 @@ def _provider_limits(value: Any, settings: Settings) -> Any:
         raise ValueError("an object by name, as in the example of docs/options.md")
     named = {name: each for name, each in value.items() if each != "learn"}
     _limits(_by_name(named, Mapping), ProviderLimits._fields, may_be_none=False)
+    return value
+
+
+def _models(value: Any, settings: Settings) -> Any:
+    from acta_engine.models.providers import read_models
+
+    read_models(_by_name(value, Mapping))
     return value
 
 
@@ -449,6 +458,16 @@ class Settings:
     """Provider -> its limits for a minute (`shared/acta_engine/queue/places.py`), or `learn` to take them from its
     answers. As JSON. Calls of a provider that is not named are not limited."""
 
+    models: Mapping[str, Mapping[str, Mapping[str, Any]]] = setting(
+        NOTHING,
+        check=_models,
+        json='{"openai": {"my-model": {"input": 0.5, "output": 2, "window": 128000, "source": "contract, 2026-11"}}}',
+        chars=1_536,
+        to=("step", "intervene", "admin", "recover", "mcp"),
+    )
+    """Provider -> model -> its prices, window and parameters, where Acta does not know them or knows them wrongly
+    (`read_models` in `shared/acta_engine/models/providers.py`). As JSON."""
+
     notify_webhook_url: str = setting("", check=_url, to=("notify",))
     """The URL that notifications are sent to, with https unless local. Empty: none."""
     notify_topic_arn: str = setting("", by="templates")
@@ -487,9 +506,9 @@ class Settings:
     """The largest file over the API."""
     max_output_tokens: int = setting(4_096, least=1)
     """The most tokens that a model may write in one call, unless its agent says otherwise."""
-    context_window_tokens: int = setting(0, least=0)
-    """The size of a model's context window: tokens of a request and its answer together. 0: the known size of each
-    model."""
+    context_tokens: int = setting(0, least=0)
+    """The tokens that a request and its answer may have together before a conversation is shortened, unless its agent
+    says otherwise. 0: up to the model's step of price, or 200,000. It is never more than the model's window."""
     token_budget: int = setting(300_000, least=1)
     """The tokens that a session may use in each time window. The default is enough for 50 turns (ADR 38)."""
     token_window_seconds: float = setting(3_600.0, least=0)

@@ -378,7 +378,7 @@ def test_without_a_list_a_model_is_called_like_one_of_its_provider_s_and_locally
     strange = {"name": "A", "provider": "openai", "model": "claude-x"}
     refused = AdminApi().admin.request("POST", "/v1/agents", json_body=strange)
     assert (refused.status, list(refused.error["details"])) == (400, ["model"])
-    assert "allowed_models" in str(refused.error["details"])
+    assert "`models` of the environment" in str(refused.error["details"])
     local = AdminApi(SETTINGS.but(is_local=True))
     assert local.admin.request("POST", "/v1/agents", json_body=strange).status == 201
 

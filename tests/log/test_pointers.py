@@ -119,7 +119,7 @@ class Stage:
 
     def __init__(self, fuse: Fuse) -> None:
         self.model = ByTurn([])
-        self.house = House(self.model, context_window_tokens=WINDOW)
+        self.house = House(self.model, context_tokens=WINDOW)
         for name in ("a.txt", "b.txt"):
             self.house.files.write(TENANT, name, LONG.encode())
         self.log, self.blobs = self.house.log, FusedBlobs(Fuse())

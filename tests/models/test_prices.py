@@ -2,25 +2,33 @@
 
 import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta_engine.app import App
+from acta_engine.models import providers
 from acta_engine.models.model import TokenUsage
 from acta_engine.models.providers import (
     OFFLINE,
     PRICED_AT,
     PROVIDERS,
+    UNKNOWN,
     NamedModel,
+    Price,
     Rates,
     charged_tokens,
     cost_usd,
     is_priced,
+    known_model,
     most_output,
     most_usd,
     price_of,
+    read_models,
 )
+from acta_engine.settings import Settings, SettingsError
 
 MILLION = 1_000_000
 
@@ -61,7 +69,11 @@ def test_a_long_prompt_is_charged_at_the_long_price_as_a_whole(
     assert cost_usd("openai", model, used) == pytest.approx(dollars, abs=1e-9)
 
 
-PRICES = {each.name: each.prices for each in PROVIDERS.values() if each.prices}
+PRICES = {
+    each.name: {name: row.price for name, row in each.models.items() if row.price is not None}
+    for each in PROVIDERS.values()
+    if each.key_variable
+}
 
 
 def test_a_long_prompt_to_haiku_costs_five_times_as_much() -> None:
@@ -223,8 +235,74 @@ def test_every_long_prompt_has_its_published_price() -> None:
     }
 
 
-def test_the_list_says_of_which_day_it_is() -> None:
+def test_the_list_says_of_which_day_it_is_and_where_it_stands() -> None:
     assert datetime.date.fromisoformat(PRICED_AT)
+    assert all(each.source for each in PROVIDERS.values() if each.key_variable)
+
+
+OWN = {
+    "openai": {
+        "my-model": {"input": 0.5, "output": 2, "window": 128_000, "source": "contract, 2026-11"},
+        "gpt-6-sol": {"input": 1, "cached_input": 0.1, "cache_write": 1.25, "output": 5},
+    },
+    "bedrock": {
+        "global.anthropic.claude-haiku-5-5": {
+            "input": 0.1,
+            "output": 0.5,
+            "above": {"prompt_tokens": 100_000, "input": 0.5, "output": 2.5},
+        }
+    },
+}
+"""As an operator writes it."""
+
+
+def test_an_operator_gives_price_window_and_parameters_of_models_that_are_not_listed() -> None:
+    rows = read_models(OWN)
+    mine, theirs = rows["openai", "my-model"], rows["openai", "gpt-6-sol"]
+    assert mine == UNKNOWN._replace(
+        price=Price(thousandths(0.5, 0.5, 0.5, 2)), window=128_000, source="contract, 2026-11"
+    )
+    assert theirs.price == Price(thousandths(1, 0.1, 1.25, 5))
+    assert (theirs.window, theirs.efforts) == (922_000, known_model("gpt-6-sol").efforts)
+    at_aws = rows["bedrock", "global.anthropic.claude-haiku-5-5"]
+    assert at_aws.price == Price(thousandths(0.1, 0.1, 0.1, 0.5), 100_000, thousandths(0.5, 0.5, 0.5, 2.5))
+    assert at_aws.window == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"nobody": {"m": {"window": 1}}}, "a provider is one of"),
+        ({"openai": {"m": {"price": 1}}}, "a row has input"),
+        ({"openai": {"m": {"input": 1}}}, "output is a number from 0"),
+        ({"openai": {"m": {"input": -1, "output": 1}}}, "input is a number from 0"),
+        ({"openai": {"m": {"input": True, "output": 1}}}, "input is a number from 0"),
+        ({"openai": {"m": {"window": "128k"}}}, "window is a number from 0"),
+        ({"openai": {"m": {"input": 1, "output": 1, "above": {"input": 1, "output": 1}}}}, "prompt_tokens"),
+        ({"openai": {"m": {"efforts": ["much"]}}}, "an effort is one of none, minimal"),
+        ({"openai": {"m": 5}}, "openai, m:"),
+    ],
+)
+def test_a_row_that_cannot_be_used_stops_the_cold_start_with_a_sentence(
+    told: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(SettingsError, match=why):
+        Settings(env="test", table="t", bucket="b", models=told)
+
+
+def test_what_an_operator_gives_holds_for_the_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(providers, "_ADDED", {})
+    settings = Settings(env="test", table="t", bucket="b", models=OWN)
+    before = settings.allowed.refusal("openai", "my-model")
+    assert before is not None
+    assert "`models`" in before
+    App(settings)
+    assert cost_usd("openai", "my-model", TokenUsage(MILLION, MILLION)) == 2.5
+    assert cost_usd("anthropic", "my-model", TokenUsage(MILLION, MILLION)) is None
+    assert cost_usd("openai", "gpt-6-sol", TokenUsage(MILLION, 0, MILLION)) == 0.1
+    assert known_model("my-model").window == 128_000
+    assert settings.allowed.refusal("openai", "my-model") is None
+    assert settings.allowed.refusal("anthropic", "my-model") is not None
 
 
 counts = st.integers(min_value=0, max_value=2_000_000)

@@ -63,7 +63,7 @@ def test_without_a_key_the_default_is_the_offline_model_which_costs_nothing() ->
     assert only["usd_per_million_tokens"] == {
         "input": 0, "cached_input": 0, "cache_write": 0, "output": 0, "above": None,
     }  # fmt: skip
-    assert only["context_window_tokens"] == 1_000_000
+    assert (only["context_window_tokens"], only["context_tokens"]) == (1_000_000, 200_000)
     assert {"agent_id": None, "purpose": "default"} in only["used_by"]
     assert {"agent_id": "default", "purpose": "think"} in only["used_by"]
 

@@ -47,7 +47,7 @@ def text_of(number: int) -> str:
 
 
 def house_of(model: Reading, window: int = WINDOW, files: int = FILES) -> House:
-    house = House(model, context_window_tokens=window)
+    house = House(model, context_tokens=window)
     for number in range(files):
         house.files.write(TENANT, f"f{number}.txt", text_of(number).encode())
     return house

@@ -37,7 +37,7 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.model = Drawn()
-        self.house = House(self.model, context_window_tokens=20_000)
+        self.house = House(self.model, context_tokens=20_000)
         self.ids: list[str] = []
         self.deleted: set[str] = set()
         self.accepted: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ EMPTY = {"OrderedDict", "defaultdict", "dict", "set", "list", "deque", "ContextV
 """What is called to make something that is empty at first and is filled later."""
 
 OF_THE_RELEASE = """
-built_in as_typed_dict fields_of Api.handlers Api._arguments fields catalogue builtins settings context_window speed_of
+built_in as_typed_dict fields_of Api.handlers Api._arguments fields catalogue builtins settings
 _versioned_fields left_out _options _counting _page ConsolePage._headers _react _offline _native NO_POLICIES
 _asked_for _descriptions_of_aws _tools _is_shared _loop _http
 ATTRIBUTES LimitsByTenant._limits
@@ -30,11 +30,11 @@ _secrets
 """Clients with the keys of the deployment. Those of DynamoDB, S3 and Secrets Manager sign each request for the tenant
 that is bound."""
 OF_THE_DEPLOYMENT = """
-secret_text OpenAIModel._refused Eras._known Secrets._kept Admission._held Admission._buckets Admission._named
+_ADDED secret_text OpenAIModel._refused Eras._known Secrets._kept Admission._held Admission._buckets Admission._named
 Admission._is_idle DynamoAdmission._seen
 """
-"""Secrets of the deployment and of folders of tools, what a model refuses, what a server speaks, the rate of a
-provider's key: by model, URL, provider or name of the deployment's own."""
+"""Rows of models, secrets of the deployment and of folders of tools, what a model refuses, what a server speaks, the
+rate of a provider's key: by model, URL, provider or name of the deployment's own."""
 OF_ONE_PIECE_OF_WORK = """
 _bound _left Api._event Change._events Change._entries Change._failed_attempts Change._interventions EndedTurns._kept
 Session._segment_ends Session.entries Session.waiting Session.results Session._keys MessagesReplyBuilder._finished

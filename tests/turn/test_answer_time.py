@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.models.providers import DEFAULT_SPEED, PROVIDERS, UNKNOWN_SPEED, AnswerTime, speed_of
+from acta_engine.models.providers import DEFAULT_SPEED, PROVIDERS, AnswerTime, known_model
 
 MODELS = st.lists(
     st.sampled_from(["claude-sonnet-5-5", "gpt-6-sol", "own", ""]), min_size=1, max_size=4, unique=True
@@ -47,13 +47,8 @@ def test_the_share_of_a_model_is_never_more_than_an_equal_one(
 
 
 def test_the_speed_of_a_default_model_is_that_of_the_slowest_one() -> None:
-    speeds = {speed_of(each.default_model) for each in PROVIDERS.values() if each.name != "offline"}
+    speeds = {known_model(each.default_model).speed for each in PROVIDERS.values() if each.name != "offline"}
     assert min(speeds) == DEFAULT_SPEED
-
-
-@pytest.mark.parametrize("name", [name for each in PROVIDERS.values() for name in each.prices])
-def test_every_model_with_a_price_has_a_speed_of_its_own(name: str) -> None:
-    assert speed_of(name) != UNKNOWN_SPEED
 
 
 @pytest.mark.parametrize(
@@ -65,4 +60,4 @@ def test_every_model_with_a_price_has_a_speed_of_its_own(name: str) -> None:
     ],
 )
 def test_what_providers_put_around_a_name_changes_nothing(name: str, like: str) -> None:
-    assert speed_of(name) == speed_of(like)
+    assert known_model(name) == known_model(like)

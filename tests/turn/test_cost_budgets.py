@@ -46,7 +46,8 @@ def test_a_model_without_a_price_is_not_called_under_a_cost_budget_and_the_error
     head = house.head(session)
     assert (head.state, head.error and head.error.code) == ("failed", "PRICE_UNKNOWN")
     assert head.error is not None
-    assert "token budget" in head.error.message
+    assert f"the price of {UNPRICED} at anthropic is not known" in head.error.message
+    assert "`models` of the environment" in head.error.message
     assert (model.requests, head.usage.llm_calls) == ([], 0)
 
 

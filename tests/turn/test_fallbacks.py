@@ -207,7 +207,7 @@ class BusySummariser(Reading):
 def test_a_summary_may_come_from_a_fallback_and_is_counted_in_its_name() -> None:
     first, second = BusySummariser(script()), Reading([])
     second.provider = "openai"
-    house = House(with_fallbacks((first, FIRST), [(second, SECOND)])[0], context_window_tokens=WINDOW)
+    house = House(with_fallbacks((first, FIRST), [(second, SECOND)])[0], context_tokens=WINDOW)
     for number in range(20):
         house.files.write("acme", f"f{number}.txt", text_of(number).encode())
     session = house.start("Read every file").session_id

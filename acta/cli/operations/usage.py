@@ -61,20 +61,26 @@ def model_lines(found: Row, checked: Mapping[str, str]) -> Iterator[str]:
         yield f"{_shown(name):<10} {_shown(state)}"
     yield ""
     rows = [_model_row(one) for one in found["models"]]
-    header = ("model", "window", "input", "cached", "output", "used by")
+    header = ("model", "window", "context", "input", "cached", "output", "used by")
     widths = [max(len(row[at]) for row in (header, *rows)) for at in range(len(header) - 1)]
     for name, *figures, users in (header, *rows):
         cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
         yield "  ".join([f"{name:<{widths[0]}}", *cells, users])
     yield ""
-    yield f"window: tokens; prices: US dollars per million tokens, as of {_shown(found['priced_at'])}"
+    yield "window: the model's, in tokens; context: with more tokens a conversation is shortened"
+    yield f"prices: US dollars per million tokens, as of {_shown(found['priced_at'])}"
+    unpriced = [one for one in found["models"] if not one["usd_per_million_tokens"]]
+    if unpriced:
+        names = ", ".join(f"{_shown(one['provider'])} {_shown(one['model'])}" for one in unpriced)
+        yield f"no price is known of {names}: name price and window in `models` of the environment (docs/options.md)"
 
 
 def _model_row(one: Row) -> tuple[str, ...]:
     prices = one["usd_per_million_tokens"]
     dollars = [f"{prices[name]:.2f}" if prices else "?" for name in ("input", "cached_input", "output")]
     name = f"{_shown(one['provider'])} {_shown(one['model'])}"
-    return (name, f"{one['context_window_tokens']:,}", *dollars, _users(one["used_by"]))
+    tokens = [f"{one[field]:,}" for field in ("context_window_tokens", "context_tokens")]
+    return (name, *tokens, *dollars, _users(one["used_by"]))
 
 
 def _users(uses: list[Row]) -> str:

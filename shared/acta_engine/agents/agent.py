@@ -40,6 +40,7 @@ MAX_MODEL_CHARS = 200
 MAX_TOOLS = 100
 MAX_APPROVAL_SECONDS = MAX_ANSWER_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
+MIN_CONTEXT_TOKENS, MAX_CONTEXT_TOKENS = 8_000, 10_000_000
 MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
 SOME_UNKNOWN = 5
@@ -91,6 +92,9 @@ class Limits(DefinitionPart):
     """The most US dollars that the whole session may cost."""
     max_output_tokens: Annotated[int, Field(ge=1, le=MAX_OUTPUT_TOKENS)] | None = None
     """The most tokens of one reply."""
+    context_tokens: Annotated[int, Field(ge=MIN_CONTEXT_TOKENS, le=MAX_CONTEXT_TOKENS)] | None = None
+    """The tokens that a request and its answer may have together before the conversation is shortened, as far as the
+    model's window allows."""
     approval_timeout_seconds: Annotated[int, Field(ge=1, le=MAX_APPROVAL_SECONDS)] | None = None
     """How long an approval waits."""
     at_token_limit: Literal["wait", "ask"] | None = None

@@ -8,7 +8,7 @@ from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.aws.secrets import secret_text
 from acta_engine.models.choose import choose
 from acta_engine.models.model import Model
-from acta_engine.models.providers import context_window
+from acta_engine.models.providers import context_tokens
 from acta_engine.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class AgentModels:
         ]
         return with_fallbacks(first, others, self._settings.answer_time)
 
-    def context_window(self, model: str) -> int:
-        return context_window(model)
+    def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
+        return context_tokens(provider, model, agent.limits.context_tokens or self._settings.context_tokens)
 
     @cached_property
     def configured(self) -> "ModelListing":

@@ -53,8 +53,14 @@ class ConfiguredModelView(TypedDict):
     model: str
     used_by: list[ModelUseView]
     context_window_tokens: int
+    """The model's window, or what is assumed of it."""
+    context_tokens: int
+    """The tokens that a request and its answer may have together before a conversation is shortened, where its agent
+    does not say."""
     usd_per_million_tokens: ModelPriceView | None
     """null: not known. A session with a cost budget cannot use the model."""
+    source: str | None
+    """Where the price comes from, and of which day it is. null: nobody has said."""
 
 
 class DefaultModelView(TypedDict):

@@ -195,5 +195,7 @@ class ModelChooser(Protocol):
         be asked raises at its first call.
         """
 
-    def context_window(self, model: str) -> int:
-        """The most tokens that a request and its answer may have together; 0: no limit is known."""
+    def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
+        """The tokens that a request and its answer may have together before the agent's conversation is shortened; 0:
+        there is no limit.
+        """

@@ -14,7 +14,8 @@ from acta_engine.models.providers import (
     PROVIDERS,
     Provider,
     Rates,
-    context_window,
+    context_tokens,
+    known_model,
     price_of,
 )
 from acta_engine.settings import Settings
@@ -59,8 +60,10 @@ class ModelListing:
                     "provider": provider,
                     "model": model,
                     "used_by": uses,
-                    "context_window_tokens": self._settings.context_window_tokens or context_window(model),
+                    "context_window_tokens": known_model(model, provider).window,
+                    "context_tokens": context_tokens(provider, model, self._settings.context_tokens),
                     "usd_per_million_tokens": _prices(provider, model),
+                    "source": _source(provider, model),
                 }
                 for (provider, model), uses in used_by.items()
                 if PROVIDERS[provider] in available
@@ -101,6 +104,13 @@ def _prices(provider: str, model: str) -> "ModelPriceView | None":
         return None
     above = price.long and {"prompt_tokens": price.long_above, **_dollars(price.long)}
     return cast("ModelPriceView", {**_dollars(price.rates), "above": above})
+
+
+def _source(provider: str, model: str) -> str | None:
+    row = PROVIDERS[provider]
+    known = known_model(model, provider)
+    is_listed = price_of(provider, model) is not None and row.source
+    return known.source or (f"{row.source}, {row.as_of}" if is_listed else None)
 
 
 def _dollars(rates: Rates) -> dict[str, float]:

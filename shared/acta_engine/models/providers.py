@@ -2,12 +2,13 @@
 protocol of its own.
 
 From the rows follow the names that agents and settings may use, the variables and the secrets of the keys, what infra
-creates and grants, prices, windows, speeds, the listing of the models and the names in traces. The order counts: where
-neither an agent nor the deployment names a provider, the first one with a key is taken.
+creates and grants, the listing of the models and the names in traces. The order counts: where neither an agent nor the
+deployment names a provider, the first one with a key is taken.
 
-Prices are as published on `PRICED_AT`: standard processing, global endpoints, no volume discount. Sources:
-platform.claude.com/docs/en/about-claude/pricing and the models' overview pages; developers.openai.com/api/docs/pricing
-and the models' pages. The price of writing to the cache is that of the shortest retention, which Acta uses.
+Each model that is known is one row of its provider: price, context window, speed, and the parameters that it takes.
+Prices are as published on the provider's `as_of`: standard processing, global endpoints, no volume discount. The price
+of writing to the cache is that of the shortest retention, which Acta uses. The setting `models` of a deployment adds
+rows for models that have none here, and replaces those that have one (`add_models`).
 
 What a call costs and how long it may take follow from the rows, too. All numbers of costs are integers. Prices are
 thousandths of a dollar per million tokens, so tokens times price are billionths of a dollar. The sum is rounded once,
@@ -19,10 +20,8 @@ half up, to millionths. The time follows from the tokens that a call may write a
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-PRICED_AT = "2026-11-18"
 OFFLINE = "offline"
 NO_KEY_YET = "unset"
 """What a new deployment puts into a key's secret until a person stores a key there. It must not look like a key."""
@@ -47,6 +46,33 @@ class Price(NamedTuple):
     long_above: int | None = None
     """With more input tokens than this, all tokens of a request cost `long` instead of `rates`."""
     long: Rates | None = None
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model thinks before it answers, as the providers call it, from the least to the most."""
+
+
+class KnownModel(NamedTuple):
+    """What is known of one model."""
+
+    price: Price | None
+    """None: it is not known."""
+    window: int
+    """Tokens of a request and its answer together; from GPT 5 on, of the request alone. It is what everybody has,
+    without an option that a request would have to name.
+    """
+    speed: float
+    """Tokens per second. No provider promises a speed. These are estimates, low on purpose: an answer that is given too
+    little time is paid for and lost, one that is given too much costs nothing.
+    """
+    efforts: tuple[str, ...] | None = None
+    """The efforts that it takes. None: it is not known which."""
+    hottest: float | None = None
+    """The highest temperature that it takes; 0: it takes none. A model that takes the effort `none` takes a temperature
+    only together with it. None: it is not known.
+    """
+    source: str = ""
+    """Where that comes from, and of which day it is. Empty: from the source of its provider."""
 
 
 Api = Literal["messages", "bedrock", "responses", "chat", "offline"]
@@ -85,42 +111,86 @@ class Provider:
     """What else its SDK reads from the environment."""
     trace_name: str = ""
     """What OpenTelemetry's conventions call it. Empty: its name here."""
-    windows: tuple[tuple[str, int], ...] = ()
-    """Patterns of model names, and the tokens of a request and its answer together; from GPT 5 on, of the request
-    alone. It is what every model of that name has, without options that a request would have to name. The first pattern
-    that fits counts. Patterns allow for what providers put around a name: `eu.anthropic.claude-…`, `openai/gpt-…`, a
-    date or a version at the end.
+    models: Mapping[str, KnownModel] = field(default_factory=dict)
+    """By name, without the date of a snapshot."""
+    unlisted: KnownModel | None = None
+    """What is assumed of a model that has no row but is called like this provider's own: the smallest window and the
+    lowest speed of those that may be called so. None: what is assumed of any model (`UNKNOWN`).
     """
-    speeds: tuple[tuple[str, int], ...] = ()
-    """Patterns of model names, and tokens per second. No provider promises a speed. These are estimates, low on
-    purpose: an answer that is given too little time is paid for and lost, one that is given too much costs nothing.
+    source: str = ""
+    """Where prices, windows and parameters are published."""
+    as_of: str = ""
+    """The day of the prices."""
+
+
+def _step(above: int, rates: Rates, input: float, output: float) -> Price:
+    """A price that rises for a request of more than `above` input tokens: all of its input, cached or not, then costs
+    `input` times as much, and its output `output` times.
     """
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    """By model. A model that is not named has an unknown price."""
-    is_free: bool = False
-    """Its calls cost nothing."""
+    fresh, cached, written = (round(each * input) for each in rates[:3])
+    dearer = Rates(fresh, cached, written, round(rates.output * output))
+    return Price(rates, above, dearer)
 
 
-def _claude(input: int, cached_input: int, output: int) -> Price:
-    """Writing to the cache for five minutes costs 1.25 times the input."""
-    return Price(Rates(input, cached_input, input * 5 // 4, output))
+_UP_TO_HIGH = ("low", "medium", "high")
+_UP_TO_XHIGH = ("none", *_UP_TO_HIGH, "xhigh")
+_UP_TO_MAX = (*_UP_TO_HIGH, "xhigh", "max")
+_SLOWEST, _SLOW, _USUAL, _FAST = 20, 40, 50, 80
+_WHOLE = 1_000_000
 
 
-def _gpt(input: int, cached_input: int, output: int) -> Price:
-    """Up to GPT-5.5, writing to the cache costs no more than the input."""
-    return Price(Rates(input, cached_input, input, output))
+def _claude(
+    input: int,
+    cached_input: int,
+    output: int,
+    speed: int = _USUAL,
+    *,
+    efforts: tuple[str, ...] = _UP_TO_MAX,
+    window: int = _WHOLE,
+) -> KnownModel:
+    """Writing to the cache for five minutes costs 1.25 times the input. No Claude takes a temperature since version
+    2026-10-21 of the API, which the SDK asks for at Anthropic and on Bedrock.
+    """
+    rates = Rates(input, cached_input, input * 5 // 4, output)
+    return KnownModel(Price(rates), window, speed, efforts, hottest=0)
 
 
-def _long(rates: Rates) -> Price:
-    """From GPT-5.4 on, above 272,000 input tokens: input and cache cost 2 times as much, output 1.5 times."""
-    double = Rates(rates.input * 2, rates.cached_input * 2, rates.cache_write * 2, rates.output * 3 // 2)
-    return Price(rates, 272_000, double)
+def _gpt_4(input: int, cached_input: int, output: int, window: int, speed: int = _USUAL) -> KnownModel:
+    """These do not think, and writing to the cache costs no more than the input."""
+    return KnownModel(Price(Rates(input, cached_input, input, output)), window, speed, efforts=(), hottest=2)
 
 
-def _gpt_6(input: int, cached_input: int, output: int) -> Price:
+def _gpt_5(
+    input: int,
+    cached_input: int,
+    output: int,
+    speed: int = _USUAL,
+    *,
+    efforts: tuple[str, ...] = _UP_TO_HIGH,
+    window: int = 272_000,
+) -> KnownModel:
+    price = Price(Rates(input, cached_input, input, output))
+    return KnownModel(price, window, speed, efforts, hottest=2 if "none" in efforts else 0)
+
+
+def _long(row: KnownModel) -> KnownModel:
+    """From GPT-5.4 on: 922,000 tokens of input, and above 272,000 input and cache cost 2 times as much, output 1.5
+    times.
+    """
+    assert row.price is not None
+    return row._replace(price=_step(272_000, row.price.rates, 2, 1.5), window=922_000)
+
+
+def _gpt_6(
+    input: int, cached_input: int, output: int, speed: int = _USUAL, *, always_thinks: bool = False
+) -> KnownModel:
     """From GPT-5.6 on, writing to the cache costs 1.25 times the input."""
-    return _long(Rates(input, cached_input, input * 5 // 4, output))
+    price = Price(Rates(input, cached_input, input * 5 // 4, output))
+    efforts = _UP_TO_MAX if always_thinks else ("none", *_UP_TO_MAX)
+    return _long(KnownModel(price, 0, speed, efforts, hottest=0 if always_thinks else 2))
 
+
+_HAIKU_5_5 = _claude(100, 10, 500, _FAST)
 
 ANTHROPIC = Provider(
     name="anthropic",
@@ -129,31 +199,28 @@ ANTHROPIC = Provider(
     model_names=r"claude-.+",
     address_variable="ANTHROPIC_BASE_URL",
     key_variable="ANTHROPIC_API_KEY",
-    windows=((r"(.*[./])?claude-.*", 200_000),),
-    speeds=(
-        (r"(.*[./])?claude-.*haiku.*", 80),
-        (r"(.*[./])?claude-.*(opus|fable|mythos).*", 40),
-        (r"(.*[./])?claude-.*", 50),
-    ),
-    prices={
-        "claude-fable-5-2": _claude(8_000, 200, 40_000),
-        "claude-fable-5-1": _claude(10_000, 250, 50_000),
-        "claude-mythos-5-1": _claude(10_000, 250, 50_000),
-        "claude-fable-5": _claude(10_000, 1_000, 50_000),
-        "claude-mythos-5": _claude(10_000, 1_000, 50_000),
-        "claude-opus-5-5": _claude(4_000, 200, 20_000),
-        "claude-opus-5": _claude(5_000, 500, 25_000),
-        "claude-opus-4-8": _claude(5_000, 500, 25_000),
-        "claude-opus-4-7": _claude(5_000, 500, 25_000),
-        "claude-opus-4-6": _claude(5_000, 500, 25_000),
-        "claude-opus-4-5": _claude(5_000, 500, 25_000),
+    models={
+        "claude-fable-5-2": _claude(8_000, 200, 40_000, _SLOW),
+        "claude-fable-5-1": _claude(10_000, 250, 50_000, _SLOW),
+        "claude-mythos-5-1": _claude(10_000, 250, 50_000, _SLOW),
+        "claude-fable-5": _claude(10_000, 1_000, 50_000, _SLOW),
+        "claude-mythos-5": _claude(10_000, 1_000, 50_000, _SLOW),
+        "claude-opus-5-5": _claude(4_000, 200, 20_000, _SLOW),
+        "claude-opus-5": _claude(5_000, 500, 25_000, _SLOW),
+        "claude-opus-4-8": _claude(5_000, 500, 25_000, _SLOW),
+        "claude-opus-4-7": _claude(5_000, 500, 25_000, _SLOW),
+        "claude-opus-4-6": _claude(5_000, 500, 25_000, _SLOW, efforts=(*_UP_TO_HIGH, "max")),
+        "claude-opus-4-5": _claude(5_000, 500, 25_000, _SLOW, efforts=_UP_TO_HIGH, window=200_000),
         "claude-sonnet-5-5": _claude(2_000, 100, 10_000),
         "claude-sonnet-5": _claude(2_000, 200, 10_000),
-        "claude-sonnet-4-6": _claude(3_000, 300, 15_000),
-        "claude-sonnet-4-5": _claude(3_000, 300, 15_000),
-        "claude-haiku-5-5": Price(Rates(100, 10, 125, 500), 100_000, Rates(500, 50, 625, 2_500)),
-        "claude-haiku-4-5": _claude(1_000, 100, 5_000),
+        "claude-sonnet-4-6": _claude(3_000, 300, 15_000, efforts=(*_UP_TO_HIGH, "max")),
+        "claude-sonnet-4-5": _claude(3_000, 300, 15_000, efforts=(), window=200_000),
+        "claude-haiku-5-5": _HAIKU_5_5._replace(price=_step(100_000, Rates(100, 10, 125, 500), 5, 5)),
+        "claude-haiku-4-5": _claude(1_000, 100, 5_000, _FAST, efforts=(), window=200_000),
     },
+    unlisted=KnownModel(None, 200_000, _SLOW, hottest=0),
+    source="platform.claude.com/docs/en/about-claude/pricing, models/overview and build-with-claude/effort",
+    as_of="2026-11-18",
 )
 
 OPENAI = Provider(
@@ -163,51 +230,43 @@ OPENAI = Provider(
     model_names=r"(gpt-.+|o\d.*)",
     address_variable="OPENAI_BASE_URL",
     key_variable="OPENAI_API_KEY",
-    windows=(
-        (r"(.*/)?gpt-4\.1.*", 1_000_000),
-        (r"(.*/)?gpt-4(o|-turbo).*", 128_000),
-        (r"(.*/)?gpt-(4|3\.5)\b.*", 8_000),
-        (r"(.*/)?gpt-([5-9]|\d\d).*chat.*", 128_000),
-        (r"(.*/)?gpt-([5-9]|\d\d).*", 272_000),
-        (r"(.*/)?o\d.*", 200_000),
-    ),
-    speeds=(
-        (r"(.*/)?(gpt-|o\d).*\bpro\b.*", 20),
-        (r"(.*/)?gpt-.*astra.*", 40),
-        (r"(.*/)?(gpt-|o\d).*(mini|nano|luna).*", 80),
-        (r"(.*/)?(gpt-|o\d).*", 50),
-    ),
-    prices={
-        "gpt-6.2-astra": _gpt_6(8_000, 400, 40_000),
-        "gpt-6.2-sol": _gpt_6(2_000, 100, 10_000),
-        "gpt-6.1-sol": _gpt_6(2_000, 100, 10_000),
+    models={
+        "gpt-6.2-astra": _gpt_6(8_000, 400, 40_000, _SLOW, always_thinks=True),
+        "gpt-6.2-sol": _gpt_6(2_000, 100, 10_000, always_thinks=True),
+        "gpt-6.1-sol": _gpt_6(2_000, 100, 10_000, always_thinks=True),
         "gpt-6.1-terra": _gpt_6(1_000, 50, 5_000),
-        "gpt-6-astra": _gpt_6(10_000, 1_000, 50_000),
+        "gpt-6-astra": _gpt_6(10_000, 1_000, 50_000, _SLOW, always_thinks=True),
         "gpt-6-sol": _gpt_6(2_000, 200, 10_000),
-        "gpt-6-luna": _gpt_6(100, 10, 500),
+        "gpt-6-luna": _gpt_6(100, 10, 500, _FAST),
         "gpt-5.6": _gpt_6(4_000, 400, 20_000),
         "gpt-5.6-sol": _gpt_6(4_000, 400, 20_000),  # a promotion, published until 2026-11-21 at least
         "gpt-5.6-terra": _gpt_6(2_000, 200, 12_000),
-        "gpt-5.6-luna": _gpt_6(200, 20, 1_200),
-        "gpt-5.5": _long(Rates(5_000, 500, 5_000, 30_000)),
-        "gpt-5.4": _long(Rates(2_500, 250, 2_500, 15_000)),
-        "gpt-5.4-mini": _gpt(750, 75, 4_500),
-        "gpt-5.4-nano": _gpt(200, 20, 1_250),
-        "gpt-5.2": _gpt(1_750, 175, 14_000),
-        "gpt-5.1": _gpt(1_250, 125, 10_000),
-        "gpt-5": _gpt(1_250, 125, 10_000),
-        "gpt-5-mini": _gpt(250, 25, 2_000),
-        "gpt-5-nano": _gpt(50, 5, 400),
-        "gpt-4.1": _gpt(2_000, 500, 8_000),
-        "gpt-4.1-mini": _gpt(400, 100, 1_600),
-        "gpt-4.1-nano": _gpt(100, 25, 400),
-        "gpt-4o": _gpt(2_500, 1_250, 10_000),
-        "gpt-4o-mini": _gpt(150, 75, 600),
-        "o3": _gpt(2_000, 500, 8_000),
-        "o4-mini": _gpt(1_100, 275, 4_400),
-        "o3-mini": _gpt(1_100, 550, 4_400),
-        "o1": _gpt(15_000, 7_500, 60_000),
+        "gpt-5.6-luna": _gpt_6(200, 20, 1_200, _FAST),
+        "gpt-5.5": _long(_gpt_5(5_000, 500, 30_000, efforts=_UP_TO_XHIGH)),
+        "gpt-5.4": _long(_gpt_5(2_500, 250, 15_000, efforts=_UP_TO_XHIGH)),
+        "gpt-5.4-mini": _gpt_5(750, 75, 4_500, _FAST, efforts=_UP_TO_XHIGH),
+        "gpt-5.4-nano": _gpt_5(200, 20, 1_250, _FAST, efforts=_UP_TO_XHIGH),
+        "gpt-5.2": _gpt_5(1_750, 175, 14_000, efforts=_UP_TO_XHIGH),
+        "gpt-5.1": _gpt_5(1_250, 125, 10_000, efforts=("none", *_UP_TO_HIGH)),
+        "gpt-5": _gpt_5(1_250, 125, 10_000, efforts=("minimal", *_UP_TO_HIGH)),
+        "gpt-5-mini": _gpt_5(250, 25, 2_000, _FAST, efforts=("minimal", *_UP_TO_HIGH)),
+        "gpt-5-nano": _gpt_5(50, 5, 400, _FAST, efforts=("minimal", *_UP_TO_HIGH)),
+        "gpt-4.1": _gpt_4(2_000, 500, 8_000, _WHOLE),
+        "gpt-4.1-mini": _gpt_4(400, 100, 1_600, _WHOLE, _FAST),
+        "gpt-4.1-nano": _gpt_4(100, 25, 400, _WHOLE, _FAST),
+        "gpt-4o": _gpt_4(2_500, 1_250, 10_000, 128_000),
+        "gpt-4o-mini": _gpt_4(150, 75, 600, 128_000, _FAST),
+        "gpt-4-turbo": KnownModel(None, 128_000, _USUAL, efforts=(), hottest=2),
+        "gpt-4": KnownModel(None, 8_000, _USUAL, efforts=(), hottest=2),
+        "gpt-3.5-turbo": KnownModel(None, 16_000, _USUAL, efforts=(), hottest=2),
+        "o3": _gpt_5(2_000, 500, 8_000, window=200_000),
+        "o4-mini": _gpt_5(1_100, 275, 4_400, _FAST, window=200_000),
+        "o3-mini": _gpt_5(1_100, 550, 4_400, _FAST, window=200_000),
+        "o1": _gpt_5(15_000, 7_500, 60_000, window=200_000),
     },
+    unlisted=KnownModel(None, 128_000, _SLOWEST),
+    source="developers.openai.com/api/docs/pricing and the models' pages",
+    as_of="2026-11-18",
 )
 
 BEDROCK = Provider(
@@ -226,9 +285,7 @@ STAND_IN = Provider(
     api="offline",
     default_model="offline-rules",
     model_names=None,  # it has one model, whatever an agent calls it
-    windows=((r"offline-.*", 1_000_000),),
-    speeds=((r"offline-.*", 1_000),),
-    is_free=True,
+    models={"offline-rules": KnownModel(Price(Rates(0, 0, 0, 0)), _WHOLE, 1_000, efforts=(), hottest=0)},
 )
 
 PROVIDERS: Mapping[str, Provider] = {each.name: each for each in (ANTHROPIC, OPENAI, BEDROCK, STAND_IN)}
@@ -243,24 +300,115 @@ else:
     ProviderName = Literal[tuple(PROVIDERS)]
 
 _MODEL_NAMES = {each.name: each.model_names for each in PROVIDERS.values() if each.model_names is not None}
-_WINDOWS = tuple(row for each in PROVIDERS.values() for row in each.windows)
-_SPEEDS = tuple(row for each in PROVIDERS.values() for row in each.speeds)
+_BY_NAME = {name: row for each in PROVIDERS.values() for name, row in each.models.items()}
 
-UNKNOWN_WINDOW = 32_000
-"""A window that is assumed too small costs a compaction now and then; one that is assumed too large ends the run."""
-UNKNOWN_SPEED = 30
+PRICED_AT = min(each.as_of for each in PROVIDERS.values() if each.as_of)
+"""The day of the oldest prices."""
+
+UNKNOWN = KnownModel(None, 32_000, 30)
+"""What is assumed of a model of which nothing is known. A window that is assumed too small costs a compaction now and
+then; one that is assumed too large ends the run."""
+
+_ADDED: dict[tuple[str, str], KnownModel] = {}
+"""By provider and model: the rows of this deployment's setting `models`."""
 
 
-@cache
-def context_window(model: str) -> int:
-    """Tokens, whichever provider serves a model of that name. The setting `context_window_tokens` goes before it."""
-    return next((tokens for name, tokens in _WINDOWS if re.fullmatch(name, model)), UNKNOWN_WINDOW)
+_NUMBERS = (*Rates._fields, "window", "tokens_per_second", "temperature")
 
 
-@cache
-def speed_of(model: str) -> int:
-    """Tokens per second, whichever provider serves a model of that name."""
-    return next((speed for name, speed in _SPEEDS if re.fullmatch(name, model)), UNKNOWN_SPEED)
+def add_models(told: Mapping[str, Any]) -> None:
+    """Adds the rows of the setting `models` to those of this file. A process serves one deployment, whose `App` does
+    this once. Raises ValueError, as `read_models` does.
+    """
+    _ADDED.update(read_models(told))
+
+
+def read_models(told: Mapping[str, Any]) -> dict[tuple[str, str], KnownModel]:
+    """The setting `models`: provider -> model -> what an operator knows of it. Prices are US dollars per million
+    tokens; where only that of `input` is given, cached input and writing to the cache cost the same. Whatever else is
+    left out is as it is without the setting. Raises ValueError with a sentence about what is wrong.
+    """
+    rows: dict[tuple[str, str], KnownModel] = {}
+    for provider, models in told.items():
+        if provider not in PROVIDERS:
+            raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}, not {provider}")
+        for name, row in models.items():
+            try:
+                known = known_model(name, provider)._replace(price=price_of(provider, name))
+                rows[provider, name] = _read_model(known, row)
+            except (AttributeError, TypeError, ValueError) as error:
+                raise ValueError(f"{provider}, {name}: {error}") from None
+    return rows
+
+
+def _read_model(known: KnownModel, row: Mapping[str, Any]) -> KnownModel:
+    fields = (*_NUMBERS, "above", "efforts", "source")
+    if unknown := [name for name in row if name not in fields]:
+        raise ValueError(f"a row has {', '.join(fields)}, not {unknown[0]}")
+    given = {name: _number(row, name) for name in _NUMBERS if name in row}
+    efforts = row.get("efforts", known.efforts)
+    if efforts is not None and not set(efforts) <= set(get_args(Effort)):
+        raise ValueError(f"an effort is one of {', '.join(get_args(Effort))}")
+    price = known.price
+    if not given.keys().isdisjoint(Rates._fields):
+        price = Price(_read_rates(row))
+        if above := row.get("above"):
+            price = Price(price.rates, int(_number(above, "prompt_tokens")), _read_rates(above))
+    return KnownModel(
+        price=price,
+        window=int(given.get("window", known.window)),
+        speed=given.get("tokens_per_second") or known.speed,
+        efforts=efforts if efforts is None else tuple(efforts),
+        hottest=given.get("temperature", known.hottest),
+        source=str(row.get("source", "")),
+    )
+
+
+def _read_rates(row: Mapping[str, Any]) -> Rates:
+    """In US dollars per million tokens."""
+    input = _number(row, "input")
+    cached, written = (_number({name: input, **row}, name) for name in ("cached_input", "cache_write"))
+    return Rates(*(round(usd * 1_000) for usd in (input, cached, written, _number(row, "output"))))
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise ValueError(f"{name} is a number from 0")
+    return value
+
+
+_AROUND = re.compile(
+    r"(?:.*/)?(?:[a-z][a-z-]*\.)*(.*?)(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4})?(?:-v\d+)?(?:[@:].*)?", re.DOTALL
+)
+"""What providers put around a model's name: `eu.anthropic.claude-…`, `openai/gpt-…`, a date or a version at the end."""
+
+
+def known_model(model: str, provider: str = "") -> KnownModel:
+    """What is known of a model of that name, whoever serves it. The price is that of its row, so it counts only where
+    the row's own provider is asked (`price_of`). `provider`: whose row of the setting goes before. Empty: anybody's.
+    """
+    for (of, name), row in _ADDED.items():
+        if name == model and provider in ("", of):
+            return row
+    found = _AROUND.fullmatch(model)
+    name = found[1] if found else model
+    unlisted = PROVIDERS[provider_of(name)].unlisted if provider_of(name) else None
+    return _BY_NAME.get(name) or unlisted or UNKNOWN
+
+
+USUAL_CONTEXT = 200_000
+"""Tokens. Reading a longer conversation again in each turn costs more than most sessions gain from it (ADR 190)."""
+
+
+def context_tokens(provider: str, model: str, wanted: int = 0) -> int:
+    """The tokens that a request and its answer may have together before the conversation is shortened. `wanted`: what
+    an agent or an operator says. 0: as many as cost no more each, and `USUAL_CONTEXT` where the model has one price for
+    all lengths. It is never more than the model's window.
+    """
+    known = known_model(model, provider)
+    step = known.price.long_above if known.price is not None else None
+    return min(known.window, wanted or step or USUAL_CONTEXT)
 
 
 def is_model_of(provider: str, model: str) -> bool:
@@ -294,11 +442,12 @@ class AllowedModels(NamedTuple):
             names = ", ".join(sorted(self.listed))
             return None if self.may_call(model) else f"This environment allows these models: {names}."
         is_known = provider_of(model) != "" if provider is None else is_model_of(provider, model)
+        is_known = is_known or any(name == model and provider in (None, of) for of, name in _ADDED)
         if self.any_name or model == self.own or is_known:
             return None
         return (
-            "No model of this provider is called like that. To allow it all the same, an operator names it in "
-            "`allowed_models` of the environment, with every other model that agents may have."
+            "No model of this provider is called like that. To allow it all the same, an operator names it with its "
+            "prices and its window in `models` of the environment."
         )
 
 
@@ -357,7 +506,8 @@ def most_usd(models: Sequence[NamedModel], input_tokens: int, output_tokens: int
 def dearest_usd(input_tokens: int, output_tokens: int) -> float:
     """What a call may cost at most if the dearest of all known models answers: an estimate for a model without a known
     price."""
-    every = [NamedModel(each.name, model) for each in PROVIDERS.values() for model in each.prices]
+    every = [NamedModel(each.name, model) for each in PROVIDERS.values() for model in each.models]
+    every += [NamedModel(*each) for each in _ADDED]
     return most_usd(every, input_tokens, output_tokens) or 0.0
 
 
@@ -388,17 +538,17 @@ def charged_tokens(model: NamedModel, used: PricedTokens) -> int:
     return used.input - read + -(-read * rates.cached_input // rates.input) + used.output
 
 
-_FREE = Price(Rates(0, 0, 0, 0))
-
-
 def price_of(provider: str, model: str) -> Price | None:
     """The price of the model; None: unknown. A dated snapshot (`…-2026-05-01`) has the price of the name without the
-    date. The price of a similar model is never taken.
+    date. The price of a similar model, or of the same one at another provider, is never taken.
     """
     row = PROVIDERS.get(provider)
-    if row is None:
-        return None
-    return _FREE if row.is_free else row.prices.get(model) or row.prices.get(_SNAPSHOT.sub("", model))
+    if row is STAND_IN:
+        model = row.default_model  # it has one model, whatever an agent calls it
+    known = _ADDED.get((provider, model))
+    if known is None and row is not None:
+        known = row.models.get(model) or row.models.get(_SNAPSHOT.sub("", model))
+    return known.price if known is not None else None
 
 
 def is_priced(provider: str, model: str) -> bool:
@@ -434,7 +584,7 @@ class AnswerTime(NamedTuple):
 
     def speed(self, model: str) -> float:
         """`model` empty: a default model."""
-        return self.tokens_per_second or (speed_of(model) if model else DEFAULT_SPEED)
+        return self.tokens_per_second or (known_model(model).speed if model else DEFAULT_SPEED)
 
     def of_answer(self, model: str, max_tokens: int) -> float:
         """What one model needs, from the request to the last token."""

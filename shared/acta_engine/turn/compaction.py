@@ -262,7 +262,7 @@ class RequestLimits(NamedTuple):
 
 
 def request_limits(window: int, max_output: int) -> RequestLimits:
-    """The limits for a context window. `window`, `max_output`: in tokens; `TurnDeps.context_window` and the
+    """The limits for a context window. `window`, `max_output`: in tokens; `TurnDeps.context_tokens` and the
     request's `max_tokens`.
 
     The answer must fit into the window as well. A tenth is kept free, because the request's tokens are estimated.

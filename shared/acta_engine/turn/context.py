@@ -49,8 +49,10 @@ class TurnDeps:
     timeouts: Timeouts
     tenant_hour: TenantHour
     attempts: AttemptStore
-    context_window: Callable[[str], int]
-    """A model's context window in tokens; 0: no limit is known."""
+    context_tokens: Callable[[AgentDefinition, str, str], int]
+    """For an agent, a provider and its model: the tokens that a request and its answer may have together before the
+    conversation is shortened; 0: there is no limit.
+    """
     check_answer: AnswerCheck
     """Checks a final answer against the session's schema."""
     running_text: RunningText | None = None

@@ -286,7 +286,9 @@ def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
     for purpose in get_args(Purpose):
         model, name = deps.choose_model(agent, purpose)
         if not is_priced(model.provider, name):
-            raise PriceUnknown("The session has a cost budget, and a model of its agent has no known price.")
+            raise PriceUnknown(
+                f"The session has a cost budget, and the price of {name[:64]} at {model.provider} is not known."
+            )
 
 
 # ---- prepare
@@ -348,7 +350,7 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
     the model said that it does not fit. A decision: the session waits for the tenant's hour, or the summariser failed
     in a way in which the turn's own model can fail too, and the same was decided.
     """
-    window = turn.deps.context_window(turn.model_name)
+    window = turn.deps.context_tokens(turn.agent, *turn.first_model)
     per_token = turn.session.head.budget.bytes_per_token
     fits = not refused and call.bytes <= max_request_bytes(window, call.request.max_tokens, per_token)
     if not window or fits:

@@ -21,15 +21,19 @@ FOUND: dict[str, Any] = {
                 {"agent_id": "librarian", "purpose": "plan"},
                 {"agent_id": "librarian", "purpose": "think"},
             ],
-            "context_window_tokens": 200_000,
+            "context_window_tokens": 1_000_000,
+            "context_tokens": 200_000,
             "usd_per_million_tokens": PRICES,
+            "source": "the price list, 2026-11-18",
         },
         {
             "provider": "openai",
             "model": "somebodys-own",
             "used_by": [{"agent_id": "librarian", "purpose": "fallback"}],
             "context_window_tokens": 32_000,
+            "context_tokens": 32_000,
             "usd_per_million_tokens": None,
+            "source": None,
         },
     ],
     "priced_at": "2026-11-18",
@@ -54,9 +58,10 @@ def test_models_their_prices_and_users_are_listed_and_no_provider_is_asked(
     shown = capsys.readouterr().out
     assert "deployment; librarian (plan, think)" in shown
     (priced,) = [line for line in shown.splitlines() if line.startswith("anthropic claude")]
-    assert priced.split()[2:6] == ["200,000", "2.00", "0.10", "10.00"]
+    assert priced.split()[2:7] == ["1,000,000", "200,000", "2.00", "0.10", "10.00"]
     (unpriced,) = [line for line in shown.splitlines() if line.startswith("openai somebodys")]
-    assert unpriced.split()[2:6] == ["32,000", "?", "?", "?"]
+    assert unpriced.split()[2:7] == ["32,000", "32,000", "?", "?", "?"]
+    assert "no price is known of openai somebodys-own: name price and window in `models`" in shown
     assert deployment.requests_to("POST", "/v1/models/check") == []
 
 
