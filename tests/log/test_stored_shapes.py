@@ -51,7 +51,7 @@ def execution_of(shape: Shape) -> str:
 def reads_what_was_elided(request: ModelRequest) -> ModelReply:
     """A large result that was taken out of the conversation, by the handle that was left."""
     found = next(filter(None, (HANDLE.search(entry.content.loaded) for entry in request.entries)))
-    return says("", call("read_result", handle=found[1], limit=16_384))
+    return says("", call("read_result", handle=found[1]))
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -185,8 +185,23 @@ def test_the_last_results_come_with_the_end_of_a_plan_or_a_question(action: str,
         ({"step_number": 7, "step_result": "r"}, "NO_SUCH_STEP", "no step 7"),
         ({"step_number": 1, "step_result": "r"}, "DUPLICATE_STEP", "Step 1 stands in this update twice"),
         ({"step_number": 3, "step_status": "in_progress"}, "STEP_TRANSITION", "Step 3 is skipped"),
-        ({"step_result": "r"}, "SCHEMA", "steps.1.step_number"),
-        ({"step_number": 2, "description": "other"}, "SCHEMA", "steps.1.description"),
+        ({"step_result": "r"}, "SCHEMA", "Each of the steps needs its step_number"),
+        (
+            {"step_number": 2, "step_result": "r", "description": "c"},
+            "STEP_FIXED",
+            "Step 2 has another description",
+        ),
+        (
+            {"step_number": 2, "step_result": "r", "tool": "read_file"},
+            "STEP_FIXED",
+            "Step 2 has another tool",
+        ),
+        (
+            {"step_number": 2, "step_result": "r", "requires_permission": True},
+            "STEP_FIXED",
+            "requires_permission",
+        ),
+        ({"step_number": 2, "step_result": "r", "session": "s"}, "SCHEMA", "steps.1.session"),
     ],
 )
 @pytest.mark.parametrize("action", ["update_step", "complete"])
@@ -209,6 +224,23 @@ def test_a_question_that_names_a_step_settles_none() -> None:
     waiting = update(created(), action="wait_for_user", reason="Which one?", step_number=1).plan
     assert waiting is not None
     assert [step.status for step in waiting.steps] == ["pending", "pending"]
+
+
+def test_a_model_may_fill_in_every_field_of_a_step() -> None:
+    blank = {"tool": "", "input": {}, "requires_permission": False, "step_result": ""}
+    first = {"step_number": 1, "description": "a", "step_status": "in_progress", **blank}
+    second = {"step_number": 2, "description": "b", "step_status": "pending", **blank}
+    applied = update(None, action="create", goal="g", steps=[first, second], reason="")
+    assert applied.plan is not None
+    assert [step.status for step in applied.plan.steps] == ["in_progress", "pending"]
+    assert [event.type for event in applied.events] == ["plan.created", "plan.step"]
+    done = {**first, "step_status": "completed", "step_result": "r"}
+    settled = update(applied.plan, action="update_step", steps=[done, {**second, "description": ""}]).plan
+    assert settled is not None
+    assert [(step.status, step.description) for step in settled.steps] == [
+        ("completed", "a"),
+        ("pending", "b"),
+    ]
 
 
 def test_a_step_may_be_its_description_alone_and_a_number_a_text() -> None:

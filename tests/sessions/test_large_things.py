@@ -186,7 +186,7 @@ def test_a_result_of_two_megabytes_is_shown_in_part_and_paged_through_to_its_end
     def reads_on(offset: int) -> Callable[[ModelRequest], ModelReply]:
         def reply(request: ModelRequest) -> ModelReply:
             found = next(filter(None, (HANDLE.search(entry.content.loaded) for entry in request.entries)))
-            return says("", call("read_result", handle=found[1], offset=offset, limit=16_384))
+            return says("", call("read_result", handle=found[1], offset=offset))
 
         return reply
 

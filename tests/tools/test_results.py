@@ -25,7 +25,7 @@ def pages_on(request: ModelRequest) -> ModelReply:
     note = request.entries[-1].content.loaded.rsplit("\n", 1)[1]
     found = HANDLE.search(note)
     assert found is not None
-    return says("", call("read_result", handle=found[1], offset=int(found[2]), limit=16_384))
+    return says("", call("read_result", handle=found[1], offset=int(found[2])))
 
 
 def run(*turns: Turn, text: str = LARGE) -> tuple[House, list[ToolEntry]]:
@@ -88,10 +88,10 @@ def test_what_is_no_handle_or_no_page_is_explained(arguments: dict[str, object],
     assert said in found[-1].content.loaded
 
 
-def test_a_page_is_never_smaller_than_the_least_and_never_begins_before_the_result() -> None:
+def test_a_page_never_begins_before_the_result() -> None:
     def asks(request: ModelRequest) -> ModelReply:
         arguments = pages_on(request).calls[0].input or {}
-        return says("", call("read_result", **arguments | {"offset": -5, "limit": -1}))
+        return says("", call("read_result", **arguments | {"offset": -5}))
 
     _, found = run(asks)
     opening, rest = found[-1].content.loaded.split("\n", 1)
@@ -103,7 +103,7 @@ def test_an_integer_with_a_point_is_an_integer() -> None:
     def asks(request: ModelRequest) -> ModelReply:
         reply = pages_on(request)
         arguments = reply.calls[0].input or {}
-        return says("", call("read_result", **arguments | {"offset": 5.0, "limit": 300.0}))
+        return says("", call("read_result", **arguments | {"offset": 5.0}))
 
     _, found = run(asks)
     assert "from byte 5 of" in found[-1].content.loaded

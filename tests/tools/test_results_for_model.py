@@ -13,7 +13,7 @@ from acta_engine.log.conversation import Content
 from acta_engine.log.repository import SessionRepository
 from acta_engine.tools.builtin.results import read_result
 from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext
-from acta_engine.tools.result_text import ResultText, failure_text, result_text
+from acta_engine.tools.result_text import ResultText, cut, failure_text, result_text
 from acta_engine.untrusted.quoting import OutsideText, quoted
 from tests.stores.documents import make_head
 
@@ -83,13 +83,11 @@ def test_the_shown_head_is_whole_characters_within_the_limit(text: str, limit: i
 
 @given(TEXTS, st.integers(1, 12))
 def test_pages_put_together_are_the_text(text: str, limit: int) -> None:
-    repository = SessionRepository(MemoryLog(MemoryTable(), FakeClock()), MemoryBlobs(), FakeClock())
-    handle = repository.keep(HEAD, Content.of(text)).blob
-    read = ""
-    while len(read.encode()) < len(text.encode()):
-        page = paged(repository, handle=handle, offset=len(read.encode()), limit=limit)
-        assert page.text
-        read += page.text
+    data, read = text.encode(), ""
+    while len(read.encode()) < len(data):
+        page = cut(data, len(read.encode()), limit)
+        assert page
+        read += page
     assert read == text
 
 

@@ -10,7 +10,7 @@ PlanRefused where the rules forbid the change; the message tells the model what 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -75,6 +75,10 @@ def _array(value: Any) -> Any:
     return value
 
 
+def _unless_blank(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
 Number = Annotated[int, BeforeValidator(_number), Field(ge=1, le=MAX_STEP_NUMBER)]
 Goal = Annotated[str, Field(max_length=2_000)]
 Description = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
@@ -101,14 +105,17 @@ StepInput = Annotated[dict[str, Any], AfterValidator(small_input)]
 StepResult = Annotated[str, Field(max_length=4_000)]
 
 
-class NewStep(FrozenModel):
-    """A step of a plan that is made."""
+class GivenStep(FrozenModel):
+    """A step as a model writes it: of the plan that it makes, or of the one that there is, to say where it stands."""
 
     step_number: Number | None = None
-    description: Description
-    tool: ToolName | None = None
+    description: Annotated[Description | None, BeforeValidator(_unless_blank)] = None
+    tool: Annotated[ToolName | None, BeforeValidator(_unless_blank)] = None
     input: StepInput | None = None
     requires_permission: StrictBool = False
+    step_status: StepStatus | None = None
+    """Absent: a step with a result is completed."""
+    step_result: StepResult | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -117,23 +124,12 @@ class NewStep(FrozenModel):
         return {"description": given} if isinstance(given, str) else given
 
 
-class StepChange(FrozenModel):
-    """Where a step of the plan stands now. A step with a result is completed where nothing else is said."""
-
-    step_number: Number
-    step_status: StepStatus | None = None
-    step_result: StepResult | None = None
-
-
-StepT = TypeVar("StepT", NewStep, StepChange)
-
-
-class PlanUpdate(FrozenModel, Generic[StepT]):
+class PlanUpdate(FrozenModel):
     """The tool's input. It names no session: the plan is that of the session in which the call runs."""
 
     action: Action
     goal: Goal | None = None
-    steps: Annotated[tuple[StepT, ...], BeforeValidator(_array)] | None = None
+    steps: Annotated[tuple[GivenStep, ...], BeforeValidator(_array)] | None = None
     """What the action `create` plans. With any other action, where steps stand now."""
     risks: Annotated[tuple[Risk, ...], Field(max_length=MAX_RISKS)] = ()
     step_number: Number | None = None
@@ -143,13 +139,10 @@ class PlanUpdate(FrozenModel, Generic[StepT]):
     reason: Annotated[str, Field(max_length=8_000), AfterValidator(without_marker)] | None = None
 
 
-UpdateT = TypeVar("UpdateT", bound=PlanUpdate[Any])
-
-
-def _read(form: type[UpdateT], raw: Mapping[str, Any]) -> UpdateT:
+def _read(raw: Mapping[str, Any]) -> PlanUpdate:
     """Validates the model's input. Raises PlanRefused, which names the first fields that are wrong."""
     try:
-        return form.model_validate(raw)
+        return PlanUpdate.model_validate(raw)
     except ValidationError as error:
         problems = error.errors(include_input=False, include_url=False)[:MAX_PROBLEMS]
         paths = (".".join(str(part)[:MAX_NAME_CHARS] for part in each["loc"]) or "input" for each in problems)
@@ -163,12 +156,11 @@ def _read(form: type[UpdateT], raw: Mapping[str, Any]) -> UpdateT:
 def described(raw: Mapping[str, Any]) -> tuple[str, list[str]] | None:
     """The goal and the steps' descriptions in an input of the action `create`. None: it is another input."""
     try:
-        made = _read(PlanUpdate[NewStep], raw) if raw.get("action") == "create" else None
+        made = _read(raw)
     except PlanRefused:
         return None
-    return (
-        None if made is None else ((made.goal or "").strip(), [step.description for step in made.steps or ()])
-    )
+    words = [step.description or "" for step in made.steps or ()]
+    return ((made.goal or "").strip(), words) if made.action == "create" else None
 
 
 class AppliedUpdate(NamedTuple):
@@ -177,7 +169,7 @@ class AppliedUpdate(NamedTuple):
     plan: ExecutionPlan | None
     events: tuple[EventData, ...]
     result: str
-    update: PlanUpdate[Any]
+    update: PlanUpdate
 
 
 CheckInput = Callable[[ToolSpec, Mapping[str, Any]], None]
@@ -194,13 +186,13 @@ def apply(
     """Applies the model's input to the plan. `tools`: the tools that this agent may use, by name. Raises
     PlanRefused.
     """
-    if raw.get("action") == "create":
-        return _create(plan, _read(PlanUpdate[NewStep], raw), tools, now, check_input)
-    update = _read(PlanUpdate[StepChange], raw)
+    update = _read(raw)
+    if update.action == "create":
+        return _create(plan, update, tools, now, check_input)
     changes = update.steps or ()
     if update.step_number is not None and (update.step_status or update.step_result):
-        single = {name: getattr(update, name) for name in StepChange.model_fields}
-        changes = (StepChange(**single), *changes)
+        single = {name: getattr(update, name) for name in ("step_number", "step_status", "step_result")}
+        changes = (GivenStep(**single), *changes)
     if update.action == "wait_for_user" and not changes:
         # Allowed before there is a plan, too: the model may have to ask what the goal means before it can plan.
         return _waiting(plan, (), update, now)
@@ -236,7 +228,7 @@ def _require_live(plan: ExecutionPlan | None) -> ExecutionPlan:
 
 def _create(
     plan: ExecutionPlan | None,
-    update: PlanUpdate[NewStep],
+    update: PlanUpdate,
     tools: Mapping[str, ToolSpec],
     now: datetime,
     check_input: CheckInput,
@@ -263,13 +255,25 @@ def _create(
         created_at=now,
         updated_at=now,
     )
+    begun = (
+        given.model_copy(update={"step_number": step.step_number, "description": None})
+        for given, step in zip(wanted, steps, strict=True)
+        if given.step_status or given.step_result
+    )
+    created, events = _with_changes(created, begun, now)
     told = PlanRevised if plan is not None and plan.is_live else PlanCreated
     event = told(version=created.version, plan=created.as_event())
-    return AppliedUpdate(created, (event,), RECORDED, update)
+    return AppliedUpdate(created, (event, *events), RECORDED, update)
 
 
-def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
+def _numbered(wanted: tuple[GivenStep, ...]) -> tuple[PlanStep, ...]:
     """Steps without a number get the lowest free ones, in order."""
+    bare = [place for place, step in enumerate(wanted) if step.description is None]
+    if bare:
+        raise PlanRefused(
+            "SCHEMA",
+            f"The input does not fit update_plan: steps.{bare[0]}.description is missing. Send it again corrected.",
+        )
     taken = [step.step_number for step in wanted if step.step_number is not None]
     if len(taken) != len(set(taken)):
         raise PlanRefused("DUPLICATE_STEP", "Two steps have the same step_number. Number them 1, 2, 3, …")
@@ -277,9 +281,9 @@ def _numbered(wanted: tuple[NewStep, ...]) -> tuple[PlanStep, ...]:
     return tuple(
         PlanStep(
             step_number=step.step_number if step.step_number is not None else next(free),
-            description=step.description,
+            description=step.description or "",
             tool=step.tool,
-            input=step.input,
+            input=step.input or None,
             requires_permission=step.requires_permission,
         )
         for step in wanted
@@ -323,12 +327,16 @@ def registry_risks(steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]) -> 
 
 
 def _with_changes(
-    plan: ExecutionPlan, changes: Iterable[StepChange], now: datetime
+    plan: ExecutionPlan, changes: Iterable[GivenStep], now: datetime
 ) -> tuple[ExecutionPlan, tuple[EventData, ...]]:
     """The plan with all changes, and their events. Raises PlanRefused where one of them is not allowed."""
     events: list[EventData] = []
     named: set[int] = set()
     for change in changes:
+        if change.step_number is None:
+            raise PlanRefused(
+                "SCHEMA", "Each of the steps needs its step_number. Send the update again with it."
+            )
         if change.step_number in named:
             raise PlanRefused(
                 "DUPLICATE_STEP",
@@ -340,6 +348,12 @@ def _with_changes(
             raise PlanRefused(
                 "NO_SUCH_STEP", f"The plan has no step {change.step_number}; it has {numbers_of(plan.steps)}."
             )
+        for field in ("description", "tool", "input", "requires_permission"):
+            if (said := getattr(change, field)) and said != getattr(step, field):
+                raise PlanRefused(
+                    "STEP_FIXED",
+                    f"Step {step.step_number} has another {field} in the plan. Leave it out, or create the plan again.",
+                )
         to = change.step_status or "completed"
         if to == step.status:
             continue
@@ -369,7 +383,7 @@ def _with_changes(
 
 
 def _waiting(
-    plan: ExecutionPlan | None, events: tuple[EventData, ...], update: PlanUpdate[Any], now: datetime
+    plan: ExecutionPlan | None, events: tuple[EventData, ...], update: PlanUpdate, now: datetime
 ) -> AppliedUpdate:
     _require_reason(update)
     if plan is not None and plan.is_live:
@@ -379,6 +393,6 @@ def _waiting(
     )
 
 
-def _require_reason(update: PlanUpdate[Any]) -> None:
+def _require_reason(update: PlanUpdate) -> None:
     if not (update.reason or "").strip():
         raise PlanRefused("NO_REASON", f"{update.action} needs a `reason`.")

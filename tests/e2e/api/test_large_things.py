@@ -29,7 +29,7 @@ BODY = "".join(f"{n:07d}\n" for n in range(262_144))
 HANDLE = hashlib.sha256(BODY.encode()).hexdigest()
 REPLIES = planned(
     Reply("", (Call("fetch", {"n": 1}),)),
-    Reply("", (Call("read_result", {"handle": HANDLE, "offset": 65_536, "limit": 16_384}),)),
+    Reply("", (Call("read_result", {"handle": HANDLE, "offset": 65_536}),)),
     Reply("", (Call("read_result", {"handle": HANDLE, "offset": len(BODY) - 80}),)),
 )
 

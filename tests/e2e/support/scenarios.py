@@ -15,6 +15,7 @@ from tests.e2e.support.script import (
     plan,
     question,
     read,
+    settled,
     step,
     write,
 )
@@ -35,13 +36,16 @@ COUNT_PER_FOLDER = Scenario(
     (
         do(plan("List each folder", "Count the files", "Write counts.md")),
         do(step(1, "in_progress"), listing("reports"), listing("notes"), text="First the folders."),
-        do(step(1), step(2, result="reports 2, notes 1"), text="Two and one."),
+        do(settled({1: "Seen to.", 2: "reports 2, notes 1"}), text="Two and one."),
         do(
             step(3, "in_progress"),
             write("counts.md", "reports: 2\nnotes: 1\n"),
             text="Now I write it down.",
         ),
-        end("reports has 2, notes 1.", 3),
+        do(
+            settled({3: "Written."}, action="complete", reason="reports has 2, notes 1."),
+            text="GOAL_COMPLETE\nreports has 2, notes 1.",
+        ),
     ),
     files=FOLDERS,
 )

@@ -53,6 +53,12 @@ def step(number: int, status: str = "completed", result: str | None = "Seen to."
     return Call("update_plan", update)
 
 
+def settled(results: Mapping[int, str], **closing: str) -> Call:
+    """One update that completes these steps. `closing`: action and reason, if it closes the plan as well."""
+    steps = [{"step_number": number, "step_result": result} for number, result in results.items()]
+    return Call("update_plan", {"action": "update_step", "steps": steps, **closing})
+
+
 def question(text: str) -> Call:
     return Call("update_plan", {"action": "wait_for_user", "reason": text})
 

@@ -5,7 +5,7 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.tool import BuiltinTool, fields
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-_STATUS = {"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]}
+_STATUS = {"type": "string", "enum": ["pending", "in_progress", "completed", "failed", "skipped"]}
 STEP = fields(
     step_number=_NUMBER,
     description=_TEXT,

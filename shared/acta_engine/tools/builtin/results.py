@@ -7,9 +7,8 @@ from acta_engine.tools.result_text import boundary, cut, more
 from acta_engine.tools.tool import BuiltinTool, fields
 from acta_engine.untrusted.quoting import OutsideText
 
-PAGE_BYTES = 8_192
-MIN_PAGE_BYTES, MAX_PAGE_BYTES = 256, 16_384
-"""The least and the most that one call returns, whatever it asks for."""
+PAGE_BYTES = 16_384
+"""What one call returns."""
 HANDLE_CHARS = 64
 _HEX = frozenset("0123456789abcdef")
 
@@ -17,7 +16,6 @@ _HEX = frozenset("0123456789abcdef")
 def read_result(call: BuiltinCall) -> OutsideText:
     # To JSON Schema `5.0` is an integer, too.
     handle, offset = call.arguments["handle"], max(0, int(call.arguments.get("offset", 0)))
-    limit = max(MIN_PAGE_BYTES, min(int(call.arguments.get("limit", PAGE_BYTES)), MAX_PAGE_BYTES))
     if call.context.text_of is None:
         raise ToolFailed("there is no session whose results could be read here.")
     try:
@@ -32,7 +30,7 @@ def read_result(call: BuiltinCall) -> OutsideText:
         ) from None
     if offset >= len(data):
         raise ToolFailed(f"the result has {len(data)} bytes. Use an offset below that.")
-    page = cut(data, offset, limit)
+    page = cut(data, offset, PAGE_BYTES)
     begin = boundary(data, offset)
     end = begin + len(page.encode())
     note = more(end, len(data), handle) if end < len(data) else "[this is the end of the result]"
@@ -42,10 +40,8 @@ def read_result(call: BuiltinCall) -> OutsideText:
 TOOLS = (
     BuiltinTool(
         name="read_result",
-        description=("Read on in a result that was cut, by its handle. offset and limit count bytes."),
-        input_schema=fields(
-            ("handle",), handle={"type": "string"}, offset={"type": "integer"}, limit={"type": "integer"}
-        ),
+        description="Read on in a result that was cut, from byte offset on.",
+        input_schema=fields(("handle",), handle={"type": "string"}, offset={"type": "integer"}),
         bounded=True,
         always=True,
         run=read_result,
