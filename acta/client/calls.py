@@ -131,6 +131,21 @@ class ApiCalls(Calls[C]):
         )
 
     @operation
+    def rate(
+        self, session_id: str, rating: Literal["up", "down"], run_id: str | None = None, comment: str | None = None,
+        *, idempotency_key: str | None = None
+    ) -> Flow[shapes.Session]:
+        """Rate an answer. Says whether the answer of a completed run was good. Each person has one rating of each
+        run; another one replaces it. Whoever may read the session may rate its newest ten answers and sees the
+        ratings. The agent does not. Usage counts them. While no run has been completed, the answer is 409. Raises
+        SessionNotFoundError, ConflictError.
+        """
+        return data(
+            HttpRequest("POST", path_of("sessions", session_id, "rating"), body=given(rating=rating, run_id=run_id,
+            comment=comment), headers=key(idempotency_key))
+        )
+
+    @operation
     def pause(self, session_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
         """Pause the session. Nothing new begins until the session is resumed. Work that has begun is finished, and
         its results are kept. Pausing a paused session changes nothing. Raises SessionNotFoundError, ConflictError.
@@ -212,16 +227,17 @@ class ApiCalls(Calls[C]):
     @listing
     def audit(
         self, since: str | None = None, until: str | None = None, *, action: Literal["session.start", "session.fork",
-        "plan.edit", "session.limits", "session.message", "session.pause", "session.resume", "session.cancel",
-        "session.delete", "intervention.read", "intervention.resolve", "file.read", "file.write", "file.restore",
-        "file.delete", "agent.create", "agent.replace", "agent.delete", "tool.create", "tool.replace", "tool.delete",
-        "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh", "mcp_server.confirm",
-        "tool_secret.write", "tool_secret.delete", "notifications.write", "notifications.delete", "memory.create",
-        "memory.replace", "memory.delete", "prompt.list", "prompt.write", "prompt.restore", "models.check",
-        "audit.read", "usage.read", "tenant.backup", "tenant.restore", "tenant.erase", "user.erase", "user.add",
-        "user.remove", "user.sign_out", "session.repair", "deployment.repair", "deployment.quarantine",
-        "deployment.lift", "deployment.restored", "deployment.rollback"] | None = None, user: str | None = None,
-        who: str | None = None, session_id: str | None = None, limit: int | None = None
+        "plan.edit", "session.limits", "session.message", "answer.rate", "session.pause", "session.resume",
+        "session.cancel", "session.delete", "intervention.read", "intervention.resolve", "file.read", "file.write",
+        "file.restore", "file.delete", "agent.create", "agent.replace", "agent.delete", "tool.create", "tool.replace",
+        "tool.delete", "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh",
+        "mcp_server.confirm", "tool_secret.write", "tool_secret.delete", "notifications.write",
+        "notifications.delete", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
+        "prompt.restore", "models.check", "audit.read", "usage.read", "tenant.backup", "tenant.restore",
+        "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out", "session.repair",
+        "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored", "deployment.rollback"]
+        | None = None, user: str | None = None, who: str | None = None, session_id: str | None = None,
+        limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Read who did what, newest first. It is for admins."""
         return pages(

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
         ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
         MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, PartialView as Partial,
-        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, ResultView as Result,
-        RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad, SessionView as Session,
-        SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart, TraceRowView as TraceRow,
-        UsageView as Usage, WholeTextView as WholeText
+        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, RatingView as Rating,
+        ResultView as Result, RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad,
+        SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
+        TraceRowView as TraceRow, UsageView as Usage, WholeTextView as WholeText
     )
     from acta_engine.tools.answers import (
         HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
@@ -65,10 +65,11 @@ if TYPE_CHECKING:
         InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
         MessageCountsView as MessageCounts, ModelCostView as ModelCost, ModelPricesView as ModelPrices,
         ModelsCostView as ModelsCost, ObjectsCostView as ObjectsCost, PlanCountsView as PlanCounts,
-        PriceListsView as PriceLists, ReceiptView as Receipt, RunCountsView as RunCounts,
-        SessionCountsView as SessionCounts, SessionsNowView as SessionsNow, TableCostView as TableCost,
-        TenantUsageView as TenantUsage, TokensView as Tokens, ToolCountsView as ToolCounts,
-        UsageCostView as UsageCost, UsageItemView as UsageItem, UsageTotalView as UsageTotal, WorkView as Work
+        PriceListsView as PriceLists, RatingCountsView as RatingCounts, ReceiptView as Receipt,
+        RunCountsView as RunCounts, SessionCountsView as SessionCounts, SessionsNowView as SessionsNow,
+        TableCostView as TableCost, TenantUsageView as TenantUsage, TokensView as Tokens,
+        ToolCountsView as ToolCounts, UsageCostView as UsageCost, UsageItemView as UsageItem,
+        UsageTotalView as UsageTotal, WorkView as Work
     )
 
 __all__ = (
@@ -82,11 +83,11 @@ __all__ = (
     "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost",
     "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
     "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole",
-    "Queue", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError",
-    "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits",
-    "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError",
-    "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem",
-    "UsageTotal", "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run",
+    "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps",
+    "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart",
+    "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage",
+    "UsageCost", "UsageItem", "UsageTotal", "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -114,8 +115,8 @@ MODULES = {
     **dict.fromkeys((
         "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
         "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "QuestionsOfRole",
-        "Queue", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart", "TraceRow",
-        "Usage", "WholeText"
+        "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart",
+        "TraceRow", "Usage", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
         "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",
@@ -126,9 +127,9 @@ MODULES = {
     ,), "tools.mcp.answers"),
     **dict.fromkeys((
         "AwsCost", "AwsPrices", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
-        "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "Receipt", "RunCounts",
-        "SessionCounts", "SessionsNow", "TableCost", "TenantUsage", "Tokens", "ToolCounts", "UsageCost", "UsageItem",
-        "UsageTotal", "Work"
+        "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "RatingCounts",
+        "Receipt", "RunCounts", "SessionCounts", "SessionsNow", "TableCost", "TenantUsage", "Tokens", "ToolCounts",
+        "UsageCost", "UsageItem", "UsageTotal", "Work"
     ,), "usage.answers"),
 }
 

@@ -1,4 +1,4 @@
-"""Logs and metrics of one function: ids, counts, states and durations, never content (docs/design/usage.md 7).
+"""Logs and metrics of one function: ids, counts, states and durations, never content (docs/design/usage.md 8).
 
 Some metrics are written as a part of a log line, so that both say the same and neither costs a request (ADR 77).
 CloudWatch reads them out of the line (Embedded Metric Format). Each name with each set of values of its dimensions is

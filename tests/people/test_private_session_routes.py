@@ -19,6 +19,7 @@ OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.pat
 BODIES: dict[str, Any] = {
     "messages": {"content": "Hello"},
     "resolve": {"option": "approve"},
+    "rating": {"rating": "up"},
     "plan": {"operations": [{"op": "add", "description": "more"}]},
 }
 SECRET = "the-salary-list"
@@ -153,9 +154,10 @@ def test_its_owner_uses_every_route_as_of_any_session(route: Operation) -> None:
     if "{text_id}" in route.path:  # it has no long text: `test_whole_texts.py` has one
         assert answer.error["code"] == "NOT_FOUND"
         return
-    conflicts = {"resume": 409}  # it waits, and is not paused
-    assert answer.status == conflicts.get(route.path.rpartition("/")[2], answer.status)
-    assert answer.status < 400 or "resume" in route.path, answer.body
+    conflicts = {"resume": 409, "rating": 409}  # it waits, is not paused, and has answered nothing
+    last = route.path.rpartition("/")[2]
+    assert answer.status == conflicts.get(last, answer.status)
+    assert answer.status < 400 or last in conflicts, answer.body
 
 
 def test_listings_show_one_s_own_private_sessions_and_the_tenant_s() -> None:

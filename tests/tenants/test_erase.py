@@ -11,8 +11,10 @@ from moto import mock_aws
 from acta.cli.operations.stored import erased_lines
 from acta_engine.aws.clients import Service, make_client
 from acta_engine.memories.memory import Memory, Source
+from acta_engine.people.requester import Requester
 from acta_engine.queue.dynamodb import DynamoAdmission
 from acta_engine.queue.places import GrantPrice, QueuePlace
+from acta_engine.sessions.control import rate_answer
 from acta_engine.store.keys import notification_secrets_prefix
 from acta_engine.store.schema import CURRENT
 from acta_engine.tools.secret_reader import ToolSecretStore
@@ -358,6 +360,14 @@ def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> Non
         session for action, session in deployment.audited() if action == "session.delete"
     }
     assert erase_user(deployment.eraser, TENANT, f"sub-of-{TENANT}").removed["users"] == 1
+
+
+def test_sessions_with_a_comment_of_the_person_on_an_answer_are_named(deployment: Deployment) -> None:
+    first, _ = deployment.fill()
+    rate_answer(
+        deployment.house.repository, Requester(TENANT, "bob"), first, "down", comment="Call me: 555 01"
+    )
+    assert erase_user(deployment.eraser, TENANT, "bob").wrote_to == (first,)
 
 
 def test_users_of_a_pool_that_is_not_acta_s_are_never_deleted() -> None:

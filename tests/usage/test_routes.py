@@ -87,7 +87,9 @@ def test_usage_equals_the_sum_of_the_sessions(office: Office) -> None:
     work = told["total"]["work"]
     assert work["sessions"]["started"] == 2
     assert work["sessions"]["now"]["completed"] == 2
-    assert work["runs"] == {"started": 2, "completed": 2, "failed": 0, "cancelled": 0}
+    ends = {"started": 2, "completed": 2, "failed": 0, "cancelled": 0}
+    assert work["runs"] == ends | {"goal_met": 2, "unaided": 2, "goal_met_rate": 1, "unaided_rate": 1}
+    assert work["ratings"] == {"up": 0, "down": 0, "up_rate": None}
     assert work["plans"] == {"created": 2, "completed": 2}
     assert work["tools"] == {"ok": 1, "failed": 1}, "the second would have replaced the first one's file"
     assert work["messages"]["from_people"] == 2

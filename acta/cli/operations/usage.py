@@ -98,7 +98,19 @@ def _shown(value: Any) -> str:
     return one_line(str(value), 200)
 
 
-COLUMNS = ("", "runs", "ended", "messages", "questions", "tool calls", "tokens", "cost, about")
+COLUMNS = (
+    "",
+    "runs",
+    "ended",
+    "goal met",
+    "needed nobody",
+    "rated",
+    "messages",
+    "questions",
+    "tool calls",
+    "tokens",
+    "cost, about",
+)
 
 
 def usage(arguments: Namespace) -> int:
@@ -107,7 +119,7 @@ def usage(arguments: Namespace) -> int:
     if arguments.json:
         echo(json.dumps(told))
         return exit_codes.OK
-    show_table(COLUMNS, rows(told))
+    show_table(COLUMNS, rows(told), always_named=True)
     until = told["complete_until"]
     counted = f"counted up to {minute(until)} UTC" if until else "nothing was counted so far"
     note(f"{told['from'][:10]} to {minute(told['to'])} UTC; {counted}")
@@ -130,18 +142,28 @@ def rows(told: Row) -> Iterator[tuple[object, ...]]:
 def row(name: str, item: Row) -> tuple[object, ...]:
     work, tokens, cost = item["work"], item["tokens"], dollars(item["cost"]["total_usd"])
     if work is None:  # the row is about a model, which has no runs
-        return name, "", "", "", "", "", f"{tokens['total']:,}", dollars(item["cost"]["models_usd"])
+        return name, *[""] * 8, f"{tokens['total']:,}", dollars(item["cost"]["models_usd"])
+    ratings = work["ratings"]
     runs, messages, asked, tools = work["runs"], work["messages"], work["interventions"], work["tools"]
     return (
         name,
         runs["started"],
         runs["completed"] + runs["failed"] + runs["cancelled"],
+        counted_of_ended(runs, "goal_met"),
+        counted_of_ended(runs, "unaided"),
+        f"{ratings['up']} up, {ratings['down']} down" if ratings["up_rate"] is not None else "",
         messages["from_people"] + messages["from_agents"],
         asked["opened"],
         tools["ok"] + tools["failed"],
         f"{tokens['total']:,}",
         cost,
     )
+
+
+def counted_of_ended(runs: Row, name: str) -> str:
+    """A count, and what share of the runs that ended it is: `3 (75 %)`."""
+    rate = runs[f"{name}_rate"]
+    return str(runs[name]) if rate is None else f"{runs[name]} ({rate:.0%})".replace("%", " %")
 
 
 DETAILS_WIDTH = 100

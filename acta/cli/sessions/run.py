@@ -123,6 +123,13 @@ def control(arguments: Namespace) -> int:
     return show_state(session, as_json=arguments.json)
 
 
+def rate(arguments: Namespace) -> int:
+    client = connect(arguments)
+    session_id = session_named(client, arguments.id)
+    session = client.rate(session_id, arguments.rating, arguments.run, comment=arguments.comment or None)
+    return show(session, [f"{session_id}  rated {arguments.rating}"], as_json=arguments.json)
+
+
 def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
     said = "; ".join((state_words(session), *line_words(session)))
     return show(session, [f"{session['session_id']}  {said}"], as_json=as_json)

@@ -47,7 +47,7 @@ export function SessionPage({ id }: { id: string }) {
           {feed.page.session.interventions.length > 0 && <h2 class="apart">Steer this session</h2>}
           <Controls session={feed.page.session} onDone={live.refresh} seq={seq} />
           <Progress session={feed.page.session} />
-          {over && <Results feed={feed} />}
+          {over && <Results feed={feed} onDone={live.refresh} />}
           {feed.page.session.plan && (
             <PlanSection
               session={feed.page.session}
@@ -60,7 +60,7 @@ export function SessionPage({ id }: { id: string }) {
           {feed.page.partial && (
             <Quoted by="The model is writing">{feed.page.partial.text}</Quoted>
           )}
-          {!over && <Results feed={feed} />}
+          {!over && <Results feed={feed} onDone={live.refresh} />}
           <SaySomething session={feed.page.session} onDone={live.refresh} />
           <section aria-labelledby="trace">
             <h2 id="trace">Trace</h2>
@@ -123,10 +123,10 @@ export function curl(id: string): string {
   return `curl -H "Authorization: Bearer $ACTA_TOKEN" '${url}'`;
 }
 
-function Results({ feed }: { feed: Feed }) {
+function Results({ feed, onDone }: { feed: Feed; onDone: () => void }) {
   return (
     <>
-      <Answer session={feed.page.session} key={feed.page.session.run?.run_id} />
+      <Answer session={feed.page.session} events={feed.events} onDone={onDone} key={feed.page.session.run?.run_id} />
       <Files events={feed.events} />
     </>
   );

@@ -65,7 +65,7 @@ export function EndsChart({ usage }: Shown) {
   return (
     <Chart
       title="How runs ended"
-      says={all ? `${all} ended; ${percent(runs.completed, runs.completed + runs.failed + runs.cancelled)} by themselves, with the goal or without.` : "No run ended in this time."}
+      says={all ? `${all} ended; ${percent(runs.goal_met, all)} met their goal, ${percent(runs.unaided, all)} were completed without a person's answer.` : "No run ended in this time."}
       of="End"
       series={["Runs"]}
       bars={found.sort((one, other) => other[1] - one[1]).map(([name, count]) => ({ label: reason(name), values: [count] }))}

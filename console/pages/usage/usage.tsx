@@ -66,6 +66,9 @@ function Shown({ usage, group, range }: { usage: TenantUsage; group: string; ran
           more={cost.unpriced_calls ? `${counted(cost.unpriced_calls, "call")} of models without a known price` : "models, and AWS estimated"}
         />
         <Figure title="Sessions" value={short(work.sessions.started)} more={`${counted(work.runs.started, "run")} began`} />
+        <Figure title="Goals met" value={share(work.runs.goal_met_rate)} more={`${work.runs.goal_met} of the runs that ended`} />
+        <Figure title="Needed nobody" value={share(work.runs.unaided_rate)} more={`${work.runs.unaided} of the runs that ended`} />
+        <Figure title="Answers rated good" value={share(work.ratings.up_rate)} more={`${work.ratings.up} good, ${work.ratings.down} bad`} />
         <Figure
           title="Questions to people"
           value={short(work.interventions.opened)}
@@ -86,6 +89,8 @@ function Shown({ usage, group, range }: { usage: TenantUsage; group: string; ran
     </>
   );
 }
+
+const share = (rate: number | null): string => (rate === null ? "none" : `${Math.round(100 * rate)} %`);
 
 function Figure({ title, value, more }: { title: string; value: string; more: string }) {
   return (

@@ -298,6 +298,15 @@ SESSIONS = (
         answers=(CONTROLLED,),
     ),
     Operation(
+        "rateAnswer", "POST", "/v1/sessions/{session_id}/rating", "intervene", "sessions.control_routes:rate_answer",
+        action="answer.rate", recorded_request=("rating", "run_id"), takes=("Idempotency-Key",), client="rate",
+        summary="Rate an answer",
+        about="Says whether the answer of a completed run was good. Each person has one rating of each run; another "
+            "one replaces it. Whoever may read the session may rate its newest ten answers and sees the ratings. The "
+            "agent does not. Usage counts them. While no run has been completed, the answer is 409.",
+        answers=(CONTROLLED,),
+    ),
+    Operation(
         "pauseSession", "POST", "/v1/sessions/{session_id}/pause", "intervene", "sessions.control_routes:pause_session",
         rated="never", action="session.pause", takes=("Idempotency-Key",), client="pause",
         summary="Pause the session",

@@ -413,7 +413,11 @@ class Change:
             "waits": self.decision is not None and self.decision.next == "wait",
             "executions": goes_on and before.generation < run.generation,  # type: ignore[union-attr]
         }
-        return tally.plus(**more, **self._engine_work()).with_closed(self._interventions.values())
+        tally, finished = tally.with_closed(self._interventions.values()), self.newest(RunFinished)
+        if finished is not None and finished.state == "completed" and run is not None:
+            before_run = 0 if run.before is None else run.before.answered
+            more["unaided"] = tally.done.answered == before_run
+        return tally.plus(**more, **self._engine_work())
 
     def _engine_work(self) -> dict[str, int]:
         """What the step of this commit adds to the tally. Time in which a provider answers in the background or a

@@ -137,6 +137,10 @@ class RunFinished(EventData):
     """Who cancelled it: a person's subject, or `timeout`."""
 
     @property
+    def counted(self) -> str | None:
+        return "goals_met" if self.goal_met else None
+
+    @property
     def end(self) -> str:
         """How the run ended, in a form that can be counted: `completed/plan_completed`, `cancelled`."""
         why = self.reason or self.code.lower()
@@ -439,6 +443,22 @@ class HintInjected(EventData):
     @property
     def text(self) -> str:
         return f"hint to the model: {quoted(in_words(self.hint))}"
+
+
+class AnswerRated(EventData):
+    """A person says what they think of a run's answer. A later rating of the same person and run replaces it."""
+
+    type = "answer.rated"
+
+    run_id: str
+    rating: Literal["up", "down"]
+    by: str
+    """The subject of the person."""
+    comment: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"answer rated {words(self.rating)}, by {quoted(self.by)}"
 
 
 class BudgetWarning(EventData):

@@ -144,6 +144,10 @@ MAX_ANSWER_CHARS = 4_000
 MAX_UNDELIVERED = 20
 MAX_WRITERS = 50
 """People who may write to one session."""
+MAX_ANSWERS = 10
+"""The newest completed runs, whose answers people may rate."""
+MAX_RATINGS = 20
+"""People who may rate one answer."""
 MAX_CALLS = 16
 """Calls of one reply that run. Further ones get an error as their result, because the head must stay small."""
 
@@ -199,6 +203,8 @@ class UsedBefore(StoredModel):
     asked: int = 0
     """As in `Done`."""
     waited_ms: int = 0
+    """As in `Done`."""
+    answered: int = 0
     """As in `Done`."""
 
 
@@ -299,6 +305,18 @@ class Result(StoredModel):
         if answer is not None and len(answer) > MAX_ANSWER_CHARS:
             answer = answer[: MAX_ANSWER_CHARS - 1] + "…"
         return cls(goal_met=goal_met, answer=answer, reason=reason, message_id=message_id, answer_data=data)
+
+
+Rating = Literal["up", "down"]
+
+
+class AnsweredRun(StoredModel):
+    """A completed run, whose answer people may rate."""
+
+    run_id: str
+    ended_at: datetime
+    ratings: Annotated[dict[str, Rating], Field(max_length=MAX_RATINGS)] = Field(default_factory=dict)
+    """By the subject of the person who gave it."""
 
 
 class Failure(StoredModel):
@@ -428,6 +446,12 @@ class Head(SessionSettings, VersionedModel):
     """How the newest run ended, if it was completed."""
     error: Failure | None = None
     """How the newest run ended, if it failed."""
+    answers: Annotated[tuple[AnsweredRun, ...], Field(max_length=MAX_ANSWERS)] = ()
+    """The newest completed runs, oldest first."""
+    raters: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] = ()
+    """The subjects of those who have rated an answer and are none of the `askers`. They are kept after their answer has
+    left `answers`, so that whoever erases a person finds their comments.
+    """
     review_every: int = 0
     """Turns between two reviews by a person; 0 means none."""
     max_steps: Annotated[int, Field(ge=1)]
@@ -559,7 +583,11 @@ class Head(SessionSettings, VersionedModel):
         done = self.tally.done
         usage = self.usage
         return UsedBefore(
-            tokens=usage.total_tokens, cost_usd=usage.cost_usd, asked=done.asked, waited_ms=done.waited_ms
+            tokens=usage.total_tokens,
+            cost_usd=usage.cost_usd,
+            asked=done.asked,
+            waited_ms=done.waited_ms,
+            answered=done.answered,
         )
 
     @property

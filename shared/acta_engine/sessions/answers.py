@@ -11,7 +11,7 @@ from acta_engine.api.answers import Counter, Instant, TypedDict, copied, instant
 from acta_engine.log import beside, events
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.events import EVENTS
-from acta_engine.log.head import Ending, Head, SessionState, Visibility
+from acta_engine.log.head import Ending, Head, Rating, SessionState, Visibility
 from acta_engine.people.answers import InterventionView, intervention_view
 from acta_engine.people.intervention import is_about_outage
 from acta_engine.plans.answers import PlanView, plan_view
@@ -140,6 +140,15 @@ class QuestionsOfRoleView(TypedDict):
     tools: list[str]
 
 
+class RatingView(TypedDict):
+    """What a person thinks of the answer of a run. Why is in the event `answer.rated`."""
+
+    run_id: str
+    by: str
+    """The subject of the person."""
+    rating: Rating
+
+
 class SessionView(TypedDict):
     """A goal, and where the work on it is."""
 
@@ -184,6 +193,8 @@ class SessionView(TypedDict):
     """The result of a run that is `completed`."""
     error: RunErrorView | None
     """The error of a run that has `failed`."""
+    ratings: list[RatingView]
+    """Of the newest ten completed runs, oldest run first."""
     held: HeldView | None
     last_seq: Counter
     """The number of its newest event."""
@@ -428,6 +439,11 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         if result is None
         else copied(ResultView, result, data=result.answer_data, **(said or {})),
         error=None if head.error is None else copied(RunErrorView, head.error),
+        ratings=[
+            {"run_id": each.run_id, "by": by, "rating": rating}
+            for each in head.answers
+            for by, rating in each.ratings.items()
+        ],
         held=None if head.held is None else held_view(head.held),
         forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
     )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from acta_engine.api.json_body import RequestBody, optional
 from acta_engine.limits import caps
-from acta_engine.log.head import SessionSettings
+from acta_engine.log.head import Rating, SessionSettings
 from acta_engine.notifications.receiver import MAX_URL_CHARS
 from acta_engine.untrusted.texts import NOT_BLANK, READABLE, BoundedBy, JsonObject, Name
 
@@ -116,6 +116,22 @@ class ChangeLimits(RequestBody):
     """The most US dollars that the whole session may cost."""
     review_every: Annotated[int, Field(ge=0, le=1_000)] | None = None
     """A person reviews the work every so many turns. 0: never."""
+
+
+class RateAnswer(RequestBody):
+    """What you think of an answer."""
+
+    EXAMPLES: ClassVar = {
+        "good": {"rating": "up"},
+        "bad": {"rating": "down", "comment": "The second figure is last year's."},
+    }
+
+    rating: Rating
+    """`up`: it was good. `down`: it was not."""
+    run_id: Annotated[str, Field(min_length=1, max_length=64), READABLE] | None = None
+    """One of the session's newest 10 completed runs. Absent: the newest of them."""
+    comment: Annotated[str, Field(max_length=2_000), READABLE] | None = None
+    """Why, for whoever may read the session. The agent does not read it."""
 
 
 class PostMessage(RequestBody):

@@ -1,5 +1,5 @@
-"""Pause, resume, cancel, other limits, and the hold after a restore. Each is a commit, and workers that come later
-find it in the log (docs/design/budgets.md, log.md 29).
+"""Pause, resume, cancel, other limits, ratings, and the hold after a restore. Each is a commit, and workers that come
+later find it in the log (docs/design/budgets.md, log.md 29).
 
 What becomes of work under way when a cancel comes: of a model's reply `apply` in
 `shared/acta_engine/turn/turn.py`, of a tool's result `finish` in `shared/acta_engine/tools/runtime.py`.
@@ -16,8 +16,16 @@ from acta_engine.limits.caps import Caps, LimitValues, refuse_beyond
 from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Change
 from acta_engine.log.conversation import Content, ToolEntry
-from acta_engine.log.events import StateChanged
-from acta_engine.log.head import FRESH_GENERATIONS, Head, Restarts
+from acta_engine.log.events import AnswerRated, StateChanged
+from acta_engine.log.head import (
+    FRESH_GENERATIONS,
+    MAX_ANSWERS,
+    MAX_RATINGS,
+    MAX_WRITERS,
+    Head,
+    Rating,
+    Restarts,
+)
 from acta_engine.log.repository import SessionRepository
 from acta_engine.people.effects import settle
 from acta_engine.people.intervention import (
@@ -284,6 +292,47 @@ def _apply(change: Change, new: NewLimits, by: str) -> None:
     delay = head.delay_at(change.now)
     if is_more and delay is not None and delay.code == TOKEN_LIMIT and is_waiting(head, change.now):
         try_now(change)
+
+
+def rate_answer(
+    repository: SessionRepository,
+    requester: Requester,
+    session_id: str,
+    rating: Rating,
+    run_id: str | None = None,
+    comment: str = "",
+) -> Head:
+    """Notes what the requester thinks of a run's answer, instead of what they thought of it before. The agent is not
+    told. `run_id`: one of the newest `MAX_ANSWERS` completed runs; None: the newest one.
+
+    Raises SessionNotFound, and Conflict where there is no such answer or too many people have rated.
+    """
+    session = repository.newest(requester.tenant, session_id)
+    user = requester.user
+    for change in repository.attempts(session, f"rate/{repository.clock.new_id('evt')}"):
+        head = change.head
+        answer = next((each for each in reversed(head.answers) if run_id in (None, each.run_id)), None)
+        if answer is None:
+            raise Conflict(
+                f"None of the session's newest {MAX_ANSWERS} completed runs has this id."
+                if run_id
+                else "No run of the session was completed yet, so there is no answer to rate."
+            )
+        if answer.ratings.get(user) == rating and not comment:
+            _commit_nothing(change, requester)
+            continue
+        ratings = {**answer.ratings, user: rating}
+        raters = head.raters if user in (*head.raters, *head.askers) else (*head.raters, user)
+        if len(ratings) > MAX_RATINGS or len(raters) > MAX_WRITERS:
+            raise Conflict(
+                f"{MAX_RATINGS} people have rated this answer already, or {MAX_WRITERS} this session."
+            )
+        rated = answer.model_copy(update={"ratings": ratings})
+        change.set(answers=tuple(rated if each is answer else each for each in head.answers), raters=raters)
+        said = {"comment": comment} if comment else {}
+        change.event(AnswerRated(run_id=answer.run_id, rating=rating, by=user, **said))
+        change.commit(idempotency=requester.key)
+    return session.head
 
 
 UNKNOWN = (

@@ -1,4 +1,5 @@
-"""People steer a session: pause, resume, cancel, delete, change its limits and its plan (docs/design/api.md)."""
+"""People steer a session: pause, resume, cancel, delete, change its limits and its plan, rate its answers
+(docs/design/api.md)."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -22,7 +23,7 @@ from acta_engine.plans.edit import edit_plan as change_plan
 from acta_engine.recovery.recover import wake_again
 from acta_engine.sessions import control
 from acta_engine.sessions.answers import session_view
-from acta_engine.sessions.bodies import ChangeLimits
+from acta_engine.sessions.bodies import ChangeLimits, RateAnswer
 from acta_engine.sessions.control import LimitDeps, NewLimits
 from acta_engine.sessions.delete import delete
 
@@ -86,6 +87,15 @@ def change_limits(api: Api, session_id: str, body: ChangeLimits) -> Response:
     changing = LimitDeps(api.app.repository, api.app.workflow, api.app.definitions, api.app.settings.caps)
     return _controlled(
         api, session_id, lambda requester: control.change_limits(changing, requester, session_id, new)
+    )
+
+
+def rate_answer(api: Api, session_id: str, body: RateAnswer) -> Response:
+    given = body.rating, body.run_id, body.comment or ""
+    return _controlled(
+        api,
+        session_id,
+        lambda requester: control.rate_answer(api.app.repository, requester, session_id, *given),
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from acta_engine.log.commit import Change, Decision
 from acta_engine.log.events import PlanClosed, RunFinished, StateChanged
-from acta_engine.log.head import Ending, Failure, Head, Result
+from acta_engine.log.head import MAX_ANSWERS, AnsweredRun, Ending, Failure, Head, Result
 from acta_engine.plans.plan import without_permissions
 from acta_engine.turn.engine import next_decision
 
@@ -44,6 +44,9 @@ def completed(change: Change, result: Result, by: str | None = None) -> Decision
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason in ANSWERS else "failed", result.reason)
     change.set(result=result, calls=(), held=None, outage=None, delay=None)
+    if change.head.run is not None:
+        answer = AnsweredRun(run_id=change.head.run.run_id, ended_at=change.now)
+        change.set(answers=(*change.head.answers, answer)[-MAX_ANSWERS:])
     _leave_to_next_generation(change)
     change.to_state("completed", result.reason)
     change.event(RunFinished(state="completed", goal_met=result.goal_met, reason=result.reason))

@@ -76,6 +76,23 @@ class RunCountsView(TypedDict):
     completed: int
     failed: int
     cancelled: int
+    goal_met: int
+    """Completed runs that met their goal."""
+    unaided: int
+    """Completed runs that needed nobody: no person answered a question of theirs."""
+    goal_met_rate: float | None
+    """Of the runs that ended, between 0 and 1. null: none ended."""
+    unaided_rate: float | None
+    """Of the runs that ended, between 0 and 1. null: none ended."""
+
+
+class RatingCountsView(TypedDict):
+    """People's ratings of the answers of runs that ended in this time, as they are now."""
+
+    up: int
+    down: int
+    up_rate: float | None
+    """`up` of both, between 0 and 1. null: nobody has rated."""
 
 
 class PlanCountsView(TypedDict):
@@ -116,6 +133,7 @@ class WorkView(TypedDict):
 
     sessions: SessionCountsView
     runs: RunCountsView
+    ratings: RatingCountsView
     plans: PlanCountsView
     messages: MessageCountsView
     interventions: InterventionCountsView
@@ -343,6 +361,7 @@ def _cost(row: Amounts, rates: AwsRates) -> UsageCostView:
 def _work(row: Amounts) -> WorkView:
     now = copied(SessionsNowView, row)
     messages = row.user_messages + row.agent_messages
+    ended = row.runs_completed + row.runs_failed + row.runs_cancelled
     return {
         "sessions": {"started": sum(getattr(row, name) for name in get_args(Standing)), "now": now},
         "runs": {
@@ -350,6 +369,15 @@ def _work(row: Amounts) -> WorkView:
             "completed": row.runs_completed,
             "failed": row.runs_failed,
             "cancelled": row.runs_cancelled,
+            "goal_met": row.goals_met,
+            "unaided": row.unaided,
+            "goal_met_rate": _rate(row.goals_met, ended),
+            "unaided_rate": _rate(row.unaided, ended),
+        },
+        "ratings": {
+            "up": row.rated_up,
+            "down": row.rated_down,
+            "up_rate": _rate(row.rated_up, row.rated_up + row.rated_down),
         },
         "plans": {"created": row.plans, "completed": row.plans_completed},
         "messages": {
@@ -366,6 +394,10 @@ def _work(row: Amounts) -> WorkView:
         },
         "tools": {"ok": row.tools_ok, "failed": row.tools_failed},
     }
+
+
+def _rate(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole > 0 else None
 
 
 def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> ReceiptView:

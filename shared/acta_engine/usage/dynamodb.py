@@ -66,9 +66,9 @@ ATTRIBUTES: dict[str, str] = dict(
         (
             "fr", "ca", "ou", "cl", "mi", "un",
             "ru", "um", "am", "pl", "pc", "qa", "qr", "qe", "qw", "wm", "tk", "tf",
-            "ct", "ft", "fc", "fw", "wa", "ex", "ms", "mt",
+            "ct", "ft", "fc", "fw", "wa", "ex", "ms", "mt", "gm", "ua",
             "si", "sa", "sw", "sc", "sf", "sx", "sd",
-            "rc", "rf", "rx",
+            "rc", "rf", "rx", "up", "dn",
         ),
         strict=True,
     )

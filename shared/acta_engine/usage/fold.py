@@ -33,7 +33,8 @@ from acta_engine.usage.usage import (
 SESSIONS_AT_ONCE = 25
 """Sessions that are read together."""
 MAX_ACTIONS = 90
-"""Items of one write. DynamoDB takes 100, and one session needs at most about 40."""
+"""Items of one write. DynamoDB takes 100, and one session needs at most about 40, or 70 if its
+ten newest runs ended on different days and were all rated."""
 ATTEMPTS = 5
 """How often other workers may be faster."""
 MOST_READ = 300

@@ -41,7 +41,8 @@ class ModelUse(NamedTuple):
 
 class Done(NamedTuple):
     """`runs`: how many have begun. `user_messages`: messages from people. `agent_messages`: replies with a text.
-    `plans`: plans that were made; a revision of one is not counted. `asked`: interventions that were opened. Each that
+    `plans`: plans that were made; a revision of one is not counted. `goals_met`: runs that met their goal. `unaided`:
+    runs that were completed without an answer of a person. `asked`: interventions that were opened. Each that
     is closed counts as `answered`, `expired` or `withdrawn`, and `waited_ms` is how long they were open, in all.
     `tools_ok`, `tools_failed`: calls with a result, by whether they succeeded.
 
@@ -72,6 +73,8 @@ class Done(NamedTuple):
     executions: int = 0
     step_ms: int = 0
     tool_ms: int = 0
+    goals_met: int = 0
+    unaided: int = 0
 
 
 class Tally(StoredModel):

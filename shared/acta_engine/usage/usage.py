@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
+from pydantic import Field
+
 from acta_engine.log.head import Head
 from acta_engine.store.schema import FrozenModel
 from acta_engine.usage.tally import Done, ModelUse, Tally
@@ -25,7 +27,8 @@ Standing = Literal["idle", "active", "waiting_for_user", "completed", "failed", 
 class Amounts(NamedTuple):
     """Counts of a row. Tokens: `fresh` and `cached` input, and output. `microdollars`: of model calls with a price;
     `unpriced`: how many had none. From `runs` on: `Done`. From `idle` on: sessions
-    that began in the row's time, by where they stand now. The last three: runs by how they ended.
+    that began in the row's time, by where they stand now. From `runs_completed` on: runs by how they ended. The last
+    two: ratings of answers of runs that ended in the row's time, as they are now.
     """
 
     fresh: int = 0
@@ -54,6 +57,8 @@ class Amounts(NamedTuple):
     executions: int = 0
     step_ms: int = 0
     tool_ms: int = 0
+    goals_met: int = 0
+    unaided: int = 0
     idle: int = 0
     active: int = 0
     waiting_for_user: int = 0
@@ -64,6 +69,8 @@ class Amounts(NamedTuple):
     runs_completed: int = 0
     runs_failed: int = 0
     runs_cancelled: int = 0
+    rated_up: int = 0
+    rated_down: int = 0
 
     def plus(self, other: "Amounts") -> "Amounts":
         return Amounts(*(one + more for one, more in zip(self, other, strict=True)))
@@ -92,6 +99,14 @@ class RowKey(NamedTuple):
 Rows = Mapping[RowKey, Amounts]
 
 
+class RunRatings(NamedTuple):
+    """How many people have rated a run's answer, and how."""
+
+    ended_at: datetime
+    up: int
+    down: int
+
+
 class UsageBaseline(FrozenModel):
     """What a session had counted up to a commit: all that the next difference needs. `who`: the pseudonym of who
     started it.
@@ -106,6 +121,8 @@ class UsageBaseline(FrozenModel):
     amounts: Amounts
     models: dict[str, ModelUse]
     ended: dict[str, int]
+    rated: dict[str, RunRatings] = Field(default_factory=dict)
+    """By the id of the run."""
 
 
 def counted(head: Head, number: int, who: str) -> UsageBaseline:
@@ -133,6 +150,11 @@ def counted(head: Head, number: int, who: str) -> UsageBaseline:
         amounts=amounts,
         models=tally.models,
         ended=tally.ended,
+        rated={
+            each.run_id: RunRatings(each.ended_at, given.count("up"), given.count("down"))
+            for each in head.answers
+            if (given := [*each.ratings.values()])
+        },
     )
 
 
@@ -155,6 +177,10 @@ def difference(before: UsageBaseline | None, now: UsageBaseline) -> Rows:
     for end in now.ended.keys() | ended.keys():
         more = now.ended.get(end, 0) - ended.get(end, 0)
         _add(rows, [RowKey("end", day, end)], Amounts(runs=more))
+    for run_id, rated in now.rated.items():  # a run that the head no longer has stays counted
+        last = before.rated.get(run_id) if before is not None else None
+        up, down = (last.up, last.down) if last is not None else (0, 0)
+        _add(rows, _keys(now, rated.ended_at), Amounts(rated_up=rated.up - up, rated_down=rated.down - down))
     _add(rows, _keys(now, now.began), Amounts(**{now.standing: 1}).minus(stood))
     return rows
 

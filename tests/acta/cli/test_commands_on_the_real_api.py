@@ -275,6 +275,19 @@ def test_limits_are_shown_and_changed_and_those_that_are_not_given_stay(run: Run
     assert run("limits", session_id, "--max-steps", "0").code == 2
 
 
+def test_an_answer_is_rated_and_the_rating_changed(run: Run) -> None:
+    session = SESSION.search(run("run", "What is 2 + 3?", "--json").out)
+    assert session is not None
+    assert run("rate", "last", "down", "--comment", "Too short").out == f"{session[0]}  rated down"
+    assert run("rate", "last", "up", "--json").json["ratings"][0]["rating"] == "up"
+    assert run("rate", "last", "fine").code == 2
+    refused = run("rate", "last", "up", "--run", "run_of_nobody")
+    assert (refused.code, refused.err) == (
+        2,
+        "acta: None of the session's newest 10 completed runs has this id. (CONFLICT)\n",
+    )
+
+
 def test_a_tenant_s_webhook_is_set_shown_and_removed_and_its_secret_is_read_from_a_pipe(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

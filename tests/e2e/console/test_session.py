@@ -93,6 +93,32 @@ def test_the_waterfall_has_every_step_of_the_log(screen: Screen, ann: Person) ->
     expect(page.get_by_role("region", name="Chosen row")).to_contain_text("notes.md")
 
 
+def test_an_answer_is_rated_and_why_by_keyboard_and_the_usage_shows_it(screen: Screen, ann: Person) -> None:
+    session_id = ended(ann)
+    page = screen.sign_in(ann, place=f"sessions/{session_id}")
+    choices = page.get_by_role("group", name="Rate the answer")
+    good, bad = (choices.get_by_role("button", name=name) for name in ("Good answer", "Bad answer"))
+    expect(page.get_by_label("Why?")).to_have_count(0)
+    good.focus()
+    page.keyboard.press("Enter")
+    expect(good).to_have_attribute("aria-pressed", "true")
+    expect(choices).to_contain_text("1 good, 0 bad")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(bad).to_have_attribute("aria-pressed", "true")
+    expect(good).to_have_attribute("aria-pressed", "false")
+    page.get_by_label("Why?").fill("A file is missing.")
+    screen.accessible()
+    page.get_by_role("button", name="Send the comment").press("Enter")
+    expect(page.get_by_role("figure").filter(has_text=f"{ann.name} says of the answer")).to_contain_text(
+        "A file is missing."
+    )
+    screen.accessible()
+    screen.picture("session-rated")
+    shown = ann.data(f"/v1/sessions/{session_id}")["session"]["ratings"]
+    assert [(one["by"], one["rating"]) for one in shown] == [(ann.name, "down")]
+
+
 def test_a_word_to_an_ended_session_begins_its_next_run(screen: Screen, ann: Person) -> None:
     page = screen.sign_in(ann, place=f"sessions/{ended(ann)}")
     page.get_by_label("Say something").fill("List all files")

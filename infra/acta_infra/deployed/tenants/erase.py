@@ -175,12 +175,13 @@ def _tokens_key(tenant: str, user: str) -> items.Item:
 
 
 def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
-    """Who started the session and who wrote to it; if it cannot be read, who started it according to its listing."""
+    """Who started the session, wrote to it or rated an answer; if it cannot be read, who started it according to its
+    listing."""
     try:
         commit = stores.log.latest(entry.tenant, entry.session_id)
     except PoisonedSession:
         return (entry.listed.created_by,)
-    return () if commit is None else (commit.head.created_by, *commit.head.writers)
+    return () if commit is None else (commit.head.created_by, *commit.head.writers, *commit.head.raters)
 
 
 def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:

@@ -1,6 +1,7 @@
 """`acta usage`."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,17 @@ from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import FakeDeployment, success
 
 WORK = {
-    "runs": {"started": 3, "completed": 1, "failed": 1, "cancelled": 0},
+    "runs": {
+        "started": 3,
+        "completed": 1,
+        "failed": 1,
+        "cancelled": 0,
+        "goal_met": 1,
+        "goal_met_rate": 0.5,
+        "unaided": 0,
+        "unaided_rate": 0.0,
+    },
+    "ratings": {"up": 2, "down": 1, "up_rate": 0.6667},
     "messages": {"from_people": 3, "from_agents": 4},
     "interventions": {"opened": 2},
     "tools": {"ok": 5, "failed": 1},
@@ -37,10 +48,11 @@ def test_a_row_for_each_day_and_one_for_all_of_them(
     deployment.on("GET", "/v1/usage", success(told("day", item("2026-11-22T00:00:00.000Z", WORK))))
     assert acta("usage", "--since", "2026-11-16T00:00:00Z") == 0
     shown = capsys.readouterr()
-    assert [line.split() for line in shown.out.splitlines()] == [
-        ["2026-11-22", "00:00", "3", "2", "7", "2", "6", "12,345", "$0.250000"],
-        ["together", "3", "2", "7", "2", "6", "12,345", "unknown"],
-    ]
+    columns, day, total = (re.split(r"\s{2,}", line.strip()) for line in shown.out.splitlines())
+    assert columns[:5] == ["runs", "ended", "goal met", "needed nobody", "rated"]
+    figures = ["3", "2", "1 (50 %)", "0 (0 %)", "2 up, 1 down", "7", "2", "6", "12,345"]
+    assert day == ["2026-11-22 00:00", *figures, "$0.250000"]
+    assert total == ["together", *figures, "unknown"]
     until, about = shown.err.splitlines()
     assert until == "2026-11-16 to 2026-11-23 00:00 UTC; counted up to 2026-11-22 09:30 UTC"
     assert "estimate" in about
@@ -55,7 +67,7 @@ def test_an_agent_is_shown_by_its_name_and_a_deleted_one_by_its_id(
     answer["items"].append(item("agt_2", None) | {"agent_name": None})
     deployment.on("GET", "/v1/usage", success(answer))
     assert acta("usage", "--by", "agent") == 0
-    first, second, _ = capsys.readouterr().out.splitlines()
+    _, first, second, _ = capsys.readouterr().out.splitlines()
     assert first.startswith("Order desk\\x1b[2K (agt_1)")
     assert second.startswith("agt_2 ")
 
@@ -66,7 +78,7 @@ def test_a_model_has_tokens_and_their_price_alone(
     deployment.on("GET", "/v1/usage", success(told("model", item("a-model", None), until=None)))
     assert acta("usage", "--by", "model") == 0
     shown = capsys.readouterr()
-    assert shown.out.splitlines()[0].split() == ["a-model", "12,345", "$0.125000"]
+    assert shown.out.splitlines()[1].split() == ["a-model", "12,345", "$0.125000"]
     assert "nothing was counted so far" in shown.err
     assert acta("usage", "--by", "model", "--json") == 0
     assert json.loads(capsys.readouterr().out)["by"] == "model"
