@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from acta_engine.limits.tenant_limits import NO_LIMITS, TenantLimits
+from acta_engine.models.own_providers import own_providers
 from acta_engine.queue.places import LEARN, ProviderLimits
 from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta_engine.tools.tool import EVERY_TENANT, MAX_TOOL_SECONDS
@@ -266,6 +267,10 @@ class Environment:
     allowed_models: tuple[str, ...] = ()
     """Exact names of the models that agents may have; name the deployment's own, too. Empty: every model that is called
     like one of its provider's (`shared/acta_engine/models/providers.py`)."""
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Providers of your own: name -> an endpoint that speaks a protocol which Acta knows, `{"gateway": {"url":
+    "https://llm.example.com/v1", "protocol": "chat", "secret": True}}` (docs/models.md). With `"secret": True` its key
+    is in the secret `acta/<env>/<name>`; a text names a secret of yours instead."""
     models: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     """Provider -> model -> what Acta should know of it: `{"openai": {"my-model": {"input": 0.5, "output": 2, "window":
     128_000, "source": "contract, 2026-11"}}}`, with prices in US dollars per million tokens (docs/options.md)."""
@@ -397,6 +402,7 @@ class Environment:
             raise ValueError("sign_in_firewall is for Acta's own user pool")
         if self.permissions_boundary is not None:
             check_boundary(self.permissions_boundary)
+        own_providers(self.providers)
 
     def with_context(self, name: str, value: str) -> "Environment":
         """This environment with one value of `CONTEXT`. Raises UnusableValue for one that cannot be used."""

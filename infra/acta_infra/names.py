@@ -3,6 +3,9 @@
 Nothing here imports CDK. A changed name makes CloudFormation replace the thing, and what it holds is lost.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from acta_engine.models.providers import WITH_KEY
 from acta_engine.tools.tool import function_prefix
 from acta_infra.sizing import FunctionName
@@ -71,6 +74,19 @@ notifications to a webhook; and the key of the audit trail's pseudonyms."""
 def secret_name(environment: str, of: str) -> str:
     """`of`: the model provider whose key the secret holds, or one of the names above."""
     return f"acta/{environment}/{of}"
+
+
+def key_secrets(environment: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Model provider -> the name of the secret that holds its key in AWS. `own`: `providers` of the environment."""
+    named = {name: each.get("secret") for name, each in own.items()}
+    return {
+        **{each.name: secret_name(environment, each.name) for each in WITH_KEY},
+        **{
+            name: secret if isinstance(secret, str) else secret_name(environment, name)
+            for name, secret in named.items()
+            if secret
+        },
+    }
 
 
 def usual_key_secret(environment: str) -> str:

@@ -7,7 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-from acta_engine.models.providers import NO_KEY_YET, WITH_KEY
+from acta_engine.models.providers import NO_KEY_YET
 from acta_infra.api.issuers import OwnPool
 from acta_infra.api.user_pool import UserPool
 from acta_infra.data_stores import audit_trail, data_bucket, data_secret, data_table, place
@@ -16,6 +16,7 @@ from acta_infra.names import (
     LIVE_INDEX,
     NOTIFICATIONS,
     OPEN_INDEX,
+    key_secrets,
     secret_name,
     sessions_stack,
     stateful_stack,
@@ -25,7 +26,8 @@ from acta_infra.names import (
 class StatefulStack(Stack):
     """The table, the bucket of the files, the secrets and Acta's user pool.
 
-    `secrets`: model provider -> the secret with its key, empty locally. `user_pool`: None with another issuer."""
+    `secrets`: model provider -> the secret with its key, if this stack makes it. `user_pool`: None with another issuer.
+    """
 
     def __init__(self, scope: Construct, environment: Environment) -> None:
         super().__init__(
@@ -68,15 +70,16 @@ class StatefulStack(Stack):
     def _secrets(self) -> Mapping[str, secretsmanager.ISecret]:
         """Empty secrets for the model providers' keys. A person stores the keys; no template contains one."""
         return {
-            provider.name: data_secret(
+            provider: data_secret(
                 self,
-                f"{provider.name.capitalize()}Key",
+                f"{provider.capitalize()}Key",
                 self._environment,
-                secret_name=secret_name(self._environment.name, provider.name),
-                description=f"API key of {provider.name}, read by the step Lambda only",
+                secret_name=name,
+                description=f"API key of {provider}, read by the step Lambda only",
                 secret_string_value=SecretValue.unsafe_plain_text(NO_KEY_YET),
             )
-            for provider in WITH_KEY
+            for provider, name in key_secrets(self._environment.name, self._environment.providers).items()
+            if name == secret_name(self._environment.name, provider)  # the others are there already
         }
 
     def _notification_secret(self) -> None:

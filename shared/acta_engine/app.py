@@ -74,6 +74,10 @@ class App:
     def __init__(self, chosen: Settings | None = None, **parts: Any) -> None:
         """`parts`: by the names of the properties below, in place of what they would make."""
         self.settings = chosen or settings()
+        if self.settings.providers:
+            from acta_engine.models.own_providers import add_providers
+
+            add_providers(self.settings.providers)
         if self.settings.models:
             from acta_engine.models.providers import add_models
 

@@ -163,10 +163,11 @@ def _local_only(value: str, settings: Settings) -> str:
 
 
 def _provider(value: str, settings: Settings) -> str:
-    from acta_engine.models.providers import OFFLINE, PROVIDERS
+    from acta_engine.models.providers import BUILT_IN, OFFLINE
 
-    if value and value not in PROVIDERS:
-        raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}")
+    known = [*(each.name for each in BUILT_IN), *settings.providers]
+    if value and value not in known:
+        raise ValueError(f"a provider is one of {', '.join(known)}")
     if value == OFFLINE and not settings.offline:
         raise ValueError("this environment has no offline stand-in: see infra/acta_infra/environments.py")
     return value
@@ -248,7 +249,7 @@ def _provider_limits(value: Any, settings: Settings) -> Any:
 def _models(value: Any, settings: Settings) -> Any:
     from acta_engine.models.providers import read_models
 
-    read_models(_by_name(value, Mapping))
+    read_models(_by_name(value, Mapping), settings.providers)
     return value
 
 
@@ -273,6 +274,17 @@ def _aws_prices(value: Any, settings: Settings) -> Any:
         return AwsPrices(**value)
     except TypeError:
         raise ValueError("the fields of AwsPrices in acta_engine/usage/aws_prices.py") from None
+
+
+def _own_providers(value: Any, settings: Settings) -> Any:
+    from acta_engine.models.own_providers import own_providers
+
+    for name, row in own_providers(_by_name(value, Mapping)).items():
+        try:
+            _url(row.address or "", settings)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return value
 
 
 def _url(value: str, settings: Settings) -> str:
@@ -393,6 +405,13 @@ class Settings:
         NOTHING, check=_texts, json='{"anthropic": "acta/prod/anthropic"}', by="templates"
     )
     """Provider -> the name of the secret that holds its key. As JSON. Empty locally, where keys are variables."""
+    providers: Mapping[str, Mapping[str, Any]] = setting(
+        NOTHING,
+        check=_own_providers,
+        json='{"gateway": {"url": "https://llm.example.com/v1", "protocol": "chat", "secret": true}}',
+        chars=1_024,
+    )
+    """Providers of the deployment's own: name -> endpoint (`shared/acta_engine/models/own_providers.py`). As JSON."""
     openai_api: Literal["", "responses", "chat"] = setting("", one_of=("", "responses", "chat"))
     """The API of OpenAI. Empty: Responses for OpenAI itself, Chat Completions for other servers (`OPENAI_BASE_URL`).
     """

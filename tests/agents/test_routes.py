@@ -81,7 +81,7 @@ def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(
     body = {"name": "Plain", **named}
     refused = api.admin.request("POST", "/v1/agents", json_body=body)
     assert (refused.status, refused.error["code"]) == (400, "VALIDATION_ERROR")
-    assert "does not have the rule-based stand-in" in refused.error["details"][field][0]
+    assert "has no provider of that name. Name one of anthropic, openai" in refused.error["details"][field][0]
     create(api, agent_id="plain")
     assert api.admin.request("PUT", "/v1/agents/plain", json_body=body).status == 400
 

@@ -29,7 +29,7 @@ from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, on
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
-from acta_engine.models.providers import PROVIDERS, WITH_KEY
+from acta_engine.models.providers import WITH_KEY
 from acta_engine.settings import SettingsError
 from acta_infra.deployed.session_logs import LogsUnreadable, read_lines
 from acta_infra.environments import LOCAL
@@ -217,7 +217,7 @@ def model_line(stack: LocalStack) -> str:
     if stack.config.provider == "offline":
         keys = " or ".join(each.key_variable for each in WITH_KEY)
         return f"offline: no LLM is used, rules play the model (set {keys} for one)"
-    return f"{stack.config.provider}, {stack.config.model or PROVIDERS[stack.config.provider].default_model}"
+    return f"{stack.config.provider}, {stack.config.model or 'the models that agents name'}"
 
 
 class PlainProgress:

@@ -42,6 +42,7 @@ from acta_infra.names import (
     AUDIT,
     called_name,
     function_name,
+    key_secrets,
     metrics_namespace,
     own_tool_function,
     own_tool_secret,
@@ -178,9 +179,7 @@ class ActaFunction(Construct):
         if grants.engine:
             values["state_machine_arn"] = resources.state_machine_arn
         if grants.secrets and resources.secrets:
-            values["provider_secrets"] = {
-                provider: secret_name(environment.name, provider) for provider in resources.secrets
-            }
+            values["provider_secrets"] = key_secrets(environment.name, environment.providers)
         if grants.notifications:
             values |= resources.delivery.settings
         if grants.hands_over:

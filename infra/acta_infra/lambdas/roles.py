@@ -32,7 +32,7 @@ from acta_infra.lambdas.grants import (
     SESSIONS,
     USAGE,
 )
-from acta_infra.names import LIVE_INDEX, OPEN_INDEX, called_name
+from acta_infra.names import LIVE_INDEX, OPEN_INDEX, called_name, key_secrets
 from acta_infra.sizing import FunctionName
 from acta_infra.stream import Delivery, Traces
 
@@ -180,7 +180,11 @@ def _for_deployment(
         yield allow("Executions", on_executions, resources.execution_arns)
     if grants.secrets and resources.secrets:
         arns = [secret.secret_arn for secret in resources.secrets.values()]
-        yield allow("Keys", READ_SECRETS, *arns)
+        prefix = f"arn:{stack.partition}:secretsmanager:{stack.region}:{stack.account}:secret:"
+        named = key_secrets(environment.name, environment.providers)
+        theirs = [name for of, name in named.items() if of not in resources.secrets]
+        # Secrets Manager ends each ARN with six characters of its own.
+        yield allow("Keys", READ_SECRETS, *arns, *(f"{prefix}{name}-??????" for name in theirs))
     if grants.bedrock and environment.bedrock:
         # models belong to AWS, inference profiles to the account; both in any region
         models = f"arn:{stack.partition}:bedrock:*::{CLAUDE_MODELS}"

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import get_args
 from urllib.parse import urlsplit
 
-from acta_engine.models.providers import OFFLINE, PROVIDERS, WITH_KEY
+from acta_engine.models.own_providers import own_providers
+from acta_engine.models.providers import OFFLINE, PROVIDERS, WITH_KEY, Provider
 from acta_engine.notifications.receiver import signing_key
 from acta_engine.settings import PREFIX, Settings, SettingsError
 from acta_engine.tools.builtin import check_optional
@@ -66,6 +67,8 @@ class LocalConfig:
     model: str
     lambda_env: tuple[str, ...]
     context: Mapping[str, str]
+    own_keys: tuple[str, ...] = ()
+    """Variables with the keys of the stack's own providers. `step` alone gets them."""
     aws_port: int | None = None
     lambda_endpoint: str | None = None
     emulator_options: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +96,8 @@ class LocalConfig:
                 f"{PREFIX}CONSOLE_ISSUER": api_url,
                 f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,
             }
+        for name in self.own_keys:
+            given.setdefault(function_name("local", "step"), {})[name] = environ[name]
         for name in self.lambda_env:
             for each in get_args(FunctionName):
                 if each in ONLY_FOR.get(name, ()):
@@ -123,15 +128,18 @@ class LocalConfig:
         secrets = [NOTIFY_SECRET] if NOTIFY_URL in given else []  # each secret belongs to a URL
         secrets += [TRACES_HEADERS] if TRACES_URL in given and environ.get(TRACES_HEADERS) else []
         present = [name for name in PROVIDER_VARIABLES if environ.get(name)]
+        own = own_providers(settings.providers)
         known = {*OWN_VARIABLES, *(field.variable for field in Settings.fields.values())}
         port = _checked(environ, "ACTA_AWS_PORT", _is_port, "a port from 1 to 65535")
         _checked(environ, "ACTA_AWS_LONGEST_PAUSE_SECONDS", _is_seconds, "a number of seconds")
         _checked(environ, "ACTA_AWS_INVOCATION_CHECK_URL", _is_url, A_URL)
+        provider = _provider(settings.provider, own, environ)
         return cls(
-            provider=_provider(settings.provider, environ),
-            model=settings.model,
+            provider=provider,
+            model=settings.model or {**PROVIDERS, **own}[provider].default_model,
             lambda_env=(*present, *given, *secrets),
             context=_context(environ),
+            own_keys=tuple(each.key_variable for each in own.values() if environ.get(each.key_variable)),
             aws_port=int(port) if port else None,
             lambda_endpoint=_checked(environ, "ACTA_LAMBDA_AWS_ENDPOINT_URL", _is_url, A_URL) or None,
             emulator_options={
@@ -141,12 +149,13 @@ class LocalConfig:
         )
 
 
-def _provider(chosen: str, environ: Mapping[str, str]) -> str:
+def _provider(chosen: str, own: Mapping[str, Provider], environ: Mapping[str, str]) -> str:
     """The provider that the Lambdas will use: `chosen`, or else the first with a key, or else `offline`."""
     if not chosen:
-        with_key = (each.name for each in WITH_KEY if environ.get(each.key_variable, "").strip())
+        keyed = (each for each in (*WITH_KEY, *own.values()) if each.key_variable)
+        with_key = (each.name for each in keyed if environ.get(each.key_variable, "").strip())
         return next(with_key, OFFLINE)
-    variable = PROVIDERS[chosen].key_variable
+    variable = {**PROVIDERS, **own}[chosen].key_variable
     if variable and not environ.get(variable, "").strip():
         raise SettingsError(f"ACTA_PROVIDER={chosen} needs {variable} in the environment")
     return chosen

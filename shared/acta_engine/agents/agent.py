@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, T
 from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
-from acta_engine.models.providers import ProviderName
+from acta_engine.models.providers import PROVIDER_PATTERN
 from acta_engine.people.policies import (
     MAX_ANSWER_SECONDS,
     NO_POLICIES,
@@ -48,6 +48,7 @@ SOME_UNKNOWN = 5
 Protocol = Literal["native", "react"]
 Purpose = Literal["plan", "think", "final", "summary"]
 Planning = Literal["always", "when_needed"]
+ProviderName = Annotated[str, Field(pattern=PROVIDER_PATTERN)]
 ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
 
 SYSTEM = "You are an autonomous agent. You reach the user's goal on your own, step by step, with the tools you have."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from acta_engine.agents.agent import AgentDefinition, Protocol
+from acta_engine.agents.agent import AgentDefinition, Protocol, ProviderName
 from acta_engine.api.answers import Counter, Instant, TypedDict, copied
-from acta_engine.models.providers import ProviderName
 from acta_engine.people.policies import InterventionType
 
 

@@ -17,7 +17,7 @@ from acta_engine.app import App
 from acta_engine.clock import AGENT
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
-from acta_engine.models.providers import MOST_OPENAI_TOOLS, PROVIDERS
+from acta_engine.models.providers import BUILT_IN, MOST_OPENAI_TOOLS, OFFLINE, PROVIDERS
 from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
 
@@ -33,7 +33,7 @@ TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without 
 DENIED_GONE = (
     "There is no tool {} any more, but it is still in `deny`: a new tool of this name is denied, too."
 )
-NOT_THERE = "This environment does not have the rule-based stand-in. Name another provider, or none."
+NOT_THERE = "This environment has no provider of that name. Name one of {}, or none."
 
 Wrong = Mapping[str, str]
 """By field, a sentence about what is wrong with it."""
@@ -103,7 +103,8 @@ def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
 
 def _speaks_openai(api: Api, agent: AgentDefinition) -> bool:
     provider = agent.provider or api.app.settings.provider
-    return bool(provider) and PROVIDERS[provider].api in ("responses", "chat")
+    row = PROVIDERS.get(provider)
+    return row is not None and row.api in ("responses", "chat")
 
 
 def list_agents(
@@ -208,7 +209,9 @@ def _policies(body: AgentBody, settings: Settings) -> Wrong:
 def _providers(body: AgentBody, settings: Settings) -> Wrong:
     named = {"provider": body.provider}
     named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
-    return {f: NOT_THERE for f, provider in named.items() if provider == "offline" and not settings.offline}
+    there = [each for each in PROVIDERS if each != OFFLINE or settings.offline]
+    why = NOT_THERE.format(", ".join(there))
+    return {f: why for f, provider in named.items() if provider is not None and provider not in there}
 
 
 def _output(body: AgentBody, settings: Settings) -> Wrong:
@@ -233,9 +236,10 @@ def _background(body: AgentBody, settings: Settings) -> Wrong:
     provider, why = body.provider or settings.provider, ""
     if not settings.background_seconds:
         why = "This environment allows no answers in the background. Leave it out."
-    elif not provider or PROVIDERS[provider].api != "responses" or settings.openai_api == "chat":
-        able = " or ".join(each.name for each in PROVIDERS.values() if each.api == "responses")
-        why = f"Only OpenAI's Responses API answers in the background. Name the provider {able}, or leave it out."
+    elif provider not in (able := [each.name for each in BUILT_IN if each.api == "responses"]) or (
+        settings.openai_api == "chat"
+    ):
+        why = f"Only OpenAI's Responses API answers in the background. Name the provider {able[0]}, or leave it out."
     elif body.protocol == "react":
         why = "The protocol react has no answers in the background. Take native, or leave it out."
     elif body.fallbacks:

@@ -72,8 +72,14 @@ def choose(
         return _offline() if settings.offline else _NO_OFFLINE, PROVIDERS[OFFLINE].default_model
     if not chosen:
         return _NO_PROVIDER, name or WITH_KEY[0].default_model
-    row = PROVIDERS[chosen]
+    row = PROVIDERS.get(chosen)
+    if row is None:
+        why = f"{chosen}: this environment has no provider of that name: an operator names it in `providers`"
+        return UnusableModel(chosen, ProviderRejected, why), name
     name = name or row.default_model
+    if not name:
+        why = f"{chosen}: no model is named. Name one in the agent, or `models` of the provider in the environment"
+        return UnusableModel(chosen, ProviderRejected, why), name
     if not settings.allowed.may_call(name):
         why = f"{name[:64]}: this environment does not allow it"
         return UnusableModel(chosen, ModelNotAllowed, why), name
@@ -87,7 +93,7 @@ def choose(
         why = f"no API key is configured: the local stack takes it from the variable {row.key_variable} when it starts"
         return UnusableModel(chosen, ProviderKeyRefused, f"{chosen}: {why}"), name
     api = row.api
-    if api == "responses" and (settings.openai_api or not is_official(address)):
+    if api == "responses" and not row.address and (settings.openai_api or not is_official(address)):
         # Chat Completions is what compatible servers have. OpenAI itself serves all its models over Responses.
         api = settings.openai_api or "chat"
     without_tools = api == "chat" and is_official(address) and not takes_tools_in_chat(name)
@@ -109,9 +115,9 @@ def _default_provider(settings: Settings, environ: Mapping[str, str], secrets: S
     if settings.provider:
         return settings.provider
     for refresh in (False, True):
-        for row in WITH_KEY:
+        for row in PROVIDERS.values():
             try:
-                if key_of(row, settings, environ, secrets, refresh=refresh) != "":
+                if row.key_variable and key_of(row, settings, environ, secrets, refresh=refresh) != "":
                     return row.name
             except AwsDenied:  # a secret that may not be read is no reason to take another provider
                 return row.name
@@ -131,12 +137,12 @@ def key_of(
     *,
     refresh: bool = False,
 ) -> str | None:
-    """The provider's key. Empty: there is none, or the provider needs none. None: its secret holds something that is no
-    key; that is no reason to take another provider. Raises AwsDenied where the secret may not be read, StoreThrottled,
-    StoreUnavailable.
+    """The provider's key. Empty: there is none, or it is asked with the function's role. None: its secret holds
+    something that is no key; that is no reason to take another provider. Raises AwsDenied where the secret may not be
+    read, StoreThrottled, StoreUnavailable.
     """
     if not provider.key_variable:
-        return ""
+        return NO_KEY if provider.address else ""
     key = environ.get(provider.key_variable, "").strip()
     secret = settings.provider_secrets.get(provider.name)
     if key or not secret:
@@ -184,7 +190,7 @@ def _native(provider: str, api: Api, key: str | None, address: str | None) -> Mo
     if api == "messages":
         from acta_engine.models.anthropic.client import AnthropicModel
 
-        return AnthropicModel(key, address)
+        return AnthropicModel(key, address, provider)
     if api == "responses":
         from acta_engine.models.openai.responses import OpenAIResponsesModel
 
@@ -222,6 +228,10 @@ _UNREADABLE = 'the API key cannot be read; its secret holds the key itself, or {
 
 def _secret(provider: str) -> str:
     return f"acta/<env>/{provider}"
+
+
+NO_KEY = "none"
+"""What is sent as the key of an endpoint that needs none: the SDKs insist on one."""
 
 
 _NO_PROVIDER = UnusableModel(

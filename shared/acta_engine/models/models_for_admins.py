@@ -66,7 +66,7 @@ class ModelListing:
                     "source": _source(provider, model),
                 }
                 for (provider, model), uses in used_by.items()
-                if PROVIDERS[provider] in available
+                if PROVIDERS.get(provider) in available
             ],
             "priced_at": PRICED_AT,
         }

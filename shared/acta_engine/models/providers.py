@@ -18,9 +18,9 @@ half up, to millionths. The time follows from the tokens that a call may write a
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 OFFLINE = "offline"
 NO_KEY_YET = "unset"
@@ -100,7 +100,7 @@ class Provider:
     those that match. None: any name will do, and no name tells that a model is this provider's.
     """
     address: str | None = None
-    """The base URL of its API. None: the SDK knows it."""
+    """The base URL of its API, which has exactly this protocol. None: the SDK knows it, or a variable names it."""
     address_variable: str = ""
     """The environment variable that names another server. Empty: there is none."""
     key_variable: str = ""
@@ -288,16 +288,12 @@ STAND_IN = Provider(
     models={"offline-rules": KnownModel(Price(Rates(0, 0, 0, 0)), _WHOLE, 1_000, efforts=(), hottest=0)},
 )
 
-PROVIDERS: Mapping[str, Provider] = {each.name: each for each in (ANTHROPIC, OPENAI, BEDROCK, STAND_IN)}
-"""By name."""
+BUILT_IN = (ANTHROPIC, OPENAI, BEDROCK, STAND_IN)
+PROVIDERS: dict[str, Provider] = {each.name: each for each in BUILT_IN}
+"""By name: the rows of this file, and this deployment's own endpoints (`own_providers.py`)."""
+PROVIDER_PATTERN = r"^[a-z][a-z0-9-]{0,31}$"
 
-WITH_KEY = tuple(each for each in PROVIDERS.values() if each.key_variable)
-
-
-if TYPE_CHECKING:
-    ProviderName = str
-else:
-    ProviderName = Literal[tuple(PROVIDERS)]
+WITH_KEY = tuple(each for each in BUILT_IN if each.key_variable)
 
 _MODEL_NAMES = {each.name: each.model_names for each in PROVIDERS.values() if each.model_names is not None}
 _BY_NAME = {name: row for each in PROVIDERS.values() for name, row in each.models.items()}
@@ -323,15 +319,16 @@ def add_models(told: Mapping[str, Any]) -> None:
     _ADDED.update(read_models(told))
 
 
-def read_models(told: Mapping[str, Any]) -> dict[tuple[str, str], KnownModel]:
+def read_models(told: Mapping[str, Any], own: Collection[str] = ()) -> dict[tuple[str, str], KnownModel]:
     """The setting `models`: provider -> model -> what an operator knows of it. Prices are US dollars per million
     tokens; where only that of `input` is given, cached input and writing to the cache cost the same. Whatever else is
-    left out is as it is without the setting. Raises ValueError with a sentence about what is wrong.
+    left out is as it is without the setting. `own`: names of the deployment's own providers, where they are not added
+    yet. Raises ValueError with a sentence about what is wrong.
     """
     rows: dict[tuple[str, str], KnownModel] = {}
     for provider, models in told.items():
-        if provider not in PROVIDERS:
-            raise ValueError(f"a provider is one of {', '.join(PROVIDERS)}, not {provider}")
+        if provider not in (there := dict.fromkeys((*PROVIDERS, *own))):
+            raise ValueError(f"a provider is one of {', '.join(there)}, not {provider}")
         for name, row in models.items():
             try:
                 known = known_model(name, provider)._replace(price=price_of(provider, name))

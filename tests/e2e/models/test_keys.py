@@ -118,3 +118,31 @@ def test_an_admin_sees_the_models_and_whether_the_key_works_and_never_the_key(
     assert provider.keys == [OLD, OLD, NEW]
     assert OLD not in str(found)
     assert secret not in str(found)
+
+
+def test_an_endpoint_of_the_operator_serves_the_agents_that_name_it_with_the_key_in_its_secret(
+    ann: Person, admit: Admit, secret: str, behind: Behind, llmock: Any, llmock_server: Any
+) -> None:
+    llmock.tool_mode("off").add(plan(), end("Said by the gateway."))
+    admin = admit(tenant=ann.tenant, role="admin")
+    with KeyedProvider(llmock_server.base_url("openai"), OLD) as gateway:
+        own = {"gateway": {"url": gateway.url, "protocol": "chat", "secret": True, "models": ["qwen3-32b"]}}
+        variables = {
+            "ACTA_PROVIDERS": json.dumps(own),
+            "ACTA_PROVIDER_SECRETS": json.dumps({"gateway": secret}),
+            "ACTA_MODELS": json.dumps(
+                {"gateway": {"qwen3-32b": {"input": 1, "output": 2, "window": 32_000}}}
+            ),
+        }
+        with behind.configured("step", "admin", **variables):
+            agent = {"agent_id": "own", "name": "Own", "provider": "gateway"}
+            refused = admin.post("/v1/agents", {**agent, "provider": "gatewya"})
+            created = admin.post("/v1/agents", agent)
+            seen = ann.finished(ann.start("A goal", agent_id="own", cost_budget_usd=1))
+            checked = admin.post("/v1/models/check").json()["data"]["providers"]
+
+    assert (refused.status_code, created.status_code) == (400, 201)
+    assert seen.session["result"]["answer"] == "Said by the gateway."
+    assert seen.session["usage"]["cost_usd"] > 0
+    assert gateway.keys == [OLD, OLD, OLD]
+    assert {"provider": "gateway", "status": "works"} in checked

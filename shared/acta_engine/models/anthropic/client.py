@@ -41,14 +41,15 @@ STALL_SECONDS = 60.0
 
 
 class AnthropicModel:
-    def __init__(self, api_key: str, base_url: str | None = None) -> None:
-        """`base_url` None: Anthropic's own."""
+    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
+        """`base_url` None: Anthropic's own. `provider`: whose server it is."""
         self._api_key = api_key
         self._base_url = base_url or None
+        self._provider = provider
 
     @property
     def provider(self) -> str:
-        return PROVIDER
+        return self._provider
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         # Loaded before the time runs: a new process takes seconds for it, and asks nobody.
@@ -117,12 +118,8 @@ _NO_CREDENTIALS = (
 class BedrockModel(AnthropicModel):
     def __init__(self, region: str | None = None, base_url: str | None = None) -> None:
         """`region` None: the one of the AWS configuration. `base_url` None: the region's own endpoint."""
-        super().__init__("", base_url)
+        super().__init__("", base_url, BEDROCK)
         self._region = region or None
-
-    @property
-    def provider(self) -> str:
-        return BEDROCK
 
     @cached_property
     def _client(self) -> Any:
