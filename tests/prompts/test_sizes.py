@@ -11,7 +11,7 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.models.model import OfferedTool
 from acta_engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, ToolRules, wire_tools
 from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.prompts.prompt import PLANNING
+from acta_engine.prompts.prompt import PLANNING, WHEN_NEEDED
 from acta_engine.tools.builtin import builtins
 
 AGENT = AgentDefinition(agent_id="a", name="A", system_prompt="Own words.", goal="A goal.")
@@ -37,7 +37,7 @@ def tool_tokens(rules: ToolRules) -> dict[str, int]:
 
 def test_what_stands_around_an_agent_s_own_words_is_small() -> None:
     own = tokens(AGENT.system_prompt) + tokens(AGENT.goal)
-    assert tokens(AGENT.system(PLANNING)) - own <= 250
+    assert tokens(AGENT.system(f"{PLANNING}\n{WHEN_NEEDED}")) - own <= 260
 
 
 @pytest.mark.parametrize("rules", [CLAUDE_TOOLS, OPENAI_TOOLS], ids=["Claude", "OpenAI"])

@@ -10,6 +10,7 @@ import pytest
 
 from acta_engine.agents.agent import AgentDefinition
 from acta_engine.log.head import Result
+from acta_engine.prompts.prompt import WHEN_NEEDED
 from acta_engine.turn.reply import PLAN_FIRST
 from acta_engine.turn.turn import WRITE_ANSWER
 from tests.in_process.house import TENANT, House
@@ -50,6 +51,13 @@ def test_talk_with_the_marker_is_one_call(greeting: str, planning: str) -> None:
     assert (result.answer, result.reason, result.goal_met) == ("Hello!", "goal_complete", True)
     assert len(model.requests) == 1
     assert house.head(session).plan is None
+
+
+def test_only_an_agent_whose_plans_are_optional_is_told_so() -> None:
+    systems = [
+        talk(HELLO, HELLO, planning=planning)[1].requests[0].system for planning in ("always", "when_needed")
+    ]
+    assert [WHEN_NEEDED in system for system in systems] == [False, True]
 
 
 def test_where_plans_are_optional_prose_is_the_answer_in_one_call() -> None:
@@ -106,6 +114,9 @@ def test_a_model_that_never_plans_is_refused_once_and_then_works_by_a_plan_of_ac
     assert house.head(session).usage.tool_calls == 2
     assert PLAN_FIRST in model.requests[1].entries[-1].content.loaded
     assert "intervention.opened" not in types(house, session)
+    assert [request.suffix for request in model.requests[2:]] == ["", ""], (
+        "the user's message says it already"
+    )
 
 
 def test_a_plan_of_acta_lifts_no_approval() -> None:

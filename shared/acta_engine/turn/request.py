@@ -15,7 +15,7 @@ from acta_engine.log.head import Head
 from acta_engine.models.model import ModelRequest, OfferedTool
 from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan, PlanStep
 from acta_engine.plans.update import described
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, WHEN_NEEDED
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
 from acta_engine.turn.next_action import PLAN_RETRIES, repeated_failure
@@ -63,7 +63,9 @@ def system_prompt(agent: AgentDefinition, definitions: DefinitionSnapshot, head:
     tried = head.prompts.get(AGENT_PLANNING_SYSTEM)
     found = None if tried is None else definitions.prompt_version(AGENT_PLANNING_SYSTEM, tried)
     planning = (found or definitions.prompt(AGENT_PLANNING_SYSTEM)).content
-    parts = [agent.system(planning)]
+    parts = [
+        agent.system(f"{planning.strip()}\n{WHEN_NEEDED}" if agent.planning == "when_needed" else planning)
+    ]
     if head.private_to is not None:
         parts.append(PRIVATE_SESSION)
     if head.output_schema:
@@ -114,7 +116,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Ent
     the conversation that the request carries. What matters most comes last: plan, limits, hints.
     """
     said = [text for text in (notes, head.scratchpad.text) if text]
-    if head.plan is not None:
+    if head.plan is not None and not head.plan.made_by_acta:  # that plan says what the user's message says
         said.append(_plan(head.plan, entries))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration

@@ -164,7 +164,7 @@ def test_a_session_warns_of_its_budget_pauses_at_it_and_completes_when_it_is_rai
     stage: Stage, boss: Person
 ) -> None:
     stage.prepare(
-        do(plan("Look", "Tell")), do(listing(), text="a word " * 400), do(listing("a")), end("Nothing.", 1, 2)
+        do(plan("Look", "Tell")), do(listing(), text="a word " * 320), do(listing("a")), end("Nothing.", 1, 2)
     )
     session_id = boss.start("Look around", cost_budget_usd=0.02)
 
