@@ -47,6 +47,11 @@ def test_only_what_was_given_is_stored_under_the_names_that_the_log_has() -> Non
         ("message.user", {"message_id": "m", "bytes": 9_000}, None),
         ("thought", {"message_id": "m", "content": "Hm"}, 'thought: "Hm"'),
         ("plan.created", {"version": 1, "plan": {"steps": [{}]}}, "plan made with 1 step"),
+        (
+            "plan.created",
+            {"version": 1, "plan": {"steps": [{}], "made_by_acta": True}},
+            "plan made with 1 step by Acta, because the agent made none",
+        ),
         ("plan.step", {"plan_step": 1, "from": "pending", "status": "in_progress"}, "step 1 in progress"),
         ("tool.requested", CALL, "asks for tool read_file"),
         ("tool.started", CALL, None),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
+from acta_engine.agents.agent import AgentDefinition, Models
 from acta_engine.log.head import Result
 from acta_engine.prompts.prompt import WHEN_NEEDED
 from acta_engine.turn.reply import PLAN_FIRST
@@ -248,6 +248,20 @@ def test_talk_without_plan_and_calls_asks_no_other_model() -> None:
     assert names(model) == ["m"]
 
 
+def test_talk_after_a_run_that_was_cancelled_at_work_asks_no_other_model() -> None:
+    model = ScriptedModel([plans("a"), says("", LOOK), says("GOAL_COMPLETE\nBye.")])
+    house = House(model)
+    final = AgentDefinition(agent_id="a", name="A", version=1, model="m", models=Models(final="f"))
+    house.definitions.create_agent(TENANT, final)
+    session = house.start("Go", agent_id="a").session_id
+    house.run(
+        lambda decision: decision.next == "think" and len(model.requests) == 2 and house.cancel(session)
+    )
+    house.say(session, "never mind")
+    house.run()
+    assert (result_of(house, session).answer, names(model)) == ("Bye.", ["m"] * 3)
+
+
 def test_the_final_model_is_told_what_it_is_asked_for_and_may_begin_with_the_marker_or_not() -> None:
     house, model, session = talk(
         plans("a"), AT_ONCE, says("It is done."), says_first="Go", models={"final": "f"}
@@ -260,7 +274,7 @@ def test_a_message_that_comes_before_the_final_answer_is_read_first() -> None:
     model = ScriptedModel([plans("a"), AT_ONCE, says("Draft."), says("GOAL_COMPLETE\nWith b.")])
     house = House(model)
     house.definitions.create_agent(
-        TENANT, AgentDefinition(agent_id="a", name="A", version=1, models={"final": "f"})
+        TENANT, AgentDefinition(agent_id="a", name="A", version=1, models=Models(final="f"))
     )
     session = house.start("Go", agent_id="a").session_id
 
@@ -271,3 +285,20 @@ def test_a_message_that_comes_before_the_final_answer_is_read_first() -> None:
     model.meanwhile = once
     house.run()
     assert result_of(house, session).answer == "With b."
+
+
+def test_prose_that_becomes_the_answer_has_to_fit_the_session_s_schema() -> None:
+    model = ScriptedModel([says("Three, I think."), says("Three, I think."), says('{"total": 3}')])
+    house = House(model)
+    schema = '{"type":"object","properties":{"total":{"type":"integer"}},"required":["total"]}'
+    session = house.start("How many?", output_schema=schema).session_id
+    house.run()
+    assert "begin with GOAL_COMPLETE" in model.requests[1].suffix
+    assert "The final answer was not taken" in model.requests[2].suffix
+    assert result_of(house, session).answer_data == {"total": 3}
+
+
+def test_a_text_that_is_cut_off_before_there_is_a_plan_is_continued_and_is_one_answer() -> None:
+    half = says("GOAL_COMPLETE\nHello, how ")._replace(stop="max_tokens")
+    house, model, session = talk(half, says("are you?"))
+    assert (result_of(house, session).answer, len(model.requests)) == ("Hello, how are you?", 2)

@@ -176,7 +176,7 @@ USUAL = frozenset(
 """Fields that every line has, and those that say which session or call it belongs to."""
 WIDTH = 160
 OPERATIONS = {
-    "plan": "asks for a plan",
+    "plan": "thinks, before there is a plan",
     "think": "thinks",
     "tool": "runs a tool",
     "lost_tool": "records that a tool's worker was lost",

@@ -61,6 +61,7 @@ function PlanSteps({ plan, events, onChoose }: Shown) {
     <>
       <p class="hint">
         Version {plan.version}, {isFailed ? "a step failed" : plan.status.replace(/_/g, " ")}
+        {plan.made_by_acta && ", made by Acta, because the agent made none"}
       </p>
       <ol class="steps">
         {plan.steps.map((step) => (

@@ -255,7 +255,8 @@ class PlanCreated(PlanVersion):
 
     @property
     def text(self) -> str:
-        return f"plan made with {self.steps}"
+        by = " by Acta, because the agent made none" if self.plan.get("made_by_acta") else ""
+        return f"plan made with {self.steps}{by}"
 
 
 class PlanRevised(PlanVersion):

@@ -512,7 +512,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     run = change.head.run
     if run is not None and run.left_plan and (outcome.plan_changed or has_calls):
         change.set(run=run.model_copy(update={"left_plan": 0}))
-    decision = _after_reply(turn, change, reply, outcome, call.previous)
+    is_first = run is not None and run.goal_id in call.delivered  # the calls before it are another run's
+    decision = _after_reply(turn, change, reply, outcome, () if is_first else call.previous)
     decision = or_roll_over(change.head, deps.settings.roll_over_events, decision)
     change.commit(decision, delivered=call.delivered)
 

@@ -172,23 +172,50 @@ def test_a_claim_of_completion_over_open_steps_is_refused_in_words_and_as_a_call
     assert seen.session["result"]["answer"] == "Now both are read."
 
 
-def test_a_model_that_does_not_plan_is_asked_with_fuller_words_then_more_simply_then_the_user_is(
-    stage: Stage, ann: Person
-) -> None:
+def test_a_greeting_is_one_call_and_its_answer_needs_no_plan(stage: Stage) -> None:
+    seen = stage.play(scenarios.GREETING)
+    assert seen.session["result"]["answer"] == "Hello! What can I do for you?"
+    assert seen.session["plan"] is None
+    offered = {tool["name"] for tool in stage.requests[0]["tools"]}
+    assert offered >= {"update_plan", "list_files", "read_file"}, "it knows what the agent can do"
+
+
+def test_a_model_that_answers_in_prose_is_reminded_once_and_nobody_is_asked(stage: Stage) -> None:
+    seen = stage.play(scenarios.PROSE)
+    assert seen.session["result"]["reason"] == "answered_without_plan"
+    assert (len(hints(seen)), asked_for(seen)) == (1, [])
+
+
+def test_a_model_that_never_plans_works_by_a_plan_of_acta_and_nobody_is_asked(stage: Stage) -> None:
     seen = stage.play(scenarios.NEVER_PLANS)
-    planning, simpler = stage.suffixes[:4], stage.suffixes[4]
+    result, made = seen.session["result"], seen.session["plan"]
+    assert (result["answer"], result["reason"]) == ("It says alpha.", "answered_without_plan")
+    assert (made["made_by_acta"], made["goal"], statuses(seen)) == (
+        True,
+        "What does a.txt say?",
+        ["completed"],
+    )
+    assert [event["data"]["code"] for event in seen.of("plan.rejected")] == ["NO_PLAN"]
+    assert len(seen.of("tool.requested")) == 1, "what was called without a plan did not run"
+    assert asked_for(seen) == []
+
+
+def test_a_plan_that_is_refused_is_asked_for_with_fuller_words_then_more_simply_then_the_user_is(
+    stage: Stage,
+) -> None:
+    seen = stage.play(scenarios.PLANS_BADLY)
+    planning, simpler = stage.suffixes[1:4], stage.suffixes[4]
     assert sorted(planning, key=len) == planning
-    assert len(set(planning)) == 4
-    assert len(simpler) < len(planning[3])
+    assert len(set(planning)) == 3
+    assert len(simpler) < len(planning[2])
     assert "single step" in simpler
-    for body in stage.requests[:6]:
-        assert [tool["name"] for tool in body["tools"]] == ["update_plan"]
+    first, *others = stage.requests
+    assert all((body["system"], body["tools"]) == (first["system"], first["tools"]) for body in others)
     assert asked_for(seen) == ["clarification_needed"]
-    refusals = [event["data"]["code"] for event in seen.of("plan.rejected")]
-    assert refusals == ["NO_PLAN", "NO_PLAN", "GOAL_BLANK", "STEP_COUNT", "NO_PLAN"]
-    assert len(seen.of("tool.requested")) == 1, "what was called while planning never ran"
+    assert [event["data"]["code"] for event in seen.of("plan.rejected")] == ["GOAL_BLANK"] * 5
+    assert len(seen.of("tool.requested")) == 1, "what was called beside a refused plan did not run"
     assert versions(stage, seen) == [1]
-    assert seen.session["run"]["iteration"] == 2, "planning is no turn"
+    assert seen.session["run"]["iteration"] == 2, "a plan that is refused uses up no step"
 
 
 def test_a_marker_quoted_from_a_file_ends_nothing(stage: Stage) -> None:

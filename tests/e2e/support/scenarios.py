@@ -155,19 +155,21 @@ CLAIMS_TOO_EARLY = Scenario(
     ),
     files=TWO_FILES,
 )
+GREETING = Scenario("a greeting", "hi", (Say("GOAL_COMPLETE\nHello! What can I do for you?"),))
+PROSE = Scenario("a greeting in prose", "hi", (Say("Hello! What can I do?"), Say("Hello! What can I do?")))
 NEVER_PLANS = Scenario(
     "never plans",
+    "What does a.txt say?",
+    (Say("I will just do it."), do(read("a.txt"), text="Reading."), do(read("a.txt")), Say("It says alpha.")),
+    files=TWO_FILES,
+)
+BAD_PLAN = do(
+    Call("update_plan", {"action": "create", "goal": " ", "steps": [{"description": "Read"}]}), read("a.txt")
+)
+PLANS_BADLY = Scenario(
+    "plans badly",
     "Read a.txt",
-    (
-        Say("I will just do it."),
-        do(read("a.txt"), text="Reading."),
-        do(Call("update_plan", {"action": "create", "goal": " ", "steps": [{"description": "Read"}]})),
-        do(Call("update_plan", {"action": "create", "goal": "g", "steps": []})),
-        Say("Plans are not for me."),
-        do(plan("Read a.txt")),
-        do(read("a.txt")),
-        end("alpha.", 1),
-    ),
+    (*[BAD_PLAN] * 5, do(plan("Read a.txt"), read("a.txt")), end("alpha.", 1)),
     decisions=(answered("Read a.txt and tell me what it says"),),
     files=TWO_FILES,
 )
@@ -210,6 +212,6 @@ REACT = Scenario(
 )
 
 ALL = (
-    LISTING, COUNT_PER_FOLDER, CLARIFICATION, TOO_LARGE, REVISED, ANOTHER_WAY, TEXT_MID_PLAN, ONLY_TEXT,
-    REPEATS_ITSELF, SAME_SUCCESS, CLAIMS_TOO_EARLY, NEVER_PLANS, QUOTES_THE_MARKER, GIVES_UP, REACT,
+    LISTING, COUNT_PER_FOLDER, CLARIFICATION, TOO_LARGE, REVISED, ANOTHER_WAY, TEXT_MID_PLAN, ONLY_TEXT, GREETING,
+    REPEATS_ITSELF, SAME_SUCCESS, CLAIMS_TOO_EARLY, PROSE, NEVER_PLANS, PLANS_BADLY, QUOTES_THE_MARKER, GIVES_UP, REACT,
 )  # fmt: skip

@@ -205,7 +205,7 @@ def test_following_shows_each_line_once(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(KeyboardInterrupt):
         follow(read, NOW, show_line, is_part_of_the_story, known, pause)
     shown = [line.partition("  step       ")[2] for line in capsys.readouterr().out.splitlines()]
-    assert shown == ["turn 1: asks for a plan", "turn 2: thinks", "turn 3: thinks"]
+    assert shown == ["turn 1: thinks, before there is a plan", "turn 2: thinks", "turn 3: thinks"]
 
 
 def test_a_story_begins_when_the_session_was_made_unless_told_otherwise() -> None:
