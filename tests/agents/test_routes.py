@@ -21,10 +21,12 @@ AGENT = {
     "provider": "anthropic",
     "model": "claude-x",
     "models": {"plan": "claude-y", "summary": "claude-z"},
+    "effort": "high",
+    "temperature": None,
     "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
     "tools": ["read_file", "list_files"],
     "deny": ["delete_file"],
-    "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "approval_timeout_seconds": 60},
+    "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "context_tokens": 500_000},
     "caps": {"max_steps": 40, "token_budget": 90_000, "cost_budget_usd": 5},
     "high_stakes": ["create_file"],
     "start_roles": ["finance", "legal:eu"],
@@ -354,6 +356,46 @@ def test_an_agent_gives_no_more_than_its_caps_and_those_no_more_than_the_deploym
         "limits": {"max_steps": 100, "cost_budget_usd": 10, "max_output_tokens": 8_000},
     }
     assert api.admin.request("POST", "/v1/agents", json_body={"name": "A", **exact}).status == 201
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "why"),
+    [
+        ({"effort": "xhigh", "model": "claude-opus-4-6"}, "effort", "low, medium, high, max"),
+        ({"effort": "low", "model": "claude-haiku-4-5"}, "effort", "takes no effort"),
+        ({"effort": "none"}, "effort", "low, medium, high, xhigh, max"),
+        ({"effort": "high", "models": {"final": "claude-sonnet-4-5"}}, "effort", "claude-sonnet-4-5"),
+        ({"temperature": 0.5}, "temperature", "takes no temperature"),
+        ({"temperature": 0.5, "provider": "openai"}, "temperature", "only with the effort none"),
+        ({"temperature": 0.5, "provider": "openai", "model": "gpt-6.2-sol", "effort": "low"}, "temperature", "no"),
+        ({"temperature": 2.1}, "temperature", ""),
+        ({"effort": "much"}, "effort", ""),
+    ],
+)  # fmt: skip
+def test_an_effort_or_a_temperature_that_a_model_of_the_turns_does_not_take_is_refused(
+    fields: dict[str, Any], field: str, why: str
+) -> None:
+    api = AdminApi(Settings(env="test", table="t", bucket="b", provider="anthropic"))
+    refused = api.admin.request("POST", "/v1/agents", json_body={"name": "A", **fields})
+    assert (refused.status, list(refused.error["details"])) == (400, [field])
+    assert why in str(refused.error["details"])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"effort": "max", "models": {"summary": "claude-haiku-4-5"}},
+        {"effort": "high", "fallbacks": [{"model": "claude-haiku-4-5"}]},
+        {"effort": "none", "temperature": 1.5, "provider": "openai"},
+        {"temperature": 0, "provider": "openai", "model": "gpt-4.1"},
+    ],
+)
+def test_summaries_and_fallbacks_need_not_take_what_the_turns_take(fields: dict[str, Any]) -> None:
+    api = AdminApi(Settings(env="test", table="t", bucket="b", provider="anthropic"))
+    made = api.admin.request("POST", "/v1/agents", json_body={"name": "A", **fields})
+    assert made.status == 201
+    named = ("effort", "temperature")
+    assert {name: made.data[name] for name in named} == {name: fields.get(name) for name in named}
 
 
 @pytest.mark.parametrize(

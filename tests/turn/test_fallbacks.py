@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from acta_engine.agents.agent import Limits
 from acta_engine.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -19,11 +20,12 @@ from acta_engine.log.conversation import AssistantEntry
 from acta_engine.log.head import Head
 from acta_engine.models.fallback import with_fallbacks
 from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.providers import cost_usd
+from acta_engine.models.providers import ModelParameters, cost_usd
 from acta_engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.in_process.scripted import USAGE, ScriptedModel, Turn, completes, plans, says, step
 from tests.sessions.reader import WINDOW, Reading, compactions, script, text_of
+from tests.turn.test_cost_budgets import house_with
 
 FIRST, SECOND, THIRD = "claude-sonnet-5-5", "gpt-6-sol", "claude-haiku-4-5"
 BUSY = ProviderOverloaded("busy")
@@ -216,3 +218,18 @@ def test_a_summary_may_come_from_a_fallback_and_is_counted_in_its_name() -> None
     summaries = [event for event in compactions(house, session) if event.data["summarised"]]
     assert len(summaries) == len(second.summaries) == names(house, session).count(SECOND) > 0
     sums_are_those_of_the_steps(house, session)
+
+
+def test_an_agent_s_effort_is_asked_for_in_its_turns_and_not_in_summaries() -> None:
+    model = Reading(script())
+    limits = Limits(context_tokens=WINDOW)
+    house = house_with(model, effort="high", temperature=0.5, limits=limits)
+    for number in range(20):
+        house.files.write("acme", f"f{number}.txt", text_of(number).encode())
+    session = house.start("Read every file").session_id
+    house.run()
+    assert house.head(session).state == "completed"
+    assert compactions(house, session), "the agent says from how many tokens on"
+    asked = {request.parameters for request in model.requests}
+    summaries = {request.parameters for request in model.summaries}
+    assert (asked, summaries) == ({ModelParameters("high", 0.5)}, {ModelParameters()})

@@ -84,7 +84,11 @@ function Plain({ agent }: { agent: Agent }) {
         <dt>It is there to</dt>
         <dd>{agent.goal ? <Text>{agent.goal}</Text> : "do what it is told"}</dd>
         <dt>Model</dt>
-        <dd>{agent.model ? <Text>{agent.model}</Text> : "the deployment's"}</dd>
+        <dd>
+          {agent.model ? <Text>{agent.model}</Text> : "the deployment's"}
+          {agent.effort && `, effort ${agent.effort}`}
+          {agent.temperature !== null && `, temperature ${agent.temperature}`}
+        </dd>
         <dt>Tools</dt>
         <dd>
           {agent.tools === "all"

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, T
 from acta_engine.agents.applied import Applied
 from acta_engine.errors import StartRoleMissing
 from acta_engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, Caps
-from acta_engine.models.providers import PROVIDER_PATTERN
+from acta_engine.models.providers import PROVIDER_PATTERN, Effort, ModelParameters
 from acta_engine.people.policies import (
     MAX_ANSWER_SECONDS,
     NO_POLICIES,
@@ -41,6 +41,7 @@ MAX_TOOLS = 100
 MAX_APPROVAL_SECONDS = MAX_ANSWER_SECONDS
 MAX_OUTPUT_TOKENS = 128_000
 MIN_CONTEXT_TOKENS, MAX_CONTEXT_TOKENS = 8_000, 10_000_000
+MAX_TEMPERATURE = 2
 MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
 SOME_UNKNOWN = 5
@@ -142,6 +143,11 @@ class AgentSettings(FrozenModel):
     """Its model. null: the deployment's."""
     models: Models = Field(default_factory=Models)
     """Models for purposes of their own."""
+    effort: Effort | None = None
+    """How much its models think in a turn, for those that take it. null: as the model does by itself."""
+    temperature: Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)] | None = None
+    """How much chance is in what its models write in a turn, for those that take it. null: as the model does by
+    itself."""
     fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS), Strict(False)] = ()
     """Models that are asked, in this order, where the one before is overloaded or away."""
     tools: Tools = "all"
@@ -194,6 +200,10 @@ class AgentDefinition(AgentSettings):
         """The model's name for this purpose; None: the deployment's."""
         named: str | None = getattr(self.models, purpose)
         return named or self.model
+
+    @property
+    def parameters(self) -> ModelParameters:
+        return ModelParameters(self.effort, self.temperature)
 
     def asked_in_turn(self, first: str) -> tuple[str, ...]:
         """Names of the models that one call may ask, in their order. `first`: the purpose's model."""

@@ -6,6 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from acta_engine.agents.agent import AgentDefinition, Protocol, ProviderName
 from acta_engine.api.answers import Counter, Instant, TypedDict, copied
+from acta_engine.models.providers import Effort
 from acta_engine.people.policies import InterventionType
 
 
@@ -31,6 +32,8 @@ class SessionLimitsView(TypedDict):
     token_budget: NotRequired[int]
     cost_budget_usd: NotRequired[float]
     max_output_tokens: NotRequired[int]
+    context_tokens: NotRequired[int]
+    """With more tokens a conversation is shortened."""
     approval_timeout_seconds: NotRequired[int]
     at_token_limit: NotRequired[Literal["wait", "ask"]]
 
@@ -72,6 +75,10 @@ class AgentView(TypedDict):
     model: str | None
     """null: the deployment's."""
     models: ModelsByPurposeView
+    effort: Effort | None
+    """How much its models think in a turn. null: as each does by itself."""
+    temperature: float | None
+    """null: as each model has it by itself."""
     fallbacks: list[FallbackModelView]
     """Models that are asked in this order if the model is overloaded or unavailable."""
     tools: Literal["all"] | list[str]

@@ -17,12 +17,19 @@ from acta_engine.app import App
 from acta_engine.clock import AGENT
 from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
-from acta_engine.models.providers import BUILT_IN, MOST_OPENAI_TOOLS, OFFLINE, PROVIDERS
+from acta_engine.models.providers import (
+    BUILT_IN,
+    MOST_OPENAI_TOOLS,
+    OFFLINE,
+    PROVIDERS,
+    ModelParameters,
+    provider_of,
+)
 from acta_engine.people.policies import default_problem
 from acta_engine.settings import Settings
 
-WITH_LONG_ANSWERS: tuple[Purpose, ...] = ("plan", "think", "final")
-"""A summary is short, whatever the agent says."""
+OF_TURNS: tuple[Purpose, ...] = ("plan", "think", "final")
+"""A summary is short and has no parameters, whatever the agent says."""
 ABOUT_CALLS = ("approval_required", "error_recovery")
 NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
 TOO_MANY_TOOLS = (
@@ -185,7 +192,7 @@ def _check(body: AgentBody, deps: App, tenant: str) -> None:
     """Raises FieldsInvalid where the deployment, its caps or its tools do not allow what the definition asks for."""
     names_tools = body.named_tools or body.deny or body.high_stakes
     wrong = wrong_tools(body, deps.current_registry.specs(tenant, "")) if names_tools else {}
-    finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models)
+    finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models, _parameters)
     for find in finds:
         wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}
     if wrong:
@@ -222,7 +229,7 @@ def _output(body: AgentBody, settings: Settings) -> Wrong:
     if wanted > settings.cap_max_output_tokens:
         return {field: f"The most in this deployment is {settings.cap_max_output_tokens:,}."}
     fallbacks = [one.model for one in body.fallbacks]
-    models = {(_named(body, purpose, settings), *fallbacks) for purpose in WITH_LONG_ANSWERS}
+    models = {(_named(body, purpose, settings), *fallbacks) for purpose in OF_TURNS}
     most = min(settings.answer_time.most_tokens(each) for each in models)
     sentence = (
         f"The most is {most}: an answer has {settings.longest_model_seconds:.0f} seconds here, and the slowest of "
@@ -284,6 +291,17 @@ def _models(body: AgentBody, settings: Settings) -> Wrong:
         for field, of, model in named
         if model is not None and (why := allowed.refusal(of, model)) is not None
     }
+
+
+def _parameters(body: AgentBody, settings: Settings) -> Wrong:
+    """Refuses what a model of the agent's turns is known not to take. A fallback is asked without it."""
+    wanted = ModelParameters(body.effort, body.temperature)
+    for purpose in OF_TURNS:
+        name = _named(body, purpose, settings)
+        row = PROVIDERS.get(body.provider or settings.provider or provider_of(name))
+        if row is not None and (wrong := wanted.refused(row.name, name or row.default_model)):
+            return wrong
+    return {}
 
 
 def _named(body: AgentBody, purpose: Purpose, settings: Settings) -> str:

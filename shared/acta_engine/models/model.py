@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from acta_engine.agents.agent import AgentDefinition, Purpose
 from acta_engine.errors import ActaError, SessionError, TransientError
 from acta_engine.log.conversation import EndedTurns, Entry
+from acta_engine.models.providers import ModelParameters
 from acta_engine.queue.places import ProviderLimits
 
 StopReason = Literal["end", "tools", "max_tokens", "pause", "refusal"]
@@ -71,6 +72,8 @@ class ModelRequest(NamedTuple):
     """The most tokens of the answer: the turn's limit (`Turn.max_output_tokens`) or a summary's, cut to what the
     budget allows (`mark_call` in `shared/acta_engine/turn/model_call.py`).
     """
+    parameters: ModelParameters = ModelParameters()
+    """Of an agent's turns. A model that does not take one of them is asked without it."""
     stream_options: StreamOptions = StreamOptions()
     fallbacks: Fallbacks | None = None
     """None: every further model may be asked."""

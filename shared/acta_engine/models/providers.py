@@ -218,7 +218,7 @@ ANTHROPIC = Provider(
         "claude-haiku-5-5": _HAIKU_5_5._replace(price=_step(100_000, Rates(100, 10, 125, 500), 5, 5)),
         "claude-haiku-4-5": _claude(1_000, 100, 5_000, _FAST, efforts=(), window=200_000),
     },
-    unlisted=KnownModel(None, 200_000, _SLOW, hottest=0),
+    unlisted=KnownModel(None, 200_000, _SLOW, _UP_TO_MAX, hottest=0),
     source="platform.claude.com/docs/en/about-claude/pricing, models/overview and build-with-claude/effort",
     as_of="2026-11-18",
 )
@@ -285,7 +285,7 @@ STAND_IN = Provider(
     api="offline",
     default_model="offline-rules",
     model_names=None,  # it has one model, whatever an agent calls it
-    models={"offline-rules": KnownModel(Price(Rates(0, 0, 0, 0)), _WHOLE, 1_000, efforts=(), hottest=0)},
+    models={"offline-rules": KnownModel(Price(Rates(0, 0, 0, 0)), _WHOLE, 1_000)},
 )
 
 BUILT_IN = (ANTHROPIC, OPENAI, BEDROCK, STAND_IN)
@@ -392,6 +392,35 @@ def known_model(model: str, provider: str = "") -> KnownModel:
     name = found[1] if found else model
     unlisted = PROVIDERS[provider_of(name)].unlisted if provider_of(name) else None
     return _BY_NAME.get(name) or unlisted or UNKNOWN
+
+
+class ModelParameters(NamedTuple):
+    """What an agent asks of its models. None: the model decides."""
+
+    effort: str | None = None
+    temperature: float | None = None
+
+    def refused(self, provider: str, model: str) -> dict[str, str]:
+        """By name, a sentence about each parameter that the model is known not to take, and what to do."""
+        known, named, wrong = known_model(model, provider), f"The model {model[:64]} takes", dict[str, str]()
+        efforts = known.efforts
+        if self.effort is not None and efforts is not None and self.effort not in efforts:
+            takes = f"the efforts {', '.join(efforts)}" if efforts else "no effort"
+            wrong["effort"] = f"{named} {takes}. Change it, leave it out, or take another model."
+        why = ""
+        if self.temperature is None or known.hottest is None:
+            return wrong
+        if not known.hottest:
+            why = "no temperature. Leave it out, or take another model."
+        elif efforts is not None and "none" in efforts and self.effort != "none":
+            why = "a temperature only with the effort none. Say so in `effort`, or leave the temperature out."
+        elif self.temperature > known.hottest:
+            why = f"a temperature of at most {known.hottest:g}."
+        return {**wrong, "temperature": f"{named} {why}"} if why else wrong
+
+    def taken(self, provider: str, model: str) -> "ModelParameters":
+        """Those that the model takes, as far as it is known: a fallback may take others than the agent's own model."""
+        return self._replace(**dict.fromkeys(self.refused(provider, model)))
 
 
 USUAL_CONTEXT = 200_000

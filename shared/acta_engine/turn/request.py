@@ -94,6 +94,7 @@ def turn_request(turn: Turn) -> ModelRequest:
         entries=entries,
         suffix=suffix,
         max_tokens=turn.max_output_tokens,
+        parameters=turn.agent.parameters,
         ended_turns=session.ended_turns,
     )
 

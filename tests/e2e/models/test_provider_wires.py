@@ -1,10 +1,12 @@
 """A few turns of the deployed loop over each wire but Anthropic's own, which `test_providers.py` has whole."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.thinking import calls, end, plan, step_done
@@ -32,7 +34,8 @@ def wire(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any) -> 
             "bedrock": {"ACTA_PROVIDER": "bedrock", "ANTHROPIC_BEDROCK_BASE_URL": front.url},
         }
         name = str(request.param)
-        with behind.configured("step", ACTA_MODEL=MODEL, **variables[name]):
+        priced = {variables[name]["ACTA_PROVIDER"]: {MODEL: {"input": 1, "output": 10, "window": 64_000}}}
+        with behind.configured("step", ACTA_MODEL=MODEL, ACTA_MODELS=json.dumps(priced), **variables[name]):
             yield name
 
 
@@ -60,6 +63,25 @@ def test_a_plan_parallel_calls_and_an_end_make_a_completed_session(ann: Person, 
     assert seen.session["usage"]["llm_calls"] == len(model.requests) == 4
     steps = ann.items(f"/v1/sessions/{seen.session['session_id']}/steps")
     assert {step["name"] for step in steps if step["kind"] in ("plan", "llm")} == {MODEL}
+    assert seen.session["usage"]["cost_usd"] > 0, "the environment has given the price"
+
+
+def test_the_effort_of_an_agent_reaches_the_model(admit: Admit, model: Any, wire: str) -> None:
+    boss = admit(role="admin")
+    made = boss.post("/v1/agents", {"name": "Thinker", "effort": "high", "temperature": 0.5})
+    model.add(plan(), end())
+
+    seen = boss.finished(boss.start("A goal", agent_id=made.json()["data"]["agent_id"], cost_budget_usd=1))
+
+    assert seen.session["state"] == "completed"
+    sent: dict[str, dict[str, Any]] = {
+        "openai-chat": {"reasoning_effort": "high"},
+        "openai-responses": {"reasoning": {"effort": "high"}},
+        "bedrock": {"output_config": {"effort": "high"}},
+    }
+    for asked in model.requests:
+        assert asked.body.items() >= sent[wire].items()
+        assert "temperature" not in asked.body, "no Claude takes one"
 
 
 def test_a_rate_limit_with_retry_after_is_waited_for_in_the_engine(ann: Person, model: Any) -> None:

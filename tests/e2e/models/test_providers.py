@@ -255,10 +255,23 @@ def test_an_answer_that_breaks_off_is_asked_for_again_and_never_half_run(
     ]
 
 
-def test_a_refusal_of_the_model_ends_the_run_and_says_so(ann: Person, model: Any) -> None:
+def test_a_refusal_of_the_model_ends_the_run_and_leaves_a_session_that_goes_on(
+    ann: Person, model: Any
+) -> None:
     model.add(Reply(text="I will not.", finish_reason="content_filter"))
-    seen = ann.finished(ann.start("A goal"))
-    assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "MODEL_REFUSED")
+    seen = ann.finished(ann.start("Poison of a goal"))
+    error = seen.session["error"]
+    assert (seen.session["state"], error["code"]) == ("failed", "MODEL_REFUSED")
+    assert "is left out of the conversation from now on. Write to the session" in error["message"]
+
+    model.add(plan(), end("It is done."))
+    session = seen.session["session_id"]
+    ann.post(f"/v1/sessions/{session}/messages", {"content": "Do something else"})
+    seen = ann.finished(session)
+    assert (seen.session["state"], seen.session["result"]["answer"]) == ("completed", "It is done.")
+    for asked in model.requests[1:]:
+        assert "Poison of a goal" not in json.dumps(asked.body)
+        assert "Do something else" in json.dumps(asked.body)
 
 
 def test_the_key_is_in_no_event_no_answer_no_log_line_and_no_history(

@@ -49,8 +49,9 @@ def takes_back_thinking(model: str) -> bool:
 
 
 def thinking_of(model: str) -> dict[str, Any] | None:
-    """What to send as `thinking`. None: nothing, the model decides. `between_tools` is Sonnet 5.5's lowest setting: the
-    model's notes between tool calls stay readable, and its answers stay inside a small output limit.
+    """What to send as `thinking` where no effort is named. None: nothing, the model decides. `between_tools` is Sonnet
+    5.5's lowest setting: the model's notes between tool calls stay readable, and its answers stay inside a small output
+    limit.
     """
     return {"type": "between_tools"} if re.fullmatch(_SONNET_5_5, model) else None
 
@@ -77,7 +78,10 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
     if tools:
         body["tools"] = tools
         body["tool_choice"] = {"type": "auto"}
-    thinking = thinking_of(request.model)
+    effort = request.parameters.taken(provider, request.model).effort
+    thinking = thinking_of(request.model) if effort is None else None
+    if effort is not None:
+        body["output_config"] = {**body.get("output_config", {}), "effort": effort}
     if thinking is not None:
         body["thinking"] = thinking
     return body

@@ -6,8 +6,9 @@ finds a request's content only where the next request begins with the same. User
 because the chat templates of many compatible servers insist on alternating roles.
 
 Servers whose models think contradict one another. Some insist on getting the thinking back that came before a call, and
-some refuse it. So a request first has it, and `without` names what the server refused. `ModelReply.raw` keeps what that
-takes: `{"api", "model", "name"}`, the name of the field that the thinking came in. The thinking itself is in the entry.
+some refuse it. So a request first has it, as it has an agent's effort and temperature, and `without` names what the
+server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of the field that the
+thinking came in. The thinking itself is in the entry.
 
 A stream without a finish reason is broken, unless it has its end mark, `[DONE]`, and a text or calls whose arguments
 are whole. A server that does not stream is taken at its one message. Where a server answers with several choices, the
@@ -24,6 +25,7 @@ from acta_engine.models.calls import CallProgress, ReplyBuilder
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
 from acta_engine.models.openai.client import PROVIDER, OpenAIStreamed, ParameterRefused
+from acta_engine.models.providers import ModelParameters
 from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
@@ -48,35 +50,39 @@ API = "chat"
 """Stands in `raw`, because OpenAI's other API cannot take back what this one gave."""
 THINKING_FIELDS = ("reasoning_content", "reasoning")
 """Compatible servers send thinking in one of them, and some refuse to take it back, by this name. OpenAI sends none."""
+EFFORT, TEMPERATURE = "reasoning_effort", "temperature"
+OPTIONAL = (*THINKING_FIELDS, EFFORT, TEMPERATURE)
+"""What a server may refuse, by the names that its errors use. It is then asked without."""
 
 Message = dict[str, Any]
 
 
 class OpenAIModel(OpenAIStreamed):
-    optional = THINKING_FIELDS
+    optional = OPTIONAL
 
     def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
         super().__init__(api_key, base_url, provider)
-        self._refused: dict[str, frozenset[str]] = {}
+        self._refused: dict[tuple[str, ModelParameters], frozenset[str]] = {}
 
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        """Asks again without a parameter that the server refuses. If that is answered, the parameter is left out of all
-        requests to this model from then on: otherwise something else was wrong, and other tenants' requests stay as
-        they are. A refusal is not charged for.
+        """Asks again without a parameter that the server refuses. If that is answered, the parameter is left out from
+        then on where this model is asked with the same effort and temperature: otherwise something else was wrong, and
+        other tenants' requests stay as they are. A refusal is not charged for.
         """
-        known = refused = self._refused.get(request.model, frozenset())
+        key = request.model, request.parameters
+        known = refused = self._refused.get(key, frozenset())
         while True:
             body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
             create = self._client.sdk_client.chat.completions.create
             try:
                 reply = self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
             except ParameterRefused as error:
-                if not any(error.parameter in message for message in body["messages"]):
+                if not any(error.parameter in part for part in (body, *body["messages"])):
                     raise
                 refused |= {error.parameter}
                 continue
             if refused != known:
-                self._refused[request.model] = refused
+                self._refused[key] = refused
             return reply
 
 
@@ -84,7 +90,7 @@ def to_body(
     request: ModelRequest, *, official: bool, without: Collection[str] = (), provider: str = PROVIDER
 ) -> dict[str, Any]:
     """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
-    `without`: those of `THINKING_FIELDS` to leave out. `provider`: who is asked; thinking goes back to it alone.
+    `without`: those of `OPTIONAL` to leave out. `provider`: who is asked; thinking goes back to it alone.
     """
     messages = to_messages(request, without, provider)
     if request.suffix.strip():
@@ -114,10 +120,14 @@ def to_body(
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
         body["tool_choice"] = "auto"
-        effort = reasoning_effort_with_tools(request.model)
-        if effort is not None:
-            body["reasoning_effort"] = effort
-    return body
+    wanted = request.parameters.taken(provider, request.model)
+    effort = reasoning_effort_with_tools(request.model) if request.tools else None
+    if wanted.effort is not None and not (official and effort is not None):
+        effort = wanted.effort
+    parameters = {EFFORT: effort, TEMPERATURE: wanted.temperature}
+    return body | {
+        name: value for name, value in parameters.items() if value is not None and name not in without
+    }
 
 
 def to_messages(request: ModelRequest, without: Collection[str], provider: str) -> list[Message]:

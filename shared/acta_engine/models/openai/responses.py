@@ -242,9 +242,12 @@ def to_body(
         body["prompt_cache_options"] = _BREAKPOINT
     if returns_encrypted_reasoning(request.model):
         body["include"] = [ENCRYPTED_REASONING]
-    effort = effort_within(request.model, request.max_tokens)
+    wanted = request.parameters.taken(provider, request.model)
+    effort = wanted.effort or effort_within(request.model, request.max_tokens)
     if effort is not None:
         body["reasoning"] = {"effort": effort}
+    if wanted.temperature is not None:
+        body["temperature"] = wanted.temperature
     if request.tools:
         body["tools"] = [
             {
