@@ -21,8 +21,8 @@ TOOLS = (
     BuiltinTool(
         name=UPDATE_PLAN,
         description=(
-            "create: goal and 1-10 steps; replaces a live plan. update_step: where steps stand. complete (no step is "
-            "open after these), fail, wait_for_user: reason is the answer, the cause, the question."
+            "create: goal, 1-10 steps; replaces a live plan. update_step: where steps stand. complete, fail, "
+            "wait_for_user: reason is the answer, cause, question."
         ),
         input_schema=fields(
             ("action",),
