@@ -13,7 +13,7 @@ from typing import Any
 from acta.cli.local.up import PlainProgress
 from acta_infra.packaging.bundle import ROOT
 from tests.bench import growth, report
-from tests.bench.beside import comparison
+from tests.bench.beside import comparison, tokens
 from tests.bench.beside.comparison import Runs
 from tests.bench.figures import (
     bodies,
@@ -48,8 +48,19 @@ LEASED = 50
 A_TENANTS_HOUR = 5_000_000
 """Tokens; the default of the settings."""
 IN_PROCESS = ("prefix", "scenarios", "tenants", "recovery", "bodies")
-DEPLOYED = ("turns", "beside", "receipts", "memory", "long", "cancels", "latency", "zips", "imports")
-"""`turns` with its CPU; `beside`: the others on the same work."""
+DEPLOYED = (
+    "turns",
+    "beside",
+    "tokens",
+    "receipts",
+    "memory",
+    "long",
+    "cancels",
+    "latency",
+    "zips",
+    "imports",
+)
+"""`turns` with its CPU; `beside`: the others on the same work; `tokens`: what they and Acta ask a model."""
 ASKED_FOR = ("load",)
 """On a stand of its own, only where it is named."""
 
@@ -119,7 +130,7 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
         results["load"] = load.measure(progress)
     if sections.isdisjoint(DEPLOYED):
         return results, failures
-    with Stand(progress) as stand:
+    with Stand(progress, variables=tokens.VARIABLES) as stand:
         if not sections.isdisjoint(("turns", "beside")):
             with phase("put the files"):
                 put_files(stand)
@@ -138,6 +149,10 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
         if "beside" in sections:
             with phase("the others on the same work"):
                 results["beside"] = comparison.measure(stand, runs, SIZES, COUNTS)
+        if "tokens" in sections:
+            with phase("tokens of the same tasks"):
+                results["tokens"] = tokens.measure(stand)
+                failures += [f"tokens: {one}" for one in results["tokens"]["missed"]]
         if "receipts" in sections:
             with phase("receipts"):
                 results["receipts"] = receipts.measure(stand)

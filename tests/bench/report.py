@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.bench import growth
 from tests.bench.beside import report as beside
+from tests.bench.beside import tokens
 from tests.bench.figures import (
     bodies,
     cancels,
@@ -100,6 +101,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         latency.report(results["latency"])
     if "beside" in results:
         beside.report(results["beside"])
+    if "tokens" in results:
+        tokens.report(results["tokens"])
     if "prefix" in results:
         prefix.report(results["prefix"])
     if "bodies" in results:

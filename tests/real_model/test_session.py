@@ -24,7 +24,7 @@ def configured(behind: Behind, server: ModelServer) -> Iterator[None]:
         "ACTA_PROVIDER": "openai",
         "ACTA_MODEL": "smollm2",
         "ACTA_MAX_OUTPUT_TOKENS": "300",
-        "ACTA_CONTEXT_WINDOW_TOKENS": "8192",
+        "ACTA_CONTEXT_TOKENS": "8192",
         "OPENAI_API_KEY": KEY,
         "OPENAI_BASE_URL": server.base_url,
     }

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from importlib.metadata import distributions
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
 from acta_infra.local.toolchain import SetupFailed, make_side_environment
@@ -33,7 +33,7 @@ BUCKET = "beside"
 PYTHON = ROOT / ".venv-bench/bin/python"
 HERE = Path(__file__).parent
 RUN_SECONDS = 300.0
-PACKAGES = ("langgraph", "langgraph-checkpoint-aws", "strands-agents")
+PACKAGES = ("deepagents", "langgraph", "langgraph-checkpoint-aws", "strands-agents")
 
 
 class Unavailable(RuntimeError):
@@ -83,17 +83,16 @@ class Aws(NamedTuple):
 
 
 class Worker:
-    """A contender's process, which does one thing after the other."""
+    """A process of `.venv-bench`, which does one thing after the other. `worker`: its file beside this one."""
 
-    def __init__(self, aws: Aws, contender: Contender) -> None:
-        self._name = contender.name
+    def __init__(
+        self, worker: str, *arguments: str, environ: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._name = " ".join([worker, *arguments])
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed on exit; a pipe would be full at some time
         self._process = subprocess.Popen(
-            [str(PYTHON), "-P", "-B", str(HERE / contender.worker), aws.proxy.url, contender.setting],
-            env={
-                **RUNTIME, **aws.credentials.as_variables(), "PATH": os.defpath,
-                "AWS_ENDPOINT_URL": aws.proxy.url, "LANGSMITH_TRACING": "false",
-            },
+            [str(PYTHON), "-P", "-B", str(HERE / worker), *arguments],
+            env={**RUNTIME, "PATH": os.defpath, "LANGSMITH_TRACING": "false", **environ},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True,
         )  # fmt: skip
 
@@ -107,8 +106,8 @@ class Worker:
         self._process.communicate()
         self._said.close()
 
-    def ask(self, asked: Asked) -> dict[str, Any]:
-        """What `outcome.serve` tells. Raises Unavailable."""
+    def ask(self, asked: Any) -> Any:
+        """What it tells on a line, as JSON. Raises Unavailable."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         late = threading.Timer(RUN_SECONDS, self._process.kill)
@@ -126,8 +125,7 @@ class Worker:
             self._said.seek(0)
             said = self._said.read().strip().splitlines() or ["it took too long"]
             raise Unavailable(f"{self._name}: {said[-1]}")
-        told: dict[str, Any] = json.loads(line)
-        return told
+        return json.loads(line)
 
 
 class Bare:
@@ -171,12 +169,17 @@ def measure(aws: Aws, sizes: Sequence[str], counts: Sequence[int]) -> dict[str, 
             aws.s3.put_object(Bucket=BUCKET, Key=path, Body=text.encode())
     found: dict[str, Any] = {}
     for contender in CONTENDERS:
-        with Worker(aws, contender) if contender.worker else nullcontext(Bare(aws)) as worker:
+        with _worker(aws, contender) if contender.worker else nullcontext(Bare(aws)) as worker:
             found[contender.name] = {
                 size: {str(turns): row for turns, row in _runs(aws, contender, worker, size, counts)}
                 for size in sizes
             }
     return found
+
+
+def _worker(aws: Aws, contender: Contender) -> Worker:
+    environ = {**aws.credentials.as_variables(), "AWS_ENDPOINT_URL": aws.proxy.url}
+    return Worker(contender.worker, aws.proxy.url, contender.setting, environ=environ)
 
 
 def _runs(

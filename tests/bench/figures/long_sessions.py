@@ -16,7 +16,7 @@ WINDOW_TOKENS = 200_000
 
 def measure(stand: Stand, count: int = TURNS) -> dict[str, Any]:
     stand.put_files(dict(note(SIZE, turn) for turn in range(count)))
-    with stand.configured(("step",), ACTA_CONTEXT_WINDOW_TOKENS=str(WINDOW_TOKENS)):
+    with stand.configured(("step",), ACTA_CONTEXT_TOKENS=str(WINDOW_TOKENS)):
         work.run(stand, reading(SIZE, 4))  # another setting is another process: warm from here on
         run = work.run(stand, reading(SIZE, count))
         summaries = stand.provider.summaries

@@ -203,5 +203,5 @@ def report(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
     told = ", ".join(providers.PROVIDERS[provider].default_model for provider in found)
     print(
         f"Rendered by the product for {told}; {BYTES_PER_TOKEN:g} bytes a token; the previous request's breakpoints\n"
-        "are taken as cached. The first turn shares nothing with the plan before it: that one is offered one tool only."
+        "are taken as cached."
     )

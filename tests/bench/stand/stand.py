@@ -18,6 +18,7 @@ from acta_engine.files.s3 import S3FileStore
 from acta_engine.log.dynamodb import DynamoLog
 from acta_engine.log.repository import SessionRepository
 from acta_engine.log.s3 import S3Blobs
+from acta_engine.models.providers import ANTHROPIC
 from acta_engine.settings import Settings
 from acta_infra.local.deploy import DeployProgress
 from acta_infra.local.issuer import Role
@@ -35,7 +36,11 @@ GOAL = (
 )
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 UNBOUNDED = {"ACTA_CAP_TOKEN_BUDGET": "100000000"}
-ENDLESS = {"ACTA_CONTEXT_WINDOW_TOKENS": "100000000", "ACTA_TENANT_TOKENS_PER_HOUR": "0"}
+ENDLESS = {
+    "ACTA_MODELS": json.dumps({"anthropic": {ANTHROPIC.default_model: {"window": 100_000_000}}}),
+    "ACTA_CONTEXT_TOKENS": "100000000",
+    "ACTA_TENANT_TOKENS_PER_HOUR": "0",
+}
 """Nothing is summarised: every turn sends all before it. No hour is limited: a long walk is one tenant's. The
 launcher's variables would win over a function's own.
 """

@@ -24,7 +24,7 @@ def provider(request: pytest.FixtureRequest, behind: Behind, llmock_server: Any)
     variables = {
         "ACTA_PROVIDER": name,
         "ACTA_MODEL": "a-model-of-the-test",
-        "ACTA_CONTEXT_WINDOW_TOKENS": str(WINDOW),
+        "ACTA_CONTEXT_TOKENS": str(WINDOW),
         f"{name.upper()}_API_KEY": "sk-none",
         f"{name.upper()}_BASE_URL": llmock_server.base_url(name),
     }
