@@ -48,6 +48,7 @@ from acta_engine.errors import (
     TransientError,
 )
 from acta_engine.models.wire import DECLINED_CODES
+from acta_engine.untrusted.exact_json import value_at
 
 ErrorNames = Sequence[object]
 """A provider's names for a failure, its type and its code, as they came in the body. Some servers send a number for a
@@ -70,10 +71,13 @@ _OUT_OF_QUOTA = frozenset(
         "enforced_spend_limit_reached",
         "contract_spend_limit_reached",
         "linked_organization_spend_limit_reached",
+        "exceeded_current_quota_error",
+        "1113",
+        "Arrearage",
         NO_CREDIT,
     }
 )
-"""A 429 with one of these names does not pass by waiting."""
+"""An error with one of these names does not pass by waiting. The last three codes are Kimi's, GLM's and DashScope's."""
 
 _OVERLOADED = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
@@ -151,7 +155,11 @@ def _declined(message: str, known: Sequence[str]) -> ModelRefused | None:
 
 
 def message_of(body: object) -> object:
-    """The message in the body of an error. Some servers send the message alone, without an object around it."""
+    """The message in the body of an error. Some servers send the message alone, without an object around it, and
+    Gemini sends a list of one object.
+    """
+    if isinstance(body, list) and body:
+        body = value_at(body[0], "error")
     return body.get("message") if isinstance(body, dict) else body
 
 
@@ -166,7 +174,15 @@ _NAMES_BY_WORDING = {
     "maximum prompt length": TOO_LONG,
     "the model's context length": TOO_LONG,
     "greater than the context length": TOO_LONG,
+    "exceeds the maximum number of tokens": TOO_LONG,  # Gemini
+    "exceeded model token limit": TOO_LONG,  # Kimi
+    "prompt exceeds max length": TOO_LONG,  # GLM
+    "range of input length": TOO_LONG,  # DashScope
+    "context window exceeds limit": TOO_LONG,  # MiniMax
+    "when context the overflows": TOO_LONG,  # LM Studio
+    "too many tokens": TOO_LONG,  # Cohere
     "available context size": TOO_LONG_FOR_SLOT,
+    "context size has been exceeded": TOO_LONG_FOR_SLOT,
     "content filtering policy": "content_filter",
 }
 _SEARCHED_CHARS = 1_000

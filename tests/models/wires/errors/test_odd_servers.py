@@ -65,6 +65,85 @@ def test_a_prompt_that_exceeds_the_window_is_recognised_by_every_name(
     assert type(failure(MODELS[wire](server.url))) is ContextTooLong
 
 
+TOO_LONG_ELSEWHERE: list[tuple[int, object]] = [
+    (
+        400,
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
+        ],
+    ),
+    (
+        400,
+        {
+            "error": {
+                "type": "invalid_request_error",
+                "message": "Invalid request: Your request exceeded model token limit: 8",
+            }
+        },
+    ),
+    (400, {"error": {"code": "1261", "message": "Prompt exceeds max length"}}),
+    (
+        400,
+        {
+            "error": {
+                "code": "invalid_parameter_error",
+                "message": "<400> InvalidParameter: Range of input length should be [1, 8]",
+            }
+        },
+    ),
+    (
+        400,
+        {
+            "error": {
+                "type": "bad_request_error",
+                "message": "invalid params, context window exceeds limit (8)",
+            }
+        },
+    ),
+    (
+        400,
+        {
+            "error": "Trying to keep the first 9 tokens when context the overflows. The model is loaded with only 8."
+        },
+    ),
+    (400, {"message": "too many tokens: total number of tokens in the prompt cannot exceed 8 - received 9."}),
+    (500, {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}}),
+]
+"""As Gemini, Kimi, GLM, DashScope, MiniMax, LM Studio, Cohere and llama.cpp say it."""
+
+
+@pytest.mark.parametrize(("status", "body"), TOO_LONG_ELSEWHERE)
+def test_a_prompt_that_exceeds_the_window_is_recognised_by_the_words_of_compatible_servers(
+    status: int, body: object, server: FakeProvider
+) -> None:
+    server.queue(json.dumps(body).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS["openai"](server.url))) is ContextTooLong
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (429, {"type": "exceeded_current_quota_error", "message": "Your account is suspended"}),
+        (429, {"code": "1113", "message": "Insufficient balance"}),
+        (400, {"code": "Arrearage", "type": "Arrearage", "message": "Access denied"}),
+    ],
+    ids=["Kimi", "GLM", "DashScope"],
+)
+def test_a_used_up_balance_is_recognised_by_the_codes_of_compatible_servers(
+    status: int, error: dict[str, str], server: FakeProvider
+) -> None:
+    server.queue(json.dumps({"error": error}).encode(), status=status, headers=JSON)
+
+    assert type(failure(MODELS["openai"](server.url))) is ProviderQuotaExceeded
+
+
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses"])
 @pytest.mark.parametrize(
     "body",
