@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StoreUnavailable
+from acta_engine.errors import StoreUnavailable, ToolFailed
 from acta_engine.log.commit import Commit, Decision
 from acta_engine.log.conversation import ToolEntry
 from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
@@ -28,12 +28,15 @@ class Sink:
 
     def __init__(self, dies: str = "") -> None:
         self.dies = dies
+        self.refuses = ""
         self.effects: list[str] = []
 
     def run(self, spec: ToolSpec, arguments: Mapping[str, Any], context: CallContext) -> str | OutsideText:
         if self.dies == "before":
             self.dies = ""
             raise Crash
+        if self.refuses:
+            raise ToolFailed(self.refuses)
         self.effects.append(context.effect_id)
         if self.dies == "after":
             self.dies = ""
@@ -86,6 +89,25 @@ def test_an_idempotent_call_that_died_runs_again_under_the_same_key(dies: str) -
     run_with_a_crash(house)
     assert house.head(session).state == "completed"
     assert len(set(sink.effects)) == 1
+
+
+def test_the_failure_of_a_repeated_call_says_that_the_attempt_before_may_have_had_its_effect() -> None:
+    house, sink, session = house_with_sink("idempotent", "after")
+    run_to_the_crash = pytest.raises(Crash)
+    with run_to_the_crash:
+        house.run()
+    sink.refuses = "the key of this request is in use"
+    house.go_on(house.decisions[-1])
+    house.run()
+    placed, _ = house.history(session).messages(0, 50)
+    (told,) = [
+        m.entry.content.text for m in placed if isinstance(m.entry, ToolEntry) and m.entry.name == "refund"
+    ]
+    assert told is not None
+    assert told.startswith("Error: the key of this request is in use")
+    assert told.endswith(
+        "An earlier attempt of this call may have had its effect: look before you do it again."
+    )
 
 
 @pytest.mark.parametrize("dies", ["before", "after"])

@@ -31,10 +31,10 @@ NOT_READ = frozenset(("br", "zstd", "compress", "x-compress", "dcb", "dcz"))
 `utf-8` there.
 """
 
-LOST_BEHIND = (502, 503, 504, 520, 522, 524, 598)
+LOST_BEHIND = (408, 502, 503, 504, 520, 522, 524, 598)
 """What a gateway says if no answer, or none that it understands, came from the server behind it (RFC 9110, 15.6; the
-others are Cloudflare's and those of some proxies). 503 is among them because AWS's HTTP APIs, Envoy and Heroku say it
-when a request has taken too long.
+others are Cloudflare's and those of some proxies). AWS's HTTP APIs, Envoy, Heroku and Varnish say 503 when a request
+has taken too long, Varnish with a `Retry-After`, and Google's functions of the first generation say 408.
 """
 EVENT_STREAM = "text/event-stream"
 
@@ -61,10 +61,8 @@ class HttpAnswer(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether nobody knows what the server behind a gateway has done. A server that says when to come back has
-        refused the request itself.
-        """
-        return self.status in LOST_BEHIND and not (self.status == 503 and "retry-after" in self.headers)
+        """Whether nobody knows what the server behind a gateway has done."""
+        return self.status in LOST_BEHIND
 
     def text(self) -> DecodedText:
         """The body as text, by the encoding that it declares. Raises NotText, which says what the body is."""

@@ -123,6 +123,9 @@ class HeldCall(NamedTuple):
         return CallResult(text.format(name=self.call.name), ok=False)
 
 
+EARLIER_ATTEMPT = "An earlier attempt of this call may have had its effect: look before you do it again."
+
+
 def run_tool(held: HeldCall, deadline: float, *, rerun: bool) -> CallResult:
     """Raises ToolAsks, ToolWaits, ToolUnanswered, ToolNotRun, and what the engine retries."""
     spec, arguments = held.spec, held.call.input or {}
@@ -136,6 +139,9 @@ def run_tool(held: HeldCall, deadline: float, *, rerun: bool) -> CallResult:
         return runtime.toolbox.run(spec, arguments, context)
 
     result = result_of(held, spec, run)
+    if rerun and not result.ok and spec.effect == "idempotent" and not isinstance(spec, BuiltinTool):
+        # such as a 409 that says that the first request with this key is still being worked on
+        return result._replace(text=f"{result.text}\n{EARLIER_ATTEMPT}")
     if result.ok and isinstance(spec, BuiltinTool):
         return result._replace(written_path=spec.written_path(arguments))
     return result

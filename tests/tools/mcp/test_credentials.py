@@ -66,6 +66,17 @@ def test_a_secret_is_the_whole_header_and_is_taken_out_of_what_the_server_says()
         assert {heard.headers["authorization"] for heard in server.heard} == {KEY}
 
 
+@pytest.mark.parametrize("kind", ["BearerToken", " bearer", None])
+def test_a_token_is_used_whatever_its_server_calls_a_bearers(
+    server: McpSink, issuer: Authorization, kind: str | None
+) -> None:
+    token = {"access_token": "token-1", "token_type": kind, "expires_in": 60}
+    issuer.refuses = Reply(201, json.dumps(token).encode())
+    worker = worker_of(server, issuer)
+    said = worker.call(confirmed(SEARCH, server.url("/mcp"), auth=by_client(issuer), read=True))
+    assert said.text == "found"
+
+
 def test_an_authorization_server_that_does_not_answer_hides_no_other(
     server: McpSink, issuer: Authorization
 ) -> None:

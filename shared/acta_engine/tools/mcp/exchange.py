@@ -293,7 +293,10 @@ class RpcRefused(McpFailed):
         given = error if isinstance(error, dict) else {"message": error}
         code, said, data = (given.get(name) for name in ("code", "message", "data"))
         self.code = code if isinstance(code, int) and not isinstance(code, bool) else 0
-        self.is_lost = self.code == SESSION_NOT_FOUND  # it may be a time-out behind the server
+        self.is_lost = self.code in (
+            SESSION_NOT_FOUND,
+            408,
+        )  # the SDKs' codes of a time-out behind the server
         super().__init__(f"answered with error {self.code}")
         self.said = said[:1_000] if isinstance(said, str) else ""
         supported = value_at(data, "supported")

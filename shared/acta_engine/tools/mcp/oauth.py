@@ -93,14 +93,15 @@ class TokenCache:
         headers, body = _token_request(client, connection.url, secret)
         try:
             answer = exchanged(looked_up(self._guard, client.token_url), "POST", headers, body, deadline)
-            if answer.status != 200:
+            if answer.status not in (200, 201):
                 raise HttpRefused(answer.status, "")
             given = json_object(text_in(answer))
         except McpFailed as failed:
             raise NoToken(f"has a token endpoint that {failed}") from None
         token, lives = given.get("access_token"), given.get("expires_in", USUAL_SECONDS)
-        kind = str(given.get("token_type", "Bearer")).lower()
-        if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind != "bearer":
+        kind = str(given.get("token_type") or "Bearer").strip().lower()
+        # Apigee calls it "BearerToken"
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token) or kind not in ("bearer", "bearertoken"):
             raise NoToken("has a token endpoint that gave no access token that can be used")
         lives = lives if isinstance(lives, int | float) and lives > 0 else USUAL_SECONDS
         return token, max(0.0, min(lives, 86_400) - EARLIER_SECONDS)

@@ -166,11 +166,13 @@ def _result(tool: ToolDefinition, answer: "HttpAnswer", credentials: Credentials
         other = f"Its body is {kind} and cannot be shown."
     if answer.status >= 300:
         head = text.encode()[:SHOWN_BYTES].decode("utf-8", "ignore")
-        how = f"{tool.name} answered with status {answer.status}"
+        how = f"{tool.name} answered with status {answer.status}."
+        if answer.is_lost and tool.effect != "read":
+            how += " It may have had its effect: look before you do it again."
         if not head.strip():
-            raise ToolFailed(f"{how}. {other or 'It said nothing.'}", status=answer.status)
+            raise ToolFailed(f"{how} {other or 'It said nothing.'}", status=answer.status)
         beginning = OutsideText("answer", tool.name, head, size=len(text.encode()))
-        raise ToolFailed(f"{how}.", beginning, status=answer.status)
+        raise ToolFailed(how, beginning, status=answer.status)
     if len(text) > MAX_RESULT_CHARS:  # a mark may be longer than what it stands for
         raise ToolFailed(f"{tool.name} answered with too much about its secrets. {tool.large_answer_hint}")
     if not text.strip():
