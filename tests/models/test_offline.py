@@ -196,3 +196,28 @@ def test_the_same_request_gets_the_same_reply() -> None:
     made.run()
     assert requests
     assert all(OfflineModel().complete(request, timeout=1) == reply for request, reply in requests)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("hi", "Hello!"),
+        ("Hello, how are you?", "Hello!"),
+        ("What can you do?", "Hello!"),
+        ("thanks a lot!", "You are welcome."),
+    ],
+)
+def test_small_talk_is_answered_in_one_call_and_says_who_talks(message: str, said: str) -> None:
+    made = house()
+    session = made.start(message).session_id
+    answer = finished(made, session)
+    assert answer.startswith(said)
+    assert "no language model" in answer
+    assert made.head(session).usage.llm_calls == 1
+
+
+def test_a_plan_and_its_first_calls_are_one_reply() -> None:
+    made = house()
+    session = made.start("List my files").session_id
+    finished(made, session)
+    assert made.head(session).usage.llm_calls == 2

@@ -119,6 +119,17 @@ def test_a_model_that_never_plans_is_refused_once_and_then_works_by_a_plan_of_ac
     )
 
 
+def test_a_plan_of_acta_is_not_done_where_the_run_ends_at_a_limit() -> None:
+    model = ScriptedModel([says("", LOOK)] * 4)
+    house = House(model)
+    session = house.start("Look", max_steps=2).session_id
+    house.run()
+    head = house.head(session)
+    assert (head.result is not None and head.result.reason, head.plan_status) == ("max_steps", "failed")
+    assert head.plan is not None
+    assert [one.status for one in head.plan.steps] == ["in_progress"]
+
+
 def test_a_plan_of_acta_lifts_no_approval() -> None:
     delete = says("", call("delete_file", path="a.txt"))
     house, _, session = talk(delete, delete, says_first="Delete a.txt", high_stakes=("delete_file",))

@@ -75,10 +75,11 @@ _VAGUE = (
     "up work"
 )
 _THANKS = "danke thank thanks"
+_GREETINGS = "bye goodbye hallo hello hey hi morning afternoon evening"
 _SMALL_TALK = (
-    "a afternoon bye danke day evening good goodbye great hallo hello hey hi how is it lot many morning much nice "
-    "ok okay so thank thanks that there to very well you"
+    f"{_THANKS} {_GREETINGS} a are day good great how lot many much nice ok so there to very well you"
 )
+_WHO_ARE_YOU = ("what can you do", "who are you", "what are you")
 
 
 class Goal(NamedTuple):
@@ -175,8 +176,11 @@ def _reply(request: ModelRequest) -> tuple[Any, ...]:
     goal = read_goal(run.message)
     without_text = _WITHOUT_TEXT.fullmatch(run.message.strip())
     said = set(re.findall(r"[^\s,.;:!?]+", run.message.lower()))
-    if goal is None and said and said <= set(_SMALL_TALK.split()) and schema_in(request.system) is None:
-        return (f"{GOAL_COMPLETE}\n\n{HELLO if not said & set(_THANKS.split()) else WELCOME}",)
+    is_thanks, is_greeting = said & set(_THANKS.split()), said & set(_GREETINGS.split())
+    is_talk = (is_thanks or is_greeting) and said <= set(_SMALL_TALK.split())
+    is_talk = is_talk or run.message.lower().strip(" ?!.") in _WHO_ARE_YOU
+    if goal is None and is_talk and schema_in(request.system) is None:
+        return (f"{GOAL_COMPLETE}\n\n{WELCOME if is_thanks else HELLO}",)
     is_vague = said <= set(_VAGUE.split())
     if goal is None and (is_vague or without_text) and run.questions < _MAX_QUESTIONS:
         question = f"What text should {without_text[1]} hold?" if without_text else WHAT_TO_DO

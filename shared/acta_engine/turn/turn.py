@@ -550,10 +550,10 @@ def _after_reply(
     answer, called, progress = reply.answer, bool(reply.calls), change.head.progress
     plan, stuck = change.head.plan, None
     failed_plans, tried_before = progress.planning_attempts, bool(progress.planning_attempts)
-    if (
-        outcome.plan_failed
-    ):  # what the model is told of that, and who is asked in the end, has a ladder of its own
-        failed_plans += 1
+    if outcome.plan_failed:
+        failed_plans += (
+            1  # what the model is told of it, and when a person is asked, is not a matter of loops
+        )
     else:
         if outcome.to_run or outcome.question is not None or (plan is not None and plan.is_live):
             failed_plans = 0
@@ -627,7 +627,8 @@ def _after_reply(
     match action:
         case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
-            _settle_plan_of_acta(change, given.text or "")
+            if reason in ANSWERS:
+                _settle_plan_of_acta(change, given.text or "")
             message = (reply.answered or reply).message_id
             result = Result.of(
                 given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
