@@ -7,8 +7,9 @@ from aws_cdk import Acknowledgment, Stack, Token, Validations
 
 from acta_infra.api.issuers import OwnPool
 from acta_infra.environments import Environment
-from acta_infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS
+from acta_infra.lambdas.grants import CLAUDE_MODELS, CLAUDE_PROFILES, FILES, SESSIONS, own_bedrock
 from acta_infra.names import (
+    key_secrets,
     machine_name,
     notification_secrets,
     own_tool_secret,
@@ -68,6 +69,19 @@ def wildcards(environment: Environment, stateful: Stack, sessions: Stack) -> Map
         ): "A tenant names its tool's function with this prefix; no function of Acta has it.",
         f"arn:<AWS::Partition>:bedrock:*::{CLAUDE_MODELS}": "An agent's definition names the model.",
         f"arn:<AWS::Partition>:bedrock:*:{account}:{CLAUDE_PROFILES}": "A profile spans regions.",
+        **{
+            each.format(
+                partition="<AWS::Partition>", account=account
+            ): "The operator says which; profiles span regions."
+            for arns in own_bedrock(environment.providers).values()
+            for each in arns
+        },
+        **{
+            arn(
+                "secretsmanager", f"secret:{each}-??????"
+            ): "An operator makes the secret, and AWS ends its ARN."
+            for each in key_secrets(name, environment.providers).values()
+        },
         **{
             f"{stack.stack_name}:{bucket}/{keys}": "Tenants and sessions get their names after the deployment."
             for stack, bucket, keys in ((stateful, FILES_BUCKET, FILES), (sessions, SESSION_BUCKET, SESSIONS))

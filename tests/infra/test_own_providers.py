@@ -8,12 +8,15 @@ import pytest
 
 from acta_engine.settings import Settings, SettingsError
 from acta_infra.environments import PROD, Environment
+from acta_infra.lambdas.grants import own_bedrock
 from tests.infra.conftest import Synthesised, synthesised
-from tests.infra.test_grants import actions
+from tests.infra.test_grants import DATA, actions
 
 PROVIDERS: dict[str, dict[str, Any]] = {
     "gateway": {"url": "https://llm.example.com/v1", "protocol": "chat", "secret": True},
     "azure": {"url": "https://acme.openai.azure.com/openai/v1", "protocol": "responses", "secret": "team/azure"},
+    "nova": {"protocol": "converse", "models": ["eu.amazon.nova-2-lite-v1:0", "deepseek.v3.2"]},
+    "mantle": {"url": "https://bedrock-mantle.eu-west-1.api.aws/openai/v1", "protocol": "responses", "role": True},
     "vllm": {"url": "https://vllm.example.com/v1", "protocol": "chat", "models": ["qwen3-32b"]},
 }  # fmt: skip
 
@@ -65,3 +68,31 @@ def test_an_environment_in_aws_has_no_endpoint_with_plain_http() -> None:
 
     with pytest.raises(SettingsError, match="gateway: only an environment of the local kind may use http"):
         Settings(env="prod", table="t", bucket="b", providers=environment.providers)
+
+
+def test_step_alone_invokes_the_models_that_a_provider_lists_and_signs_for_mantle(made: Synthesised) -> None:
+    granted = {
+        function: {
+            each["Sid"]: json.dumps(each["Resource"])
+            for each in made.stateless.statements(function.capitalize())
+            if str(each.get("Sid", "")).startswith("Own")
+        }
+        for function in DATA
+    }
+    assert {function for function, found in granted.items() if found} == {"step"}
+    models, mantle = granted["step"]["OwnModels"], granted["step"]["OwnMantle"]
+    for arn in ("foundation-model/amazon.nova-2-lite-v1:0", "inference-profile/eu.amazon.nova-2-lite-v1:0"):
+        assert f'{arn}"' in models
+    assert 'foundation-model/deepseek.v3.2"' in models
+    assert "foundation-model/*" not in models
+    assert "bedrock-mantle:*" in mantle
+
+
+def test_a_provider_that_lists_no_models_may_be_asked_for_any() -> None:
+    (arns,) = own_bedrock({"all": {"protocol": "converse"}}).values()
+
+    assert [arn.rpartition(":")[2] for arn in arns] == ["foundation-model/*", "inference-profile/*"]
+
+
+def test_cdk_nag_has_nothing_to_say_against_them(made: Synthesised) -> None:
+    assert made.findings == ()

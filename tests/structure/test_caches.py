@@ -39,7 +39,7 @@ OF_ONE_PIECE_OF_WORK = """
 _bound _left Api._event Change._events Change._entries Change._failed_attempts Change._interventions EndedTurns._kept
 Session._segment_ends Session.entries Session.waiting Session.results Session._keys MessagesReplyBuilder._finished
 MessagesReplyBuilder._blocks MessagesReplyBuilder._pieces ChatReplyBuilder._text
-MessagesReplyBuilder._position_of
+MessagesReplyBuilder._position_of ConverseReplyBuilder._blocks
 ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces ChatReplyBuilder._calls
 ChatReplyBuilder._position_of ResponsesReplyBuilder._items EventReader._rest EventReader._data _Used._values
 _Batch._additions _Batch._folds _Batch._rows S3Files._clients SharedPlaces._places SharedPlaces._furthest

@@ -8,10 +8,13 @@ one, `TenantRole`, which a session policy narrows to the tenant whose work it do
 for the deployment and have one role.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
+from acta_engine.models.own_providers import own_providers
 from acta_engine.settings import Settings
 from acta_infra.sizing import FunctionName
 
@@ -65,6 +68,11 @@ CLAUDE_MODELS = "foundation-model/anthropic.claude-*"
 passes a request on to models of other regions, and the role has to allow both the profile and the model."""
 CLAUDE_PROFILES = "inference-profile/*.anthropic.claude-*"
 
+GEOGRAPHY = r"(us|eu|apac|jp|au|ca|us-gov|global)\."
+"""What the id of a cross-region inference profile begins with, before the model's own id."""
+ASK_MANTLE = frozenset({"bedrock-mantle:CreateInference"})
+"""Of an endpoint `bedrock-mantle.<region>.api.aws`, whose resources are projects."""
+
 # If the execution already exists, the caller looks up whether it still runs.
 START = frozenset({"states:StartExecution", "states:DescribeExecution"})
 WAKE = frozenset({"states:SendTaskSuccess"})
@@ -102,7 +110,8 @@ class Grants:
     - `audit`: the table of the audit trail
     - `pseudonyms`: reads the key with which pseudonyms are made
     - `engine`: the state machine or its executions
-    - `secrets`: reads the model providers' keys; `bedrock`: invokes Claude, where the environment allows it
+    - `secrets`: reads the model providers' keys; `bedrock`: invokes the models on Bedrock that the environment
+      allows
     - `load`: reads how much of the account's concurrency is in use
     - `tenant_functions`: invokes the functions behind tools of kind `lambda`, those of this environment
     - `asks_tool`: invokes `tool`, which does the work that needs the network or tenants' credentials (ADR 96)
@@ -239,6 +248,28 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         "fallback": Grants(by_tenant=False),
     }
 )
+
+
+def own_bedrock(own: Mapping[str, Mapping[str, Any]]) -> Mapping[frozenset[str], list[str]]:
+    """Actions of Bedrock -> ARNs, for the providers of an environment that are asked with the role: of the models that
+    they list, or of all. The ARNs have places for `partition` and `account`. `own`: `providers` of the environment.
+    """
+    arns: dict[frozenset[str], list[str]] = {}
+    for row in own_providers(own).values():
+        if not row.with_role:
+            continue
+        if "//bedrock-mantle." in (row.address or ""):
+            arns.setdefault(ASK_MANTLE, []).append("arn:{partition}:bedrock-mantle:*:{account}:project/*")
+            continue
+        of_models = arns.setdefault(INVOKE_CLAUDE, [])
+        for name in own[row.name].get("models") or ("*",):
+            of_models.append(
+                "arn:{partition}:bedrock:*::foundation-model/" + re.sub(GEOGRAPHY, "", name, count=1)
+            )
+            of_models.append("arn:{partition}:bedrock:*:{account}:inference-profile/" + name)
+        if row.api != "converse":  # OpenAI's protocols are checked against the account's project, too
+            of_models.append("arn:{partition}:bedrock:*:{account}:project/*")
+    return {actions: list(dict.fromkeys(each)) for actions, each in arns.items()}
 
 
 def gets(name: FunctionName, field: str) -> bool:

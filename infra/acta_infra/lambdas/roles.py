@@ -31,6 +31,7 @@ from acta_infra.lambdas.grants import (
     READ_SECRETS,
     SESSIONS,
     USAGE,
+    own_bedrock,
 )
 from acta_infra.names import LIVE_INDEX, OPEN_INDEX, called_name, key_secrets
 from acta_infra.sizing import FunctionName
@@ -190,6 +191,10 @@ def _for_deployment(
         models = f"arn:{stack.partition}:bedrock:*::{CLAUDE_MODELS}"
         profiles = f"arn:{stack.partition}:bedrock:*:{stack.account}:{CLAUDE_PROFILES}"
         yield allow("Bedrock", INVOKE_CLAUDE, models, profiles)
+    if grants.bedrock:
+        for actions, templates in own_bedrock(environment.providers).items():
+            arns = [each.format(partition=stack.partition, account=stack.account) for each in templates]
+            yield allow(f"Own{'Models' if actions == INVOKE_CLAUDE else 'Mantle'}", actions, *arns)
     if grants.notifications:
         yield from resources.delivery.statements
     if grants.hands_over:

@@ -386,6 +386,15 @@ def is_official(base_url: str | None) -> bool:
     return host is not None and (host == OPENAI_HOST or host.endswith(f".{OPENAI_HOST}"))
 
 
+_BEDROCK = re.compile(r"bedrock-[a-z-]+\.([a-z0-9-]+)\.[a-z.]+")
+
+
+def bedrock_region(base_url: str | None) -> str | None:
+    """The AWS region of an endpoint of Bedrock. None: the URL names none, so the function's own counts."""
+    found = _BEDROCK.fullmatch(urlsplit(base_url or "").hostname or "")
+    return found[1] if found else None
+
+
 def is_sendable(key: str) -> bool:
     """Whether an HTTP header can carry the key. An empty key is not sent at all, which some servers want."""
     return not key or _HEADER_VALUE.fullmatch(key) is not None

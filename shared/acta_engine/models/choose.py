@@ -142,7 +142,7 @@ def key_of(
     read, StoreThrottled, StoreUnavailable.
     """
     if not provider.key_variable:
-        return NO_KEY if provider.address else ""
+        return NO_KEY if provider.address and not provider.with_role else ""
     key = environ.get(provider.key_variable, "").strip()
     secret = settings.provider_secrets.get(provider.name)
     if key or not secret:
@@ -180,24 +180,29 @@ def _native(provider: str, api: Api, key: str | None, address: str | None) -> Mo
         from acta_engine.models.anthropic.client import BedrockModel
 
         return BedrockModel(base_url=address)
-    if not key:
+    if api == "converse":
+        from acta_engine.models.converse import ConverseModel
+
+        return ConverseModel(provider, address)
+    with_role = PROVIDERS[provider].with_role
+    if not key and not with_role:
         why = (
             _UNREADABLE
             if key is None
             else f"no API key is configured: it belongs in the secret {_secret(provider)}"
         )
         return UnusableModel(provider, ProviderKeyRefused, f"{provider}: {why}")
-    if api == "messages":
+    if api == "messages" and key:
         from acta_engine.models.anthropic.client import AnthropicModel
 
         return AnthropicModel(key, address, provider)
     if api == "responses":
         from acta_engine.models.openai.responses import OpenAIResponsesModel
 
-        return OpenAIResponsesModel(key, address, provider)
+        return OpenAIResponsesModel(key or None, address, provider)
     from acta_engine.models.openai.chat import OpenAIModel
 
-    return OpenAIModel(key, address, provider)
+    return OpenAIModel(key or None, address, provider)
 
 
 class UnusableModel:

@@ -12,8 +12,8 @@ from typing import Any
 
 from acta_engine.models.providers import BUILT_IN, PROVIDER_PATTERN, PROVIDERS, Api, Provider
 
-FIELDS = ("url", "protocol", "secret", "models")
-PROTOCOLS: tuple[Api, ...] = ("chat", "responses", "messages")
+FIELDS = ("url", "protocol", "secret", "role", "models")
+PROTOCOLS: tuple[Api, ...] = ("chat", "responses", "messages", "converse")
 NOT_NAMES = ("audit", "notifications", "notify", "origin", "tools")
 """What `acta/<env>/…` already names among the deployment's secrets."""
 NAMES = r"[A-Za-z0-9/_+=.@-]{1,256}"
@@ -49,14 +49,18 @@ def _row(name: str, given: Any) -> Provider:
     if not isinstance(given, Mapping) or not set(given) <= set(FIELDS):
         raise ValueError(f"it is an object that has {', '.join(FIELDS)} and nothing else")
     url, protocol, secret = given.get("url", ""), given.get("protocol"), given.get("secret", False)
-    models = given.get("models", ())
-    if not isinstance(url, str) or not url:
+    models, role = given.get("models", ()), given.get("role", False) is True or protocol == "converse"
+    if not isinstance(url, str) or not (url or protocol == "converse"):
         raise ValueError("url is missing: the base URL, such as https://llm.example.com/v1")
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol is one of {', '.join(PROTOCOLS)}, not {protocol!r}")
     if not isinstance(secret, bool) and not (isinstance(secret, str) and re.fullmatch(NAMES, secret)):
         raise ValueError(
             "secret is true, or the name of a secret of yours; leave it out where no key is needed"
+        )
+    if role and (secret or protocol == "messages"):
+        raise ValueError(
+            "with its role the function asks Amazon Bedrock over chat, responses or converse, and without a secret"
         )
     if not isinstance(models, list | tuple) or not all(isinstance(each, str) and each for each in models):
         raise ValueError("models is a list of names; leave it out where agents may give any name")
@@ -66,5 +70,6 @@ def _row(name: str, given: Any) -> Provider:
         default_model=models[0] if models else "",
         model_names="|".join(map(re.escape, models)) or None,
         address=url,
+        with_role=role,
         key_variable=f"{name.upper().replace('-', '_')}_API_KEY" if secret else "",
     )

@@ -75,13 +75,14 @@ class KnownModel(NamedTuple):
     """Where that comes from, and of which day it is. Empty: from the source of its provider."""
 
 
-Api = Literal["messages", "bedrock", "responses", "chat", "offline"]
+Api = Literal["messages", "bedrock", "responses", "chat", "converse", "offline"]
 """The protocol that a provider speaks, and so the module that asks it.
 
 messages   Anthropic's Messages API (`anthropic/`)
 bedrock    the Messages API on Amazon Bedrock, signed with the function's role
 responses  OpenAI's Responses API (`openai/`); at another server than OpenAI's own, Chat Completions
 chat       Chat Completions of an OpenAI-compatible server
+converse   Amazon Bedrock's own protocol for the models of all vendors, signed with the function's role
 offline    no network: the rule-based stand-in
 """
 MOST_OPENAI_TOOLS = 128
@@ -107,6 +108,8 @@ class Provider:
     """The environment variable that holds its key locally. Empty: it needs no key, and is used only where it is
     named.
     """
+    with_role: bool = False
+    """Requests are signed with the function's role in place of a key: Amazon Bedrock's."""
     other_variables: tuple[str, ...] = ()
     """What else its SDK reads from the environment."""
     trace_name: str = ""

@@ -7,11 +7,11 @@ a date or a version at the end.
 
 import re
 
-_REASONING = r"(.*/)?(gpt-([5-9]|\d\d)|o\d).*"
-_REASONS_BY_DEFAULT = r"(.*/)?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
-_REASONS_ALWAYS = r"(.*/)?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
+_REASONING = r"(.*[./])?(gpt-([5-9]|\d\d)|o\d).*"
+_REASONS_BY_DEFAULT = r"(.*[./])?gpt-(5\.[1-9]|[6-9])(?!.*(pro|chat|codex)).*"
+_REASONS_ALWAYS = r"(.*[./])?gpt-(6-astra|6\.[1-9]|[7-9]|\d\d).*"
 _ONE_EFFORT = r".*(chat|pro\b|deep-research|o1-(mini|preview)).*"
-_CACHES_AT_BREAKPOINTS = r"(.*/)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d).*"
+_CACHES_AT_BREAKPOINTS = r"(.*[./])?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d).*"
 
 
 def takes_tools_in_chat(model: str) -> bool:

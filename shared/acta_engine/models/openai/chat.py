@@ -60,7 +60,7 @@ Message = dict[str, Any]
 class OpenAIModel(OpenAIStreamed):
     optional = OPTIONAL
 
-    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
+    def __init__(self, api_key: str | None, base_url: str | None = None, provider: str = PROVIDER) -> None:
         super().__init__(api_key, base_url, provider)
         self._refused: dict[tuple[str, ModelParameters], frozenset[str]] = {}
 

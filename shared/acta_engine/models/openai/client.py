@@ -19,6 +19,7 @@ from acta_engine.models.calls import (
     CallProgress,
     ReplyBuilder,
     ask_streamed,
+    bedrock_region,
     is_official,
     loading,
     require_sendable,
@@ -60,9 +61,15 @@ class OpenAIClient:
     """The SDK is imported at the first call. Connections are kept as long as this object lives."""
 
     def __init__(
-        self, api_key: str, base_url: str | None, provider: str = PROVIDER, optional: Sequence[str] = ()
+        self,
+        api_key: str | None,
+        base_url: str | None,
+        provider: str = PROVIDER,
+        optional: Sequence[str] = (),
     ) -> None:
-        """`base_url` None: OpenAI's own. `optional`: parameters that a request can do without."""
+        """`api_key` None: Bedrock is asked, with the function's role. `base_url` None: OpenAI's own. `optional`:
+        parameters that a request can do without.
+        """
         self.provider = provider
         self._optional = optional
         self._api_key = api_key
@@ -83,6 +90,11 @@ class OpenAIClient:
 
     @cached_property
     def sdk_client(self) -> Any:
+        if self._api_key is None:
+            from openai.providers import bedrock
+
+            signed = bedrock(base_url=self._base_url, region=bedrock_region(self._base_url))
+            return self._sdk.OpenAI(provider=signed, max_retries=0, http_client=self._http_client())
         key = require_sendable(self.provider, self._api_key)
         return self._sdk.OpenAI(
             api_key=key, base_url=self._base_url, max_retries=0, http_client=self._http_client()
@@ -177,8 +189,8 @@ class OpenAIStreamed(ABC):
     optional: Sequence[str] = ()
     """Parameters that a request can do without."""
 
-    def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
-        """`base_url` None: OpenAI's own. `provider`: whose server it is."""
+    def __init__(self, api_key: str | None, base_url: str | None = None, provider: str = PROVIDER) -> None:
+        """`api_key` None: the function's role. `base_url` None: OpenAI's own. `provider`: whose server it is."""
         self._client = OpenAIClient(api_key, base_url, provider, self.optional)
 
     @property
