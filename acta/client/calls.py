@@ -120,14 +120,17 @@ class ApiCalls(Calls[C]):
         )
 
     @operation
-    def say(self, session_id: str, content: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
+    def say(
+        self, session_id: str, content: str, output_schema: Mapping[str, Any] | None = None, *,
+        idempotency_key: str | None = None
+    ) -> Flow[shapes.Session]:
         """Say something to the session. The message answers the agent's open question, or else is read in its next
         turn. After a run has ended, it begins the next run. Raises SessionNotFoundError, ConflictError,
         RateLimitError, TooManyOpenSessionsError.
         """
         return data(
-            HttpRequest("POST", path_of("sessions", session_id, "messages"), body=given(content=content),
-            headers=key(idempotency_key))
+            HttpRequest("POST", path_of("sessions", session_id, "messages"), body=given(content=content,
+            output_schema=output_schema), headers=key(idempotency_key))
         )
 
     @operation

@@ -74,9 +74,9 @@ class Person:
     def start(self, **fields: Any) -> Answer:
         return self._start.request("POST", "/v1/sessions", json_body={"content": "Go", **fields})
 
-    def say(self, session_id: str, content: str) -> Answer:
+    def say(self, session_id: str, content: str, **fields: Any) -> Answer:
         path = f"/v1/sessions/{session_id}/messages"
-        return self._start.request("POST", path, json_body={"content": content})
+        return self._start.request("POST", path, json_body={"content": content, **fields})
 
     def resume(self, session_id: str) -> Answer:
         return self._intervene.request("POST", f"/v1/sessions/{session_id}/resume")

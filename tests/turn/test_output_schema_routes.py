@@ -53,6 +53,21 @@ def test_the_answer_is_in_the_snapshot_as_json() -> None:
     assert told == {"goal_met": True, "answer": ANSWER, "data": {"total": 3}, "reason": "plan_completed"}
 
 
+def test_the_first_message_of_a_session_is_answered_as_its_start_asked_and_later_ones_as_they_ask() -> None:
+    house = house_with_an_agent()
+    ann = Person(house)
+    session = ann.start(content=None, output_schema=OWN).data["session_id"]
+    assert ann.say(session, "Add up").status == 202
+    assert json.loads(house.head(session).output_schema) == OWN
+    house.run()
+    assert ann.say(session, "Thanks").status == 202
+    assert house.head(session).output_schema == ""
+    assert ann.say(session, "As a list", output_schema=OF_THE_AGENT).status == 202
+    assert json.loads(house.head(session).output_schema) == OF_THE_AGENT
+    refused = ann.say(session, "And this", output_schema={"if": True})
+    assert (refused.status, list(refused.error["details"])) == (400, ["output_schema"])
+
+
 @pytest.mark.parametrize(
     ("schema", "says"),
     [

@@ -178,12 +178,32 @@ def test_after_its_retries_the_run_fails_with_a_code_of_its_own(closes: bool, sa
     assert head.result is None
 
 
-def test_the_next_run_of_the_session_has_its_retries_anew_and_the_same_schema() -> None:
+def test_the_next_run_that_asks_for_data_has_all_its_retries() -> None:
     wrong = [says(f"GOAL_COMPLETE\n{number}?") for number in range(ANSWER_RETRIES + 1)]
     house, session = ran(LOOKED, *wrong, plans("again"), LOOKED, wrong[0], completes(FITS))
-    house.say(session, "Once more")
+    house.say(session, "Once more", SCHEMA)
     house.run()
     assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+
+
+def test_a_message_that_asks_for_no_data_is_answered_in_text() -> None:
+    house, session = ran(LOOKED, completes(FITS), says("GOAL_COMPLETE\nYou are welcome."))
+    house.say(session, "Thanks")
+    house.run()
+    told = result(house, session)
+    assert (told["answer"], told["data"], told["reason"]) == ("You are welcome.", None, "goal_complete")
+    assert SCHEMA not in requests(house)[-1].system
+
+
+def test_a_message_to_a_run_that_goes_on_may_ask_it_for_data() -> None:
+    def asked(request: ModelRequest) -> ModelReply:
+        house.say(session, "As JSON, please", SCHEMA)
+        return LOOKED
+
+    house = House(ScriptedModel([plans("look"), asked, says("GOAL_COMPLETE\nTwelve."), completes(FITS)]))
+    session = house.start("Go").session_id
+    house.run()
+    assert result(house, session)["data"] == VALUE
 
 
 def test_a_run_is_not_failed_for_its_answer_over_a_message_that_nobody_has_read() -> None:

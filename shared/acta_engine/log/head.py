@@ -502,7 +502,7 @@ class Head(SessionSettings, VersionedModel):
     """
     forked_from: ForkedFrom | None = None
     output_schema: str = ""
-    """The JSON Schema, as compact JSON, that the final answer of every run must fit. Empty if answers are free text."""
+    """The JSON Schema, as compact JSON, that the final answer of this run must fit. Empty if it is free text."""
 
     @property
     def private_to(self) -> str | None:

@@ -141,6 +141,9 @@ class PostMessage(RequestBody):
 
     content: Message
     """What is said to the agent. At most 10,000 characters where the deployment does not say otherwise."""
+    output_schema: JsonObject | None = None
+    """JSON Schema 2020-12 that the answer of the run has to fit, as at the start of a session. Absent: a run that the
+    message begins answers in free text, and one that goes on answers as it was asked to."""
 
 
 class Resolve(RequestBody):

@@ -103,9 +103,11 @@ def post_message(
     text: str,
     caps: Caps = NO_CAPS,
     on_decided: "OnDecided | None" = None,
+    output_schema: str = "",
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
     present caps. `caps`: the deployment's. `on_decided`: is told of the clarification that the message has answered.
+    `output_schema`: of the answer that the message asks for, as in `Head`; empty: it asks for none.
 
     Raises SessionNotFound, KeyTaken, LimitReached (it would begin a run), Conflict (too many messages queued, too many
     people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
@@ -126,6 +128,9 @@ def post_message(
     # A run that waited may have ended by what expires first.
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         head, answered = change.head, None
+        # A schema binds the run that was asked for it. The first run of a session may have been asked by its start.
+        if output_schema or (head.run is not None and head.is_over):
+            change.set(output_schema=output_schema)
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps

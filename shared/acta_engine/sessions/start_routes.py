@@ -75,6 +75,8 @@ def _seen_by(api: Api, agent_id: str) -> list[Json]:
 
 def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
     requester, decided = requester_of(api.request), DecisionDetails()
+    _check_output_schema(body.output_schema)
+    schema = "" if body.output_schema is None else schema_text(body.output_schema)
 
     def act() -> Json:
         said, caps = body.content, api.app.settings.caps
@@ -87,6 +89,7 @@ def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
             said,
             caps,
             decided.by,
+            schema,
         )
         return session_view(head)
 
