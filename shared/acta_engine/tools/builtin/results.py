@@ -40,7 +40,7 @@ def read_result(call: BuiltinCall) -> OutsideText:
 TOOLS = (
     BuiltinTool(
         name="read_result",
-        description="Read on in a result that was cut, from byte offset on.",
+        description="Reads on in a cut result.",
         input_schema=fields(("handle",), handle={"type": "string"}, offset={"type": "integer"}),
         bounded=True,
         always=True,
