@@ -221,7 +221,7 @@ class Run(StoredModel):
     first: int
     """The number of the commit that the current turn began with."""
     max_steps: int
-    """`Head.max_steps` when the run began. A message that arrives at the limit raises it (`_grant_steps` in
+    """`Head.max_steps` when the run began. A message that arrives at the limit raises it (`_after_reply` in
     `shared/acta_engine/turn/turn.py`).
     """
     events: int = 0

@@ -464,8 +464,8 @@ DECLINED_CODES = frozenset(
 
 
 def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
-    """`word`: the provider's, in any case. `calls`: whether the reply has tool calls; a reply that was forced to call a
-    tool stops with the same word as any other. Raises StreamBroken where the table does not have the word.
+    """`word`: the provider's, in any case. `calls`: whether the reply has tool calls; some servers
+    end such a reply with the word for any other. Raises StreamBroken where the table does not have the word.
     """
     stop = table.get(str(word).lower())
     if stop is None:

@@ -2,7 +2,7 @@
 to the outside: from the stream's reader to a queue, from there to a receiver.
 
     invoke_agent {agent}        the run, when it ends
-        plan {agent}            a planning turn, with its calls of the model below it
+        plan {agent}            a turn before there is a plan, with its calls of the model below it
             chat {model}
         chat {model}            each further call of a model, those that failed too
         execute_tool {tool}     each call of a tool
