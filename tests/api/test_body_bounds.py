@@ -45,7 +45,7 @@ LARGEST: dict[str, Any] = {
         "comment": EMOJI * 2_000,
     },
     "changeLimits": {"max_steps": 1_000, "token_budget": 10**12, "cost_budget_usd": 0.1, "review_every": 1_000},
-    "postMessage": {"content": EMOJI * 10_000},
+    "postMessage": {"content": EMOJI * 10_000, "output_schema": SCHEMA},
     "resolveIntervention": {
         "option": "modify", "input": {"path": "a.md", "content": EMOJI * 80_000}, "comment": EMOJI * 2_000,
     },
@@ -113,11 +113,12 @@ def test_the_largest_body_that_the_fields_allow_is_taken_however_it_is_written(
 
 
 def test_a_deployment_with_longer_messages_takes_larger_bodies() -> None:
-    body = json.dumps({"content": EMOJI * 40_000})
+    chars = arguments("postMessage").bounds.bytes // 12  # the bytes of its two escapes
+    body = json.dumps({"content": EMOJI * chars})
     with pytest.raises(PayloadTooLarge):
         sent("postMessage", body)
-    longer = Settings(env="test", table="table", bucket="bucket", max_message_chars=40_000)
-    assert sent("postMessage", body, settings=longer)["body"].content == EMOJI * 40_000
+    longer = Settings(env="test", table="table", bucket="bucket", max_message_chars=chars)
+    assert sent("postMessage", body, settings=longer)["body"].content == EMOJI * chars
 
 
 @pytest.mark.parametrize("in_base64", [False, True])
