@@ -11,6 +11,7 @@ from typing import Any
 from acta_engine.log.conversation import ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.tools.builtin.search import USE_TOOL
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
@@ -109,7 +110,9 @@ class ScriptedModel:
         """Raises ScriptError for a tool that is not offered."""
         offered = [tool.name for tool in request.tools]
         unknown = next((call.name for call in reply.calls if call.name not in offered), None)
-        if unknown is None:
+        if (
+            unknown is None or USE_TOOL in offered
+        ):  # of many tools, those that are not offered can be called as well
             return
         raise ScriptError(
             f"Reply {len(self.requests)} of the script uses {unknown}, which this agent does not have. "

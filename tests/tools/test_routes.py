@@ -379,22 +379,6 @@ def test_a_tool_that_agents_only_deny_is_deleted_and_they_say_that_it_stays_deni
     assert warning.startswith("There is no tool refund any more, but it is still in `deny`")
 
 
-def test_an_agent_says_that_its_provider_takes_fewer_tools_than_there_are() -> None:
-    many = {
-        f"t{n}": ToolSpec(name=f"t{n}", description="d", input_schema={}, kind="python") for n in range(201)
-    }
-    api = AdminApi(own_tools=many)
-    for provider in ("openai", "anthropic"):
-        body = {"agent_id": provider, "name": "Clerk", "provider": provider}
-        assert api.admin.request("POST", "/v1/agents", json_body=body).status == 201
-    few = {"agent_id": "few", "name": "Clerk", "provider": "openai", "tools": ["t200"]}
-    assert api.admin.request("POST", "/v1/agents", json_body=few).status == 201
-    items = api.member.request("GET", "/v1/agents").data["items"]
-    listed = {one["agent_id"]: one["warnings"] for one in items}
-    assert [len(listed[name]) for name in ("openai", "anthropic", "few")] == [1, 0, 0]
-    assert "the provider takes 128 in a request" in listed["openai"][0]
-
-
 ORDER = {
     **TOOL,
     "name": "order",

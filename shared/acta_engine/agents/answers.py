@@ -96,7 +96,7 @@ class AgentView(TypedDict):
     """Whether the provider makes its answers in the background and keeps them until they are fetched."""
     interventions: dict[InterventionType, AskingPolicyView]
     warnings: list[str]
-    """A sentence about each of its `tools` that was deleted since, or about more tools than its provider takes."""
+    """A sentence about each of the tools that it names and that was deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
     applied: AppliedFromView | None

@@ -19,7 +19,6 @@ from acta_engine.errors import Conflict, FieldsInvalid
 from acta_engine.limits.caps import NO_CAPS, LimitValues, beyond
 from acta_engine.models.providers import (
     BUILT_IN,
-    MOST_OPENAI_TOOLS,
     OFFLINE,
     PROVIDERS,
     ModelParameters,
@@ -32,10 +31,6 @@ OF_TURNS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short and has no parameters, whatever the agent says."""
 ABOUT_CALLS = ("approval_required", "error_recovery")
 NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
-TOO_MANY_TOOLS = (
-    f"There are {{}} tools, and the provider takes {MOST_OPENAI_TOOLS} in a request: the others are left out. Name "
-    "those that the agent needs in `tools`."
-)
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
 DENIED_GONE = (
     "There is no tool {} any more, but it is still in `deny`: a new tool of this name is denied, too."
@@ -95,23 +90,15 @@ def _agents(api: Api) -> Resource[AgentDefinition]:
 
 
 def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
-    """For each agent, a sentence about each tool that it names and that was deleted since, or about too many tools."""
+    """For each agent, a sentence about each tool that it names and that was deleted since."""
     known = api.app.current_registry.specs(api.caller.tenant, "")
     return [
-        [TOO_MANY_TOOLS.format(len(known))]
-        if agent.tools == "all" and _speaks_openai(api, agent) and len(known) > MOST_OPENAI_TOOLS
-        else [
+        [
             *(TOOL_GONE.format(name) for name in agent.named_tools if name not in known),
             *(DENIED_GONE.format(name) for name in agent.deny if name not in known),
         ]
         for agent in found
     ]
-
-
-def _speaks_openai(api: Api, agent: AgentDefinition) -> bool:
-    provider = agent.provider or api.app.settings.provider
-    row = PROVIDERS.get(provider)
-    return row is not None and row.api in ("responses", "chat")
 
 
 def list_agents(

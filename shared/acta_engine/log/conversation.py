@@ -62,6 +62,14 @@ class ToolCall(StoredModel):
     """What is wrong with such an input. This text becomes the call's result, and the call never runs."""
     input_content: Content | None = None
     """A large input, stored as JSON text. Once loaded it is in `input` again."""
+    through: str = ""
+    """The name of the tool that the model called, if its input named this call. Empty: the model called this tool."""
+
+    @property
+    def as_made(self) -> "ToolCall":
+        """The call as the model made it. It has to find its own words in the conversation."""
+        made = {"name": self.through, "input": {"tool": self.name, "input": self.input}}
+        return self.model_copy(update=made) if self.through else self
 
     @property
     def event_data(self) -> dict[str, Any]:

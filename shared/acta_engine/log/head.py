@@ -503,6 +503,8 @@ class Head(SessionSettings, VersionedModel):
     forked_from: ForkedFrom | None = None
     output_schema: str = ""
     """The JSON Schema, as compact JSON, that the final answer of this run must fit. Empty if it is free text."""
+    found_tools: tuple[str, ...] = ()
+    """Names of tools that the model has found and is not offered, the newest last."""
 
     @property
     def private_to(self) -> str | None:

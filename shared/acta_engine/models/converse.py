@@ -66,7 +66,7 @@ from acta_engine.models.wire import (
 API = "converse"
 STALL_SECONDS = 120.0
 """The longest silence inside an answer."""
-CONVERSE_TOOLS = OPENAI_TOOLS._replace(plain_names=True, most=None)
+CONVERSE_TOOLS = OPENAI_TOOLS._replace(plain_names=True)
 """Nova wants nothing but type, properties and required at the top of a schema."""
 CONVERSE_STOPS = {**CHAT_STOPS, "content_filtered": "refusal", "malformed_tool_use": "end"}
 _CACHES = r".*(anthropic\.claude|amazon\.nova)-.*"

@@ -85,8 +85,6 @@ chat       Chat Completions of an OpenAI-compatible server
 converse   Amazon Bedrock's own protocol for the models of all vendors, signed with the function's role
 offline    no network: the rule-based stand-in
 """
-MOST_OPENAI_TOOLS = 128
-"""Of one request to OpenAI, or to a server that speaks its protocols (ADR 182)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -211,7 +211,7 @@ def _turn(entry: AssistantEntry, results: dict[str, ToolEntry]) -> Iterator[Entr
     text, thought = entry.content.loaded, entry.content.loaded or entry.thinking
     if not entry.calls and text.strip():
         yield _reply(entry, _json(thought=entry.thinking, final_answer=without_marker(text)))
-    for call in entry.calls:
+    for call in (each.as_made for each in entry.calls):
         if call.name == UNREADABLE and call.input is None:
             yield _reply(entry, thought)
         else:

@@ -43,7 +43,6 @@ from acta_engine.models.model import (
     StopReason,
     TokenUsage,
 )
-from acta_engine.models.providers import MOST_OPENAI_TOOLS
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object, parse_value
 from acta_engine.untrusted.schemas import modern
 
@@ -99,6 +98,8 @@ def turn_of(entries: Sequence[Entry]) -> ConversationTurn:
     Blank texts are left out, because no provider wants them. A result whose call is no longer there becomes a text.
     """
     reply = entries[0] if entries and isinstance(entries[0], AssistantEntry) else None
+    if reply is not None and any(call.through for call in reply.calls):
+        reply = reply.model_copy(update={"calls": tuple(call.as_made for call in reply.calls)})
     asked = () if reply is None else reply.calls
     results: dict[str, ToolEntry | None] = {call.call_id: None for call in asked}
     texts: list[str] = []
@@ -160,15 +161,11 @@ class ToolRules(NamedTuple):
     """Names of properties must be 1 to 64 letters, digits, `_`, `.` and `-`."""
     plain_schemas: bool = False
     """An array must have `items`, no schema may be `true` or `false`, and some patterns are refused."""
-    most: int | None = None
-    """The most tools of one request."""
 
 
 ANY_TOOLS = ToolRules(())
 CLAUDE_TOOLS = ToolRules(("anyOf", "oneOf", "allOf"), plain_names=True)
-OPENAI_TOOLS = ToolRules(
-    ("anyOf", "oneOf", "allOf", "enum", "not"), plain_schemas=True, most=MOST_OPENAI_TOOLS
-)
+OPENAI_TOOLS = ToolRules(("anyOf", "oneOf", "allOf", "enum", "not"), plain_schemas=True)
 
 
 class _Wired(NamedTuple):
@@ -181,13 +178,13 @@ class _Wired(NamedTuple):
 
 def wire_tools(tools: Sequence[OfferedTool], rules: ToolRules) -> tuple[OfferedTool, ...]:
     """The tools as the provider accepts them. What it refuses is rewritten so that the model still knows of it. A tool
-    whose schema is wrong is left out, and of too many tools the last ones are.
+    whose schema is wrong is left out.
     """
     return tuple(
         tool._replace(description=_and(tool.description, wired.rule, "\n\n"), input_schema=wired.schema)
         for tool in tools
         if (wired := _wired_schema(tool, rules)) is not None
-    )[: rules.most]
+    )
 
 
 def _wired_schema(tool: OfferedTool, rules: ToolRules) -> _Wired | None:

@@ -94,6 +94,8 @@ class Turn:
     """The system prompt. From turn to turn it changes only when somebody edits the agent or the prompt."""
     specs: Mapping[str, ToolSpec]
     """The agent's tools by name."""
+    offered: Mapping[str, ToolSpec]
+    """Those of them that each request of the session offers. The model finds the others."""
     notes: Notes
     """Memories of earlier sessions that fit the run."""
     timeouts: Timeouts

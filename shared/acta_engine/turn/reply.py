@@ -24,6 +24,7 @@ from acta_engine.people.policies import ApprovalReason, approval_reason
 from acta_engine.plans import update as plan_update
 from acta_engine.plans.plan import UPDATE_PLAN, plan_of_acta
 from acta_engine.plans.update import MAX_NAME_CHARS
+from acta_engine.tools.builtin.search import FIND_TOOLS, inner_call, remembered, search
 from acta_engine.tools.tool import BuiltinTool, ToolSpec
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import (
@@ -107,6 +108,8 @@ class ReplyOutcome:
     """There is still no plan: the reply's own was refused, or its calls, because there is none."""
     calls_refused: bool = False
     """Its calls do not run, because there is no plan."""
+    has_searched: bool = False
+    """It has looked for tools."""
     question: str | None = None
     """The reason of the reply's `wait_for_user`."""
     closing: str | None = None
@@ -118,6 +121,7 @@ class ReplyOutcome:
 def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
     new_id, session = turn.deps.clock.new_id, turn.session
     message_id = new_id(MESSAGE)
+    counting = [inner_call(call, turn.specs, turn.deps.registry.bent) for call in answer.calls]
     calls = tuple(
         ToolCall(
             call_id=new_id(CALL),
@@ -125,8 +129,9 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
             name=call.name[:MAX_UNKNOWN_NAME_CHARS],
             input=_bent(turn, call),
             malformed=call.malformed,
+            through=made.name if call is not made else "",
         )
-        for call in answer.calls
+        for made, call in zip(answer.calls, counting, strict=True)
     )
     first = first_half(session.head, session.entries)
     if first is not None and (not answer.text or said(answer.text).marker == "first"):
@@ -228,6 +233,13 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
                 change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
                 continue
+            if call.name == FIND_TOOLS:
+                hidden = {name: spec for name, spec in specs.items() if name not in turn.offered}
+                told, found = search(hidden, call.input["query"])
+                change.set(found_tools=remembered(change.head.found_tools, found))
+                change.entry(own_result(call, told))
+                outcome.has_searched = True
+                continue
             if why_not:
                 raise ModelFeedback(why_not)
             if tool.effect != "read" and change.head.has_unread_plan_edit:
@@ -270,7 +282,10 @@ def _why_nothing_runs(
     """
     head, is_asking = change.head, outcome.question is not None
     is_live = head.plan is not None and head.plan.is_live
-    are_calls = any(call.name in turn.specs and _note_of(call, turn.specs) is None for call in others)
+    are_calls = any(
+        call.name in turn.specs and call.name != FIND_TOOLS and _note_of(call, turn.specs) is None
+        for call in others
+    )
     needs_plan = are_calls and turn.agent.planning == "always"
     outcome.plan_failed = not is_live and not is_asking and bool(refused or needs_plan)
     if "create" in refused:

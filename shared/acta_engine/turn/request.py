@@ -89,7 +89,7 @@ def turn_request(turn: Turn) -> ModelRequest:
         model=turn.model_name,
         system=turn.system,
         tools=tuple(
-            OfferedTool(spec.name, spec.description, spec.input_schema) for spec in turn.specs.values()
+            OfferedTool(spec.name, spec.description, spec.input_schema) for spec in turn.offered.values()
         ),
         entries=entries,
         suffix=suffix,
@@ -117,6 +117,8 @@ def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Ent
     the conversation that the request carries. What matters most comes last: plan, limits, hints.
     """
     said = [text for text in (notes, head.scratchpad.text) if text]
+    if head.compacted_at and head.found_tools:  # what the search has said of them may be gone
+        said.append(f"Tools that you have found, for use_tool: {', '.join(head.found_tools)}")
     if head.plan is not None and not head.plan.made_by_acta:  # that plan says what the user's message says
         said.append(_plan(head.plan, entries))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:

@@ -56,6 +56,7 @@ from acta_engine.recovery.wait_out import (
     wait_for_tokens,
     wait_out,
 )
+from acta_engine.tools.builtin.search import FIND_TOOLS, offered_tools
 from acta_engine.turn.background import begin, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
     PendingCharges,
@@ -260,6 +261,8 @@ def _new_turn(
         deps.settings.answer_time.most_tokens(agent.asked_in_turn(model_name)),
     )
     approval = agent.limits.approval_timeout_seconds or deps.timeouts.approval
+    specs = agent.toolset(deps.registry.specs(head.tenant, head.agent_id))
+    offered = offered_tools(specs, agent.named_tools, deps.settings.direct_tools)
     return Turn(
         deps=deps,
         session=session,
@@ -271,7 +274,8 @@ def _new_turn(
         model=model,
         model_name=model_name,
         system=system_prompt(agent, definitions, head),
-        specs=agent.toolset(deps.registry.specs(head.tenant, head.agent_id)),
+        specs=specs if FIND_TOOLS in offered else offered,
+        offered=offered,
         notes=deps.memories_of_run.notes(head),
         timeouts=deps.timeouts._replace(approval=approval),
         max_output_tokens=max_output_tokens,
@@ -508,7 +512,8 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
         change.to_state("executing")
     outcome = apply_reply(turn, reply, change)
     has_calls = bool(outcome.to_run)
-    next_turn(change, thought=turn.kind == "think" or has_calls, calls=len(outcome.to_run))
+    thought = turn.kind == "think" or has_calls or outcome.has_searched
+    next_turn(change, thought=thought, calls=len(outcome.to_run))
     run = change.head.run
     if run is not None and run.left_plan and (outcome.plan_changed or has_calls):
         change.set(run=run.model_copy(update={"left_plan": 0}))

@@ -1,6 +1,6 @@
 """Sentences that say what is wrong with a value, for the person or the model that sent it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,10 +17,19 @@ def too_long(text: str, limit: int) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence about a name that does not exist: the similar names in `known`, else all of them."""
+    """A sentence about a name that does not exist: the similar names in `known`, else those that there are."""
     names = list(known)
     near = similar(name, names, most=3, at_least=0.35)
-    return f"Did you mean {', '.join(near)}?" if near else f"There are: {', '.join(names)}."
+    return f"Did you mean {', '.join(near)}?" if near else there_are(names)
+
+
+NAMES_SHOWN = 50
+
+
+def there_are(names: Sequence[str]) -> str:
+    """A sentence with the names; of many, the first ones."""
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"There are: {', '.join(names[:NAMES_SHOWN])}{more}."
 
 
 def error_sentence(error: Mapping[str, Any]) -> str:

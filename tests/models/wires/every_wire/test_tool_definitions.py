@@ -281,12 +281,6 @@ def test_a_stored_schema_that_is_wrong_leaves_out_its_tool_and_no_other() -> Non
     assert with_own_names(reply, tools, CLAUDE_TOOLS).calls == reply.calls
 
 
-def test_of_more_tools_than_openai_takes_it_gets_the_first_and_claude_gets_all() -> None:
-    tools = tuple(OfferedTool(f"t{number}", "d", {"type": "object"}) for number in range(201))
-    assert [one.name for one in wire_tools(tools, OPENAI_TOOLS)] == [f"t{number}" for number in range(128)]
-    assert len(wire_tools(tools, CLAUDE_TOOLS)) == 201
-
-
 @pytest.mark.contract
 def test_the_session_has_the_property_s_own_name_and_the_provider_another(
     model: Model, wire: str, llmock: Any
