@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acta_engine.agents.answers import (
         AgentView as Agent, AppliedFromView as AppliedFrom, AskingPolicyView as AskingPolicy,
-        FallbackModelView as FallbackModel, ModelsByPurposeView as ModelsByPurpose, SessionCapsView as SessionCaps,
-        SessionLimitsView as SessionLimits
+        FallbackModelView as FallbackModel, JudgeView as Judge, ModelsByPurposeView as ModelsByPurpose,
+        SessionCapsView as SessionCaps, SessionLimitsView as SessionLimits
     )
     from acta_engine.api.deployment_answers import (
         AuditStateView as AuditState, DeploymentHealthView as DeploymentHealth, HealthView as Health,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, RatingView as Rating,
         ResultView as Result, RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad,
         SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
-        TraceRowView as TraceRow, UsageView as Usage, WholeTextView as WholeText
+        TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict, WholeTextView as WholeText
     )
     from acta_engine.tools.answers import (
         HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
@@ -78,21 +78,23 @@ __all__ = (
     "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted", "DefaultModel",
     "DeletedFile", "DeletedSession", "DeploymentHealth", "EngineCost", "Event", "FallbackModel", "File", "FileOfCall",
     "FileVersion", "ForkedFrom", "ForkedSession", "Health", "Held", "HiddenSession", "HttpToolConfig", "Intervention",
-    "InterventionCounts", "LambdaCost", "LambdaToolConfig", "LimitsInForce", "ListedMcpTool", "ListedMcpTools",
-    "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall",
-    "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost",
-    "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
-    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole",
-    "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run",
-    "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps",
-    "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage", "TextPart",
-    "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Usage",
-    "UsageCost", "UsageItem", "UsageTotal", "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "InterventionCounts", "Judge", "LambdaCost", "LambdaToolConfig", "LimitsInForce", "ListedMcpTool",
+    "ListedMcpTools", "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message",
+    "MessageCall", "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose",
+    "ModelsCost", "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall",
+    "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey",
+    "QuestionsOfRole", "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result",
+    "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session",
+    "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage",
+    "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial",
+    "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "WhoApproves", "WholeText", "Work",
+    "WrittenFile"
 )
 
 MODULES = {
     **dict.fromkeys((
-        "Agent", "AppliedFrom", "AskingPolicy", "FallbackModel", "ModelsByPurpose", "SessionCaps", "SessionLimits"
+        "Agent", "AppliedFrom", "AskingPolicy", "FallbackModel", "Judge", "ModelsByPurpose", "SessionCaps",
+        "SessionLimits"
     ,), "agents.answers"),
     **dict.fromkeys((
         "AuditState", "DeploymentHealth", "Health", "LimitsInForce", "Me", "PageSignIn", "RecoveryScan",
@@ -116,7 +118,7 @@ MODULES = {
         "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
         "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "QuestionsOfRole",
         "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart",
-        "TraceRow", "Usage", "WholeText"
+        "TraceRow", "Usage", "Verdict", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
         "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",

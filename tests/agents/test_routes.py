@@ -24,12 +24,14 @@ AGENT = {
     "effort": "high",
     "temperature": None,
     "fallbacks": [{"provider": "openai", "model": "gpt-x"}, {"model": "claude-z"}],
+    "judge": {"provider": "openai", "model": "gpt-x", "times": 2},
     "tools": ["read_file", "list_files"],
     "deny": ["delete_file"],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "context_tokens": 500_000},
     "caps": {"max_steps": 40, "token_budget": 90_000, "cost_budget_usd": 5},
     "high_stakes": ["create_file"],
     "start_roles": ["finance", "legal:eu"],
+    "planning": "when_needed",
     "protocol": "react",
     "background": False,
     "output_schema": None,
@@ -75,6 +77,7 @@ def test_an_agent_is_read_as_it_was_written(api: AdminApi) -> None:
     [
         ({"provider": "offline"}, "provider"),
         ({"fallbacks": [{"model": "m"}, {"provider": "offline", "model": "m"}]}, "fallbacks.1.provider"),
+        ({"judge": {"provider": "offline", "model": "m"}}, "judge.provider"),
     ],
 )
 def test_an_agent_may_name_the_offline_stand_in_only_where_it_is_there(

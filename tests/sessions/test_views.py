@@ -110,6 +110,7 @@ def test_a_result_shows_the_loaded_answer_where_there_is_one() -> None:
         "answer": "Beg…",
         "data": None,
         "reason": "plan_completed",
+        "verdict": None,
     }
     whole: Any = session_view(done, answer="Beginning to end")
     assert whole["result"]["answer"] == "Beginning to end"

@@ -148,6 +148,7 @@ WHY_NOT_MET = {
     "max_steps": "the limit of steps was reached",
     "budget_exceeded": "the budget was used up",
     "plan_completed": "the plan was worked through, but one of its steps failed",
+    "judged_not_met": "the agent's judge says that it was not",
     "goal_complete": "the agent calls it done, but a step of its plan failed",
 }
 
@@ -165,6 +166,9 @@ def outcome_words(session: Data) -> Iterator[str]:
     if is_goal_missed(session):
         reason = str(result.get("reason") or "max_steps")
         yield f"The goal was not met: {WHY_NOT_MET.get(reason) or one_line(reason, 200)}."
+    verdict = result.get("verdict")
+    if verdict and not verdict["met"]:
+        yield f'The judge: "{one_line(verdict["reason"], 1_000)}"'
 
 
 def outcome_mark(session: Data, marks: Mapping[str, str]) -> str:

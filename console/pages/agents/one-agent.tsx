@@ -89,6 +89,14 @@ function Plain({ agent }: { agent: Agent }) {
           {agent.effort && `, effort ${agent.effort}`}
           {agent.temperature !== null && `, temperature ${agent.temperature}`}
         </dd>
+        {agent.judge && (
+          <>
+            <dt>Judge</dt>
+            <dd>
+              <Text>{agent.judge.model}</Text>
+            </dd>
+          </>
+        )}
         <dt>Tools</dt>
         <dd>
           {agent.tools === "all"

@@ -45,6 +45,11 @@ export function Answer({ session, events, onDone }: Shown) {
           <Markdown>{shown}</Markdown>
         </Quoted>
       )}
+      {result.verdict && (
+        <Quoted by={result.verdict.met === null ? "There is no verdict of the agent's judge" : `The agent's judge: the goal is ${result.verdict.met ? "" : "not "}met`}>
+          {result.verdict.reason}
+        </Quoted>
+      )}
       {whole === undefined && shown.length >= SHORT && result.data === null && (
         <button type="button" onClick={() => read().catch(sayError)}>
           Show the whole answer

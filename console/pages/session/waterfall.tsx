@@ -12,7 +12,7 @@ import { lineOf, type Step } from "./spans";
 
 const PAGE = 200;
 const ROW_HEIGHT = 28;
-const KINDS: Record<Step["kind"], string> = { plan: "Planning", llm: "Model", tool: "Tool", intervention: "Person" };
+const KINDS: Record<Step["kind"], string> = { plan: "Planning", llm: "Model", judge: "Judge", tool: "Tool", intervention: "Person" };
 
 /** `seq`: of the newest event, so that new steps are read when there are some. */
 export function Waterfall({ sessionId, seq }: { sessionId: string; seq: number }) {

@@ -6,7 +6,7 @@ An agent with the id `default` always exists: the built-in one, until a tenant r
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Strict, Tag
 
@@ -47,7 +47,7 @@ MAX_START_ROLES = 20
 SOME_UNKNOWN = 5
 
 Protocol = Literal["native", "react"]
-Purpose = Literal["plan", "think", "final", "summary"]
+Purpose = Literal["plan", "think", "final", "summary", "judge"]
 Planning = Literal["always", "when_needed"]
 ProviderName = Annotated[str, Field(pattern=PROVIDER_PATTERN)]
 ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS, pattern=r"^[!-~]+$")]
@@ -81,6 +81,19 @@ class Fallback(DefinitionPart):
     """Its provider. Absent: the agent's."""
     model: ModelName
     """Its name."""
+
+
+class Judge(DefinitionPart):
+    """A second model that looks at the answer before a run ends with its goal met. That is one call more for each run
+    that had a plan or calls.
+    """
+
+    model: ModelName
+    """Its name."""
+    provider: ProviderName | None = None
+    """Its provider. Absent: the agent's."""
+    times: Annotated[int, Field(ge=1, le=2)] = 1
+    """How often a verdict that the goal is not met goes back to the agent, before it ends the run."""
 
 
 class Limits(DefinitionPart):
@@ -150,6 +163,8 @@ class AgentSettings(FrozenModel):
     itself."""
     fallbacks: Annotated[tuple[Fallback, ...], Field(max_length=MAX_FALLBACKS), Strict(False)] = ()
     """Models that are asked, in this order, where the one before is overloaded or away."""
+    judge: Judge | None = None
+    """Who says whether the goal is met. null: the agent does."""
     tools: Tools = "all"
     """Names of tools. `all`, or an empty list: every tool of the registry, also one that is added later."""
     deny: Names = ()
@@ -198,12 +213,24 @@ class AgentDefinition(AgentSettings):
 
     def model_for(self, purpose: Purpose) -> str | None:
         """The model's name for this purpose; None: the deployment's."""
+        if purpose == "judge":
+            return self.judge.model if self.judge is not None else self.model
         named: str | None = getattr(self.models, purpose)
         return named or self.model
 
     @property
     def parameters(self) -> ModelParameters:
         return ModelParameters(self.effort, self.temperature)
+
+    def named_for(self, purpose: Purpose) -> tuple[ProviderName | None, str | None]:
+        """The names of the provider and the model for this purpose; None: the deployment's."""
+        judge = self.judge if purpose == "judge" else None
+        return (judge.provider if judge is not None else None) or self.provider, self.model_for(purpose)
+
+    @property
+    def purposes(self) -> tuple[Purpose, ...]:
+        """What it asks models for."""
+        return tuple(each for each in get_args(Purpose) if each != "judge" or self.judge is not None)
 
     def asked_in_turn(self, first: str) -> tuple[str, ...]:
         """Names of the models that one call may ask, in their order. `first`: the purpose's model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from acta_engine.agents.agent import AgentDefinition, Protocol, ProviderName
+from acta_engine.agents.agent import AgentDefinition, Planning, Protocol, ProviderName
 from acta_engine.api.answers import Counter, Instant, TypedDict, copied
 from acta_engine.models.providers import Effort
 from acta_engine.people.policies import InterventionType
@@ -23,6 +23,16 @@ class FallbackModelView(TypedDict):
     provider: NotRequired[ProviderName]
     """Absent: the agent's."""
     model: str
+
+
+class JudgeView(TypedDict):
+    """A second model that looks at the answer before a run ends with its goal met."""
+
+    model: str
+    provider: NotRequired[ProviderName]
+    """Absent: the agent's."""
+    times: Counter
+    """How often a verdict that the goal is not met goes back to the agent."""
 
 
 class SessionLimitsView(TypedDict):
@@ -81,6 +91,8 @@ class AgentView(TypedDict):
     """null: as each model has it by itself."""
     fallbacks: list[FallbackModelView]
     """Models that are asked in this order if the model is overloaded or unavailable."""
+    judge: JudgeView | None
+    """Who says whether the goal is met. null: the agent does."""
     tools: Literal["all"] | list[str]
     """`all`: every tool of the registry, also one that is added later."""
     deny: list[str]
@@ -91,6 +103,8 @@ class AgentView(TypedDict):
     """Tools that a person must approve, besides those that the registry marks."""
     start_roles: list[str]
     """One of them is needed to start a session and to write to it. Empty: any member may."""
+    planning: Planning
+    """`always`: no tool runs before there is a plan. `when_needed`: the model decides whether the work needs one."""
     protocol: Protocol
     background: bool
     """Whether the provider makes its answers in the background and keeps them until they are fetched."""

@@ -1,11 +1,18 @@
 """Agent definitions: `/v1/agents` (docs/design/api.md)."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from acta_engine.agents.agent import AGENT_ID_PATTERN, AgentDefinition, AgentSettings, Purpose, wrong_tools
+from acta_engine.agents.agent import (
+    AGENT_ID_PATTERN,
+    AgentDefinition,
+    AgentSettings,
+    Models,
+    Purpose,
+    wrong_tools,
+)
 from acta_engine.agents.answers import agent_view
 from acta_engine.agents.store import DefinitionExists
 from acta_engine.api.app import Api
@@ -203,6 +210,7 @@ def _policies(body: AgentBody, settings: Settings) -> Wrong:
 def _providers(body: AgentBody, settings: Settings) -> Wrong:
     named = {"provider": body.provider}
     named |= {f"fallbacks.{number}.provider": one.provider for number, one in enumerate(body.fallbacks)}
+    named |= {"judge.provider": body.judge.provider} if body.judge is not None else {}
     there = [each for each in PROVIDERS if each != OFFLINE or settings.offline]
     why = NOT_THERE.format(", ".join(there))
     return {f: why for f, provider in named.items() if provider is not None and provider not in there}
@@ -268,7 +276,12 @@ def _caps(body: AgentBody, settings: Settings) -> Wrong:
 def _models(body: AgentBody, settings: Settings) -> Wrong:
     provider, allowed = body.provider or settings.provider or None, settings.allowed
     named = [("model", provider, body.model)]
-    named += [(f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in get_args(Purpose)]
+    named += [
+        (f"models.{purpose}", provider, getattr(body.models, purpose)) for purpose in Models.model_fields
+    ]
+    named += (
+        [("judge.model", body.judge.provider or provider, body.judge.model)] if body.judge is not None else []
+    )
     named += [
         (f"fallbacks.{number}.model", one.provider or provider, one.model)
         for number, one in enumerate(body.fallbacks)

@@ -275,7 +275,7 @@ class Attempt(StoredModel):
     """The key of the commit that its answer goes into."""
     run_id: str
     turn: int
-    kind: Literal["plan", "llm"]
+    kind: Literal["plan", "llm", "judge"]
     number: int
     """The engine's retry count."""
     provider: str

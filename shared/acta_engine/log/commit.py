@@ -70,7 +70,7 @@ class StepRecord(StoredModel):
     """A row of the step log. Tokens are 0 if no model was called."""
 
     step_number: int
-    kind: Literal["plan", "llm", "tool", "intervention"]
+    kind: Literal["plan", "llm", "judge", "tool", "intervention"]
     name: str | None = None
     """The model, the tool, or the type of the intervention."""
     started_at: datetime

@@ -152,6 +152,7 @@ ENDS = {
     "answered": "ended with its final answer",
     "answered_without_plan": "ended with an answer, without a plan",
     "plan_completed": "ended: its plan is closed",
+    "judged_not_met": "ended: its judge says that the goal is not met",
     "max_steps": "ended: no steps were left",
     "budget_exceeded": "ended: no budget was left",
 }
@@ -444,6 +445,21 @@ class HintInjected(EventData):
     @property
     def text(self) -> str:
         return f"hint to the model: {quoted(in_words(self.hint))}"
+
+
+class AnswerJudged(EventData):
+    """The agent's judge has looked at an answer. Without `met` there is no verdict, and `reason` says why."""
+
+    type = "answer.judged"
+
+    reason: str
+    model: str
+    met: bool | None = None
+
+    @property
+    def text(self) -> str:
+        said = {True: "the goal is met", False: "the goal is not met", None: "no verdict"}[self.met]
+        return f"judge: {said}, {quoted(self.reason)}"
 
 
 class AnswerRated(EventData):

@@ -285,6 +285,16 @@ class Budget(StoredModel):
     """Tokens that were charged before the running window."""
 
 
+class Verdict(StoredModel):
+    """What the agent's judge says of an answer."""
+
+    met: bool | None
+    """Whether the goal is met. None: there is no verdict, and what the agent said holds."""
+    reason: str
+    """Why, in the judge's words; without a verdict why there is none, in Acta's."""
+    model: str
+
+
 class Result(StoredModel):
     """How a completed run ended."""
 
@@ -296,6 +306,8 @@ class Result(StoredModel):
     """The message with the complete answer. If that message continues another one, both together are the answer."""
     answer_data: Any = None
     """The whole answer as a JSON value, if the session has an output schema and the answer fits it."""
+    verdict: Verdict | None = None
+    """The last one of the agent's judge. None: it was not asked."""
 
     @classmethod
     def of(
@@ -333,6 +345,14 @@ class Ending(StoredModel):
     """How a completed run ended."""
     error: Failure | None = None
     """Why a failed run ended."""
+
+
+class Judging(StoredModel):
+    """An ending with the goal met that the agent's judge has to look at before it holds."""
+
+    result: Result
+    unread: int = 0
+    """The judge's replies in which there was no verdict."""
 
 
 class Wait(StoredModel):
@@ -384,6 +404,8 @@ class Progress(StoredModel):
     """Fingerprints of the newest successful calls since the plan changed, except of tools that may be repeated."""
     rung: int = 0
     """How often the run was found stuck since it last made progress. It decides between hint, question and failure."""
+    not_met: int = 0
+    """How often the agent's judge said that the goal is not met."""
     wrong_answers: int = 0
     """Final answers of the run that did not fit the session's schema. `next_action.py` has the limit."""
 
@@ -480,6 +502,10 @@ class Head(SessionSettings, VersionedModel):
     """
     held: Ending | None = None
     """How the run ends once its pause is lifted. None if it goes on then."""
+    judging: Judging | None = None
+    """How the run ends if the agent's judge, which is asked next, finds that the goal is met. A message of the user
+    comes first: then the agent goes on. None: there is nothing to judge.
+    """
     outage: Outage | None = None
     """What has failed since the last reply or finished call. None if nothing has."""
     delay: Delay | None = None

@@ -20,8 +20,8 @@ class AgentModels:
         self._settings = settings
 
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
-        first = self._named(agent, agent.provider, agent.model_for(purpose))
-        if not agent.fallbacks:
+        first = self._named(agent, *agent.named_for(purpose))
+        if not agent.fallbacks or purpose == "judge":
             return first
         from acta_engine.models.fallback import with_fallbacks
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
-from acta_engine.agents.agent import AgentDefinition, Purpose
+from acta_engine.agents.agent import AgentDefinition
 from acta_engine.errors import AwsDenied, ProviderTimeout
 from acta_engine.models.calls import CallProgress, is_sendable, run_within
 from acta_engine.models.choose import SecretReader, address_of, choose, key_of
@@ -45,8 +45,8 @@ class ModelListing:
             (default.provider, name): [{"agent_id": None, "purpose": "default"}]
         }
         for agent in agents:
-            for purpose in get_args(Purpose):
-                chosen = self._chosen(agent, agent.provider, agent.model_for(purpose))
+            for purpose in agent.purposes:
+                chosen = self._chosen(agent, *agent.named_for(purpose))
                 used_by.setdefault(chosen, []).append({"agent_id": agent.agent_id, "purpose": purpose})
             for fallback in agent.fallbacks:
                 chosen = self._chosen(agent, fallback.provider or agent.provider, fallback.model)

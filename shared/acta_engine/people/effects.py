@@ -163,7 +163,11 @@ def _apply(
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=with_limits(change.head.budget, *limits))
         case "budget_exceeded", "finish":
-            completed(change, Result(goal_met=False, answer=None, reason="budget_exceeded"), by=by)
+            judging, ends = change.head.judging, {"goal_met": False, "reason": "budget_exceeded"}
+            answer = (
+                Result(answer=None, **ends) if judging is None else judging.result.model_copy(update=ends)
+            )
+            completed(change, answer, by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
         case "error_recovery", "retry" if is_about_outage(one):

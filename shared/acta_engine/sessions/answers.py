@@ -74,6 +74,16 @@ class NextLimitsView(TypedDict):
     """0: nobody reviews the work."""
 
 
+class VerdictView(TypedDict):
+    """What the agent's judge says of the answer."""
+
+    met: bool | None
+    """Whether the goal is met. null: there is no verdict, and `goal_met` is what the agent said."""
+    reason: str
+    """Why, in the judge's words; without a verdict why there is none."""
+    model: str
+
+
 class ResultView(TypedDict):
     goal_met: bool
     """false: the run ended as it should, without reaching its goal (`reason` says why)."""
@@ -87,7 +97,10 @@ class ResultView(TypedDict):
     either, `goal_met` is false if a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
     came of it. `answered`: the agent needed no plan, and its text is the answer. `answered_without_plan`: it should
     have made a plan, and answered without one, also when it was reminded. `max_steps`: the run had no steps left.
-    `budget_exceeded`: it had no budget left, and a person chose `finish`."""
+    `budget_exceeded`: it had no budget left, and a person chose `finish`. `judged_not_met`: the agent's judge says that
+    the goal is not met."""
+    verdict: VerdictView | None
+    """null: the agent has no judge, or its judge was not asked."""
 
 
 class RunErrorView(TypedDict):
@@ -367,7 +380,7 @@ class StepView(TypedDict):
     """A row of the step log: a model call, a tool call or a decision."""
 
     step_number: Annotated[int, Field(ge=1)]
-    kind: Literal["plan", "llm", "tool", "intervention"]
+    kind: Literal["plan", "llm", "judge", "tool", "intervention"]
     name: str | None
     started_at: Instant
     completed_at: Instant
@@ -437,7 +450,13 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         interventions=[intervention_view(one) for one in head.interventions if one.state == "pending"],
         result=None
         if result is None
-        else copied(ResultView, result, data=result.answer_data, **(said or {})),
+        else copied(
+            ResultView,
+            result,
+            data=result.answer_data,
+            verdict=None if result.verdict is None else copied(VerdictView, result.verdict),
+            **(said or {}),
+        ),
         error=None if head.error is None else copied(RunErrorView, head.error),
         ratings=[
             {"run_id": each.run_id, "by": by, "rating": rating}

@@ -87,7 +87,7 @@ def _hash(*parts: str) -> bytes:
     return digest.digest()
 
 
-MODEL_KINDS = ("plan", "llm")
+MODEL_KINDS = ("plan", "llm", "judge")
 
 
 def spans_of(commit: Commit, *, with_content: bool = False) -> tuple[Span, ...]:

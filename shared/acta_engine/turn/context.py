@@ -12,6 +12,7 @@ from acta_engine.files.store import FileStore
 from acta_engine.limits.tenant_hour import TenantHour
 from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Position
+from acta_engine.log.head import Judging
 from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.memories.memory import Notes, RelevantMemories
 from acta_engine.models.model import Model
@@ -102,6 +103,8 @@ class Turn:
     max_output_tokens: int
     is_final: bool = False
     """Whether the agent's model for final answers is asked."""
+    judging: Judging | None = None
+    """The ending that the agent's judge is asked about. None: the agent itself is asked."""
     is_fused: bool = False
     """Whether the worker has made another turn before, in the same state of the engine."""
 
@@ -109,6 +112,11 @@ class Turn:
     def key(self) -> str:
         """The key of the turn's own commit."""
         return self.at.key(self.kind)
+
+    @property
+    def call_key(self) -> str:
+        """The key of the turn's call. A judge's reply that was kept is never taken for one of the agent's."""
+        return self.key if self.judging is None else self.at.key("judge")
 
     @property
     def seconds_left(self) -> float:
@@ -129,7 +137,8 @@ class Turn:
     def models(self) -> tuple[NamedModel, ...]:
         """The models that may answer: the first, and the agent's fallbacks."""
         first = self.first_model
-        others = (NamedModel(one.provider or first.provider, one.model) for one in self.agent.fallbacks)
+        fallbacks = self.agent.fallbacks if self.judging is None else ()
+        others = (NamedModel(one.provider or first.provider, one.model) for one in fallbacks)
         return (first, *others)
 
     @property

@@ -11,12 +11,12 @@ of its model calls where it is small. While one store is away the other one may 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -45,6 +45,8 @@ from acta_engine.turn.next_action import CallAndResult
 
 SUMMARY = "compact"
 """The kind of a summary's call: its commit key ends with this."""
+KINDS: Mapping[str, Literal["plan", "judge"]] = {"plan": "plan", "judge": "judge"}
+"""How the step log calls a call, by the end of its key. All others are `llm`."""
 MOST_BYTES_IN_MARKER = 200_000
 """A larger reply is not kept in the marker: an item of DynamoDB has at most 400 KB."""
 
@@ -227,7 +229,7 @@ def kept_call(turn: Turn, call: ModelCall) -> ModelCall | None:
     marker = deps.attempts.read(turn.at.tenant, turn.at.session_id)
     before = open_attempts(session.head, marker.attempts)
     try:
-        found = kept(deps.repository, session.head, turn.kind, marker)
+        found = kept(deps.repository, session.head, turn.call_key.rpartition("/")[2], marker)
     except TransientError:
         if before:
             raise
@@ -364,7 +366,7 @@ def _attempt(turn: Turn, reservation: CallReservation, key: str) -> Attempt:
         key=key,
         run_id=turn.at.run_id,
         turn=turn.at.turn,
-        kind="plan" if key == turn.at.key("plan") else "llm",
+        kind=KINDS.get(key.rpartition("/")[2], "llm"),
         number=turn.attempt,
         provider=first.provider,
         model=first.model,

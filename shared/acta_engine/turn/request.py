@@ -120,7 +120,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Ent
     if head.compacted_at and head.found_tools:  # what the search has said of them may be gone
         said.append(f"Tools that you have found, for use_tool: {', '.join(head.found_tools)}")
     if head.plan is not None and not head.plan.made_by_acta:  # that plan says what the user's message says
-        said.append(_plan(head.plan, entries))
+        said.append(plan_text(head.plan, entries))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
         said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
@@ -128,7 +128,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Ent
     return "\n\n".join(said)
 
 
-def _plan(plan: ExecutionPlan, entries: Sequence[Entry]) -> str:
+def plan_text(plan: ExecutionPlan, entries: Sequence[Entry] = ()) -> str:
     """The plan as it stands. Where the call that made it is in the conversation, its words are not said again: after a
     compaction or a person's edit they are.
     """

@@ -13,9 +13,9 @@ commit, the reply that could not be committed, or the call that was written down
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, assert_never, get_args
+from typing import Any, Literal, NamedTuple, assert_never
 
-from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
+from acta_engine.agents.agent import AgentDefinition, policies_of
 from acta_engine.errors import (
     AgentMissing,
     AnswerWithheld,
@@ -31,8 +31,8 @@ from acta_engine.errors import (
 from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import ToolCall
-from acta_engine.log.events import HintInjected, PlanRejected, PlanStepChanged
-from acta_engine.log.head import Ending, Failure, Progress, Result
+from acta_engine.log.events import AnswerJudged, HintInjected, PlanRejected, PlanStepChanged
+from acta_engine.log.head import Ending, Failure, Judging, Progress, Result, Verdict
 from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.providers import is_priced
@@ -87,6 +87,7 @@ from acta_engine.turn.engine import (
     wait_or_go_on,
 )
 from acta_engine.turn.final_answer import ANSWER_RETRIES, final_answer
+from acta_engine.turn.judge import NO_VERDICT, READINGS, judge_request, may_go_back, returned, verdict_in
 from acta_engine.turn.model_call import (
     BudgetTooLow,
     ModelCall,
@@ -252,7 +253,9 @@ def _new_turn(
     is_last = (is_worked_through and not head.has_left_plan) or (
         head.progress.final_due and not head.undelivered
     )
-    model, model_name = deps.choose_model(agent, "final" if is_last else kind)
+    # A message that came meanwhile is the agent's to read, before anybody judges.
+    judging = head.judging if agent.judge is not None and not head.undelivered else None
+    model, model_name = deps.choose_model(agent, "judge" if judging else "final" if is_last else kind)
     # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
     # with more time.
     max_output_tokens = min(
@@ -279,7 +282,8 @@ def _new_turn(
         notes=deps.memories_of_run.notes(head),
         timeouts=deps.timeouts._replace(approval=approval),
         max_output_tokens=max_output_tokens,
-        is_final=bool(is_last) and agent.models.final is not None,
+        is_final=bool(is_last) and agent.models.final is not None and judging is None,
+        judging=judging,
     )
 
 
@@ -287,7 +291,7 @@ def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
     """Checks the models of all purposes first, so that nothing is paid for before a model without a price is met.
     Fallbacks need no price: they are charged at the first model's.
     """
-    for purpose in get_args(Purpose):
+    for purpose in agent.purposes:
         model, name = deps.choose_model(agent, purpose)
         if not is_priced(model.provider, name):
             raise PriceUnknown(
@@ -326,7 +330,7 @@ def prepare(turn: Turn) -> ModelCall | Decision:
         if decision is not None:
             return decision
         call = _new_call(turn)
-    marked = mark_call(turn, call, turn.key)
+    marked = mark_call(turn, call, turn.call_key)
     if isinstance(marked, BudgetTooLow):
         return _decide_without_budget(turn, call, marked.attempts)
     return marked
@@ -345,6 +349,9 @@ def _look(turn: Turn, call: ModelCall) -> ModelCall | Decision | None:
 
 
 def _new_call(turn: Turn) -> ModelCall:
+    if turn.judging is not None:
+        judged = judge_request(turn, turn.judging)
+        return ModelCall(judged, request_bytes(judged))
     request, session = turn_request(turn), turn.session
     return ModelCall(request, request_bytes(request), tuple(session.waiting), session.outcomes())
 
@@ -357,7 +364,7 @@ def _make_room(turn: Turn, call: ModelCall, *, refused: bool = False) -> Decisio
     window = turn.deps.context_tokens(turn.agent, *turn.first_model)
     per_token = turn.session.head.budget.bytes_per_token
     fits = not refused and call.bytes <= max_request_bytes(window, call.request.max_tokens, per_token)
-    if not window or fits:
+    if not window or fits or turn.judging is not None:  # what a judge is shown has a bound of its own
         return None
     if turn.is_fused:  # a summary and the turn's call need a whole invocation, and this one is partly used
         return Decision(next=turn.kind, at=turn.at)
@@ -418,7 +425,7 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
     model answers in the background, and the engine waits. Raises what the engine retries.
     """
     deps, number = turn.deps, turn.session.number
-    is_wanted = turn.agent.background and deps.settings.background_seconds
+    is_wanted = turn.agent.background and deps.settings.background_seconds and turn.judging is None
     background = in_background(turn.model) if is_wanted else None
     if background is not None:
         begun = begin(turn, background, call)
@@ -426,7 +433,7 @@ def ask(turn: Turn, call: ModelCall) -> ModelCall | Decision:
             return begun
         call = begun
     else:
-        if deps.running_text is not None:
+        if deps.running_text is not None and turn.judging is None:
             on_text = deps.running_text.listener(turn.at, turn.key)
             options = call.request.stream_options._replace(on_text=on_text)
             call = replace(call, request=call.request._replace(stream_options=options))
@@ -464,7 +471,7 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
         return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
     reply, key = with_ids(turn, answer), turn.key
     running = session.head.background or call.kept
-    with reply_kept(turn, call, key) as keep_elsewhere:
+    with reply_kept(turn, call, turn.call_key) as keep_elsewhere:
         for change in patient_attempts(turn, key, keep_elsewhere):
             apply(turn, call, reply, change)
     if running is not None:
@@ -483,13 +490,17 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     change.is_fused = turn.is_fused
     if change.head.background is not None:
         count_looks(change, change.head.background)
-    change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
+    if turn.judging is None:  # a judge may count tokens in another way
+        change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
     settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
     # The run ended while the model thought: charge the reply, and ignore what it says.
     if change.head.is_over:
         change.commit(next_decision(change.head, change.now))
         return
     change.end_outage()
+    if turn.judging is not None:
+        change.commit(_after_judging(turn, change, turn.judging, verdict_in(turn, answer)))
+        return
     if answer.stop == "refusal":
         leave_out_declined(turn, call, change)
         why = f" ({answer.category})" if answer.category else ""
@@ -507,6 +518,7 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
             update={"hint": "", "continues": "", "cut_offs": cut_offs, "final_due": ""}
         ),
         read_outside=change.head.read_outside or turn.notes.outside,
+        judging=None,
     )
     if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
@@ -632,12 +644,15 @@ def _after_reply(
     match action:
         case Complete(goal_met=goal_met, reason=reason):
             given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
-            if reason in ANSWERS:
-                _settle_plan_of_acta(change, given.text or "")
             message = (reply.answered or reply).message_id
             result = Result.of(
                 given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
             )
+            if goal_met and turn.agent.judge is not None and _has_worked(change.head.progress, facts):
+                change.set(judging=Judging(result=result))
+                return _think_again(turn, change, reply, cut_offs)
+            if reason in ANSWERS:
+                _settle_plan_of_acta(change, given.text or "")
             return _end_run(turn.deps, change, Ending(result=result))
         case Fail(code=code, reason=reason):
             return _end_run(turn.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
@@ -677,10 +692,51 @@ def _asks_final_model(turn: Turn, progress: Progress, facts: Facts, ending: Comp
     named = turn.agent.models.final
     if named in (None, turn.agent.model_for(turn.kind)) or turn.is_final or ending.reason not in ANSWERS:
         return False
+    may_go_on = facts.iteration < facts.max_steps and not facts.over_budget
+    return _has_worked(progress, facts) and may_go_on
+
+
+def _has_worked(progress: Progress, facts: Facts) -> bool:
+    """Whether the run had a plan or calls, and is no talk alone."""
     plan = facts.plan
-    has_worked = bool(progress.succeeded or progress.failed or facts.closing)
     has_plan = plan is not None and plan.is_live and not facts.is_left
-    return (has_worked or has_plan) and facts.iteration < facts.max_steps and not facts.over_budget
+    was_judged = progress.not_met > 0
+    return (
+        has_plan or was_judged or bool(progress.succeeded or progress.failed or facts.closing or facts.final)
+    )
+
+
+def _after_judging(turn: Turn, change: Change, judging: Judging, verdict: Verdict | None) -> Decision | None:
+    """What follows from a judge's reply, or from the lack of one. `verdict` None: there is none in its reply."""
+    head, deps = change.head, turn.deps
+    # A run whose work was judged is past its planning.
+    next_turn(change, thought=head.run is not None and not head.run.iteration)
+    unread, goes_on = judging.unread + 1, bool(head.undelivered)
+    if verdict is None and unread < READINGS and not goes_on:
+        change.set(judging=judging.model_copy(update={"unread": unread}))
+        goes_on = True
+    else:
+        verdict = verdict or Verdict(met=None, reason=NO_VERDICT, model=turn.model_name)
+        said = {} if verdict.met is None else {"met": verdict.met}
+        change.event(AnswerJudged(reason=verdict.reason, model=verdict.model, **said))
+        change.set(judging=None)
+        if verdict.met is False and may_go_back(turn, head):
+            change.set(progress=head.progress.model_copy(update={"not_met": head.progress.not_met + 1}))
+            hint(change, returned(verdict))
+            goes_on = True
+    if goes_on:
+        if head.interventions:
+            return _wait(turn, change)
+        change.to_state("executing")
+        following = Decision(next=next_turn_kind(change.head), at=position(change.head))
+        return or_roll_over(change.head, deps.settings.roll_over_events, following)
+    assert verdict is not None
+    ends: dict[str, Any] = {"verdict": verdict}
+    if verdict.met is False:
+        ends |= {"goal_met": False, "reason": "judged_not_met"}
+    else:
+        _settle_plan_of_acta(change, judging.result.answer or "")
+    return _end_run(deps, change, Ending(result=judging.result.model_copy(update=ends)))
 
 
 def _settle_plan_of_acta(change: Change, answer: str) -> None:
@@ -794,6 +850,10 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
         retry_after = error.retry_after if isinstance(error, ProviderOverloaded) else None
         cause, rules = cause_of_error(error), turn.deps.outage_rules
         return wait_out(change, cause, rules, turn.rules, retry_after=retry_after)
+    if turn.judging is not None and not head.is_over:
+        reason = f"The judge could not be asked, so what the agent said holds. {error.explained}"
+        verdict = Verdict(met=None, reason=reason, model=turn.model_name)
+        return _after_judging(turn, change, turn.judging, verdict)
     return _end_failed(turn.deps, change, error)
 
 

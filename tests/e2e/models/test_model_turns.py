@@ -5,6 +5,7 @@ that is cut off, an answer as it comes.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -95,6 +96,30 @@ def short_pauses(behind: Behind) -> Iterator[None]:
         yield
     finally:
         states.update_state_machine(stateMachineArn=arn, definition=deployed)
+
+
+def test_a_judge_at_another_provider_looks_at_the_answer_before_the_goal_counts_as_met(
+    boss: Person, model: Any
+) -> None:
+    judge = {"provider": "openai", "model": SECOND}
+    hired = boss.post("/v1/agents", {"name": "Judged", "judge": judge})
+    assert hired.status_code == 201, hired.text
+    for met, reason in ((False, "The sum is missing."), (True, "All there.")):
+        model.add(
+            replace(calls(("verdict", {"met": met, "reason": reason})), match=Match(model=SECOND)),
+        )
+    for reply in (plan(), end("Two files."), Reply(text="GOAL_COMPLETE\nTwo files, sum 5.")):
+        model.add(replace(reply, match=Match(model=FIRST)))
+
+    seen = boss.finished(boss.start("How many files?", agent_id=hired.json()["data"]["agent_id"]))
+
+    assert asked(model) == [FIRST, FIRST, SECOND, FIRST, SECOND]
+    result = seen.session["result"]
+    assert (result["answer"], result["goal_met"]) == ("Two files, sum 5.", True)
+    assert result["verdict"] == {"met": True, "reason": "All there.", "model": SECOND}
+    assert [one["data"]["met"] for one in seen.of("answer.judged")] == [False, True]
+    rows = boss.items(f"/v1/sessions/{seen.session['session_id']}/steps")
+    assert [(row["kind"], row["name"]) for row in rows if row["kind"] == "judge"] == [("judge", SECOND)] * 2
 
 
 def test_a_provider_that_is_away_for_longer_than_all_retries_is_waited_for_and_a_person_may_have_it_tried_now(
