@@ -59,6 +59,7 @@ TOO_LONG = "context_length_exceeded"
 """The prompt exceeds the window: OpenAI's name, and that of many compatible servers."""
 TOO_LONG_FOR_SLOT = "exceed_context_size_error"
 """The same, as llama.cpp names it. Some of its versions answer with 500."""
+UNREADABLE_REASONING = "invalid_encrypted_content"
 NO_CREDIT = "credit_balance"
 """Acta's own name: Anthropic reports a used-up balance with a 400 and a sentence."""
 
@@ -74,10 +75,15 @@ _OUT_OF_QUOTA = frozenset(
         "exceeded_current_quota_error",
         "1113",
         "Arrearage",
+        "budget_exceeded",
         NO_CREDIT,
     }
 )
-"""An error with one of these names does not pass by waiting. The last three codes are Kimi's, GLM's and DashScope's."""
+"""An error with one of these names does not pass by waiting. The last four codes are Kimi's, GLM's, DashScope's and
+LiteLLM's.
+"""
+MALFORMED_CALL = "tool_use_failed"
+"""Groq's name for a call of the model's that is no JSON or does not fit its tool: the next answer may be better."""
 
 _OVERLOADED = (429, 503, 529)
 _TRANSIENT_4XX = (409, 425)
@@ -93,6 +99,8 @@ def error_from_status(
         return declined
     if status == 402 or not _OUT_OF_QUOTA.isdisjoint(known):
         return ProviderQuotaExceeded(message)
+    if MALFORMED_CALL in known:
+        return StreamBroken(message)
     if status == 413 or (status < 500 and TOO_LONG in known) or TOO_LONG_FOR_SLOT in known:
         return ContextTooLong(message)
     if status in (401, 403):
@@ -144,6 +152,8 @@ def error_from_stream(
         return ProviderQuotaExceeded(message)
     if not {TOO_LONG, TOO_LONG_FOR_SLOT}.isdisjoint(known):
         return ContextTooLong(message)
+    if MALFORMED_CALL in known:
+        return StreamBroken(message)
     kind = next((_BY_NAME[name] for name in known if name in _BY_NAME), StreamBroken)
     return StreamBroken(message) if begun and issubclass(kind, TransientError) else kind(message)
 
@@ -166,6 +176,8 @@ def message_of(body: object) -> object:
 _NAMES_BY_WORDING = {
     "credit balance": NO_CREDIT,
     "specified api usage limits": NO_CREDIT,
+    "budget has been exceeded": NO_CREDIT,  # LiteLLM
+    "monthly spending limit": NO_CREDIT,  # Fireworks, with a 412
     "prompt is too long": TOO_LONG,
     "input is too long": TOO_LONG,
     "exceed context limit": TOO_LONG,
@@ -184,6 +196,7 @@ _NAMES_BY_WORDING = {
     "available context size": TOO_LONG_FOR_SLOT,
     "context size has been exceeded": TOO_LONG_FOR_SLOT,
     "content filtering policy": "content_filter",
+    "encrypted content": UNREADABLE_REASONING,  # Azure, without a code
 }
 _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""

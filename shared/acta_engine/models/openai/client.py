@@ -27,7 +27,13 @@ from acta_engine.models.calls import (
     silence_loggers,
     time_limits,
 )
-from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
+from acta_engine.models.errors import (
+    UNREADABLE_REASONING,
+    error_from_status,
+    error_from_stream,
+    message_of,
+    name_in,
+)
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.openai.capabilities import counts_reasoning
 from acta_engine.models.wire import body_size
@@ -167,7 +173,7 @@ class OpenAIClient:
     def _refusal(self, error: Any) -> ActaError:
         names = _names(error)
         failure = error_from_status(self.provider, error.status_code, error.response.headers, names=names)
-        if "invalid_encrypted_content" in names:
+        if UNREADABLE_REASONING in names:
             return ReasoningUnreadable(str(failure))
         refused = self._named_parameter(error) if type(failure) is ProviderRejected else None
         return ParameterRefused(str(failure), refused) if refused is not None else failure

@@ -133,8 +133,13 @@ def test_a_prompt_that_exceeds_the_window_is_recognised_by_the_words_of_compatib
         (429, {"type": "exceeded_current_quota_error", "message": "Your account is suspended"}),
         (429, {"code": "1113", "message": "Insufficient balance"}),
         (400, {"code": "Arrearage", "type": "Arrearage", "message": "Access denied"}),
+        (
+            400,
+            {"type": "budget_exceeded", "code": "400", "message": "Budget has been exceeded! Max budget: 1"},
+        ),
+        (412, {"message": "Account a is suspended, possibly due to reaching the monthly spending limit"}),
     ],
-    ids=["Kimi", "GLM", "DashScope"],
+    ids=["Kimi", "GLM", "DashScope", "LiteLLM", "Fireworks"],
 )
 def test_a_used_up_balance_is_recognised_by_the_codes_of_compatible_servers(
     status: int, error: dict[str, str], server: FakeProvider
@@ -174,6 +179,23 @@ def test_a_spend_limit_is_no_rate_limit(code: str, expected: type[ActaError], se
     server.queue(json.dumps({"type": "error", "error": error}).encode(), status=429, headers=JSON)
 
     assert type(failure(MODELS["anthropic"](server.url))) is expected
+
+
+@pytest.mark.parametrize("in_stream", [False, True])
+def test_a_call_that_the_server_could_not_read_is_asked_for_again(
+    in_stream: bool, server: FakeProvider
+) -> None:
+    error = {
+        "message": "Failed to call a function.",
+        "type": "invalid_request_error",
+        "code": "tool_use_failed",
+    }
+    if in_stream:
+        server.queue(sse({"error": error}), headers=SSE)
+    else:
+        server.queue(json.dumps({"error": error}).encode(), status=400, headers=JSON)
+
+    assert type(failure(MODELS["openai"](server.url))) is StreamBroken
 
 
 @pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])

@@ -1,5 +1,6 @@
 """OpenAI's reasoning items are kept with the reply and sent back as they came."""
 
+import json
 from typing import Any
 
 import pytest
@@ -107,13 +108,20 @@ def test_a_cut_call_leaves_the_others_in_their_places(server: FakeProvider) -> N
     assert [item["call_id"] for item in sent[3:7]] == ["call_1", wire_call_id("c2")] * 2
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("invalid_encrypted_content", "no"),
+        (None, "The encrypted content gAAA...wXBV could not be verified."),
+        ("400", "litellm.BadRequestError: The encrypted content gAAA could not be verified."),
+    ],
+    ids=["OpenAI", "Azure", "LiteLLM"],
+)
 def test_reasoning_that_the_server_cannot_read_any_more_does_not_end_the_session(
-    server: FakeProvider,
+    code: str | None, said: str, server: FakeProvider
 ) -> None:
-    refusal = (
-        b'{"error": {"message": "no", "type": "invalid_request_error", "code": "invalid_encrypted_content"}}'
-    )
-    server.queue(refusal, status=400, headers=JSON)
+    refusal = {"error": {"message": said, "type": "invalid_request_error", "code": code}}
+    server.queue(json.dumps(refusal).encode(), status=400, headers=JSON)
     queue(server, message("On we go."))
     kept = {
         "api": "responses",
