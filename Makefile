@@ -106,6 +106,7 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/bench.in -o requirements/bench.txt
 	@$(UV_COMPILE) $(UPGRADE) --no-deps requirements/model.in -o requirements/model.txt
+	@$(UV_COMPILE) $(UPGRADE) requirements/litellm.in -o requirements/litellm.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/api.in -o requirements/api.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/otlp.in -o requirements/otlp.txt
@@ -126,4 +127,4 @@ sbom: setup ## what the locks pin, those that the zips are built from among them
 	@npm sbom --sbom-format=cyclonedx --package-lock-only >build/sbom/npm.cdx.json
 
 clean: ## remove everything that was made, the local stack's data included
-	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp .venv-mcp node_modules build cdk.out .acta
+	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp .venv-mcp .venv-litellm node_modules build cdk.out .acta

@@ -32,7 +32,7 @@ def configured(behind: Behind, server: ModelServer) -> Iterator[None]:
         yield
 
 
-def _settled(person: Person, session_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def settled(person: Person, session_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The session once it is over or waits for a person, and its events so far."""
     deadline, after, events = time.monotonic() + PATIENCE_SECONDS, "0", []
     while time.monotonic() < deadline:
@@ -50,7 +50,7 @@ def test_a_session_of_a_real_model_comes_to_a_defined_end_with_all_it_used_count
     ann.put_file("notes.md", "Buy milk.")
     session_id = ann.start("Read notes.md and say what to buy.", max_steps=3)
 
-    session, events = _settled(ann, session_id)
+    session, events = settled(ann, session_id)
 
     steps, usage = ann.items(f"/v1/sessions/{session_id}/steps"), session["usage"]
     assert usage["llm_calls"] >= 1
