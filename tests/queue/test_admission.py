@@ -10,6 +10,7 @@ import pytest
 
 from acta_engine.errors import ProviderOverloaded, StoreUnavailable
 from acta_engine.log.commit import Decision
+from acta_engine.log.conversation import AssistantEntry
 from acta_engine.log.repository import SessionRepository
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.queue.admission import Admission
@@ -42,7 +43,7 @@ class TwoCalls(ScriptedModel):
 
 
 def _reply(request: ModelRequest) -> ModelReply:
-    if [tool.name for tool in request.tools] == ["update_plan"]:
+    if not any(isinstance(entry, AssistantEntry) for entry in request.entries):
         return plans("look")
     done = completes("Done.")
     return done._replace(calls=(step(1, "completed", "ok"), *done.calls))

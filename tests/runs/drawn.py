@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from acta_engine.errors import ProviderOverloaded, StreamBroken
+from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from tests.in_process.scripted import call, completes, plans, says, step
 
@@ -52,7 +53,8 @@ class Drawn:
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         if not request.tools:
             return says("It was all said.")
-        menu = PLANNING if [tool.name for tool in request.tools] == ["update_plan"] else THINKING
+        has_replied = any(isinstance(entry, AssistantEntry) for entry in request.entries)
+        menu = THINKING if has_replied else PLANNING
         turn = menu[self.turn % len(menu)]
         if isinstance(turn, Exception):
             raise turn
