@@ -40,6 +40,10 @@ STALL_SECONDS = 60.0
 """The longest silence inside an answer. The API sends pings at shorter intervals while it works."""
 
 
+class ThinkingUnreadable(ProviderRejected):
+    """The server cannot read the thinking that was sent back: another account signed it."""
+
+
 class AnthropicModel:
     def __init__(self, api_key: str, base_url: str | None = None, provider: str = PROVIDER) -> None:
         """`base_url` None: Anthropic's own. `provider`: whose server it is."""
@@ -76,11 +80,20 @@ class AnthropicModel:
         return self._sdk.Anthropic(api_key=key, base_url=self._base_url, max_retries=0, open_telemetry=False)
 
     def _call(self, client: Any, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
-        body, limits = to_body(request, self.provider), time_limits(self._sdk, timeout, STALL_SECONDS)
-        send = partial(client.messages.create, **body, stream=True, timeout=limits)
-        on_text = request.stream_options.on_text
-        builder = MessagesReplyBuilder(request.model, lambda: body_size(body), on_text, self.provider)
-        return ask_streamed(send, builder, request, progress, self.provider, self._failure)
+        """Asks again without the thinking of earlier replies if it cannot be read any more: a gateway may have asked
+        another account for it, and the session could never go on.
+        """
+        for thinking in (True, False):
+            body = to_body(request, self.provider, thinking=thinking)
+            limits = time_limits(self._sdk, timeout, STALL_SECONDS)
+            send = partial(client.messages.create, **body, stream=True, timeout=limits)
+            size, on_text = partial(body_size, body), request.stream_options.on_text
+            builder = MessagesReplyBuilder(request.model, size, on_text, self.provider)
+            try:
+                return ask_streamed(send, builder, request, progress, self.provider, self._failure)
+            except ThinkingUnreadable as refused:
+                failure = refused
+        raise failure
 
     def _failure(self, error: Exception, opened: bool, begun: bool) -> ActaError:
         """`opened`: the server had answered with 200. `begun`: a part of the answer had come."""
@@ -101,7 +114,11 @@ class AnthropicModel:
         names = (error.type, code, name_in(error.api_message, code))
         if opened:
             return error_from_stream(self.provider, headers, names=names, begun=begun)
-        return error_from_status(self.provider, error.status_code, headers, names=names)
+        failure = error_from_status(self.provider, error.status_code, headers, names=names)
+        words = str(error.api_message).lower()
+        if type(failure) is ProviderRejected and "thinking" in words and "signature" in words:
+            return ThinkingUnreadable(str(failure))
+        return failure
 
 
 BEDROCK = "bedrock"

@@ -56,11 +56,11 @@ def thinking_of(model: str) -> dict[str, Any] | None:
     return {"type": "between_tools"} if re.fullmatch(_SONNET_5_5, model) else None
 
 
-def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
+def to_body(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool = True) -> dict[str, Any]:
     """The keyword arguments of `messages.create`, without `stream` and `timeout`. `provider`: who is asked; thinking
-    goes back only to the provider that it came from.
+    goes back only to the provider that it came from, and to nobody if `thinking` is False.
     """
-    messages = to_messages(request, provider)
+    messages = to_messages(request, provider, thinking=thinking)
     _set_breakpoints(messages)
     if request.suffix.strip():
         _add(messages, "user", [_text(request.suffix)])
@@ -79,15 +79,15 @@ def to_body(request: ModelRequest, provider: str = PROVIDER) -> dict[str, Any]:
         body["tools"] = tools
         body["tool_choice"] = {"type": "auto"}
     effort = request.parameters.taken(provider, request.model).effort
-    thinking = thinking_of(request.model) if effort is None else None
+    how = thinking_of(request.model) if effort is None else None
     if effort is not None:
         body["output_config"] = {**body.get("output_config", {}), "effort": effort}
-    if thinking is not None:
-        body["thinking"] = thinking
+    if how is not None:
+        body["thinking"] = how
     return body
 
 
-def to_messages(request: ModelRequest, provider: str = PROVIDER) -> list[Message]:
+def to_messages(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool = True) -> list[Message]:
     """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
     after it, as the API demands. Other requests share the messages, so none may be changed.
     """
@@ -97,20 +97,21 @@ def to_messages(request: ModelRequest, provider: str = PROVIDER) -> list[Message
             if turn.reply is not None:
                 if messages and messages[-1]["role"] == "assistant":
                     _add(messages, "user", [_text(GO_ON)])
-                _add(messages, "assistant", _reply_blocks(turn.reply, request.model, provider))
+                _add(messages, "assistant", _reply_blocks(turn.reply, request.model, provider, thinking))
             _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
 
-    messages = rendered(request, (provider, request.model), add)
+    messages = rendered(request, (provider, request.model, thinking), add)
     if not messages or messages[0]["role"] == "assistant":
         messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
     return messages
 
 
-def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
+def _reply_blocks(entry: AssistantEntry, model: str, provider: str, thinking: bool) -> list[Block]:
     """The reply's blocks as they came, where its thinking goes back; else its text, then its calls."""
     text = entry.content.loaded
     calls = [_tool_use(call) for call in entry.calls]
-    kept = kept_of(entry, provider, model).get("blocks", []) if takes_back_thinking(model) else []
+    takes = thinking and takes_back_thinking(model)
+    kept = kept_of(entry, provider, model).get("blocks", []) if takes else []
     blocks: list[Block] = []
     for part in with_signed_thinking(kept):
         if part["type"] == "text":

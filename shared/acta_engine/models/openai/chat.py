@@ -5,10 +5,11 @@ All messages are made from the entries alone and the suffix, which changes every
 finds a request's content only where the next request begins with the same. User texts in a row become one message,
 because the chat templates of many compatible servers insist on alternating roles.
 
-Servers whose models think contradict one another. Some insist on getting the thinking back that came before a call, and
-some refuse it. So a request first has it, as it has an agent's effort and temperature, and `without` names what the
-server refused. `ModelReply.raw` keeps what that takes: `{"api", "model", "name"}`, the name of the field that the
-thinking came in. The thinking itself is in the entry.
+Servers whose models think contradict one another. Some insist on getting the thinking back that came before a call,
+some want it before every call, whoever made it, and some refuse it. So a request first has it, as it has an agent's
+effort and temperature. `filled` names the field that the server misses at other calls, and `without` what it refused.
+`ModelReply.raw` keeps what that takes: `{"api", "model", "name", "extra"}`, the name of the field that the thinking
+came in, and the `extra_content` of each call, in which Gemini signs its thoughts. The thinking itself is in the entry.
 
 A stream without a finish reason is broken, unless it has its end mark, `[DONE]`, and a text or calls whose arguments
 are whole. A server that does not stream is taken at its one message. Where a server answers with several choices, the
@@ -62,7 +63,7 @@ class OpenAIModel(OpenAIStreamed):
 
     def __init__(self, api_key: str | None, base_url: str | None = None, provider: str = PROVIDER) -> None:
         super().__init__(api_key, base_url, provider)
-        self._refused: dict[tuple[str, ModelParameters], frozenset[str]] = {}
+        self._known: dict[tuple[str, ModelParameters], tuple[frozenset[str], frozenset[str]]] = {}
 
     def _call(self, request: ModelRequest, timeout: float, progress: CallProgress) -> ModelReply:
         """Asks again without a parameter that the server refuses. If that is answered, the parameter is left out from
@@ -70,29 +71,46 @@ class OpenAIModel(OpenAIStreamed):
         other tenants' requests stay as they are. A refusal is not charged for.
         """
         key = request.model, request.parameters
-        known = refused = self._refused.get(key, frozenset())
+        known = refused, filled = self._known.get(key, (frozenset(), frozenset()))
         while True:
-            body = to_body(request, official=self._client.official, without=refused, provider=self.provider)
+            body = to_body(
+                request,
+                official=self._client.official,
+                without=refused,
+                filled=filled,
+                provider=self.provider,
+            )
             create = self._client.sdk_client.chat.completions.create
             try:
                 reply = self._client.call(create, body, ChatReplyBuilder, request, timeout, progress)
             except ParameterRefused as error:
-                if not any(error.parameter in part for part in (body, *body["messages"])):
+                name, messages = error.parameter, body["messages"]
+                lacking = [one for one in messages if one.get("tool_calls") and name not in one]
+                if name in THINKING_FIELDS and lacking and not {name} & (filled | refused):
+                    filled |= {name}  # Kimi and DeepSeek want it before every call
+                    continue
+                if not any(name in part for part in (body, *messages)):
                     raise
-                refused |= {error.parameter}
+                refused, filled = refused | {name}, filled - {name}
                 continue
-            if refused != known:
-                self._refused[key] = refused
+            if (refused, filled) != known:
+                self._known[key] = refused, filled
             return reply
 
 
 def to_body(
-    request: ModelRequest, *, official: bool, without: Collection[str] = (), provider: str = PROVIDER
+    request: ModelRequest,
+    *,
+    official: bool,
+    without: Collection[str] = (),
+    filled: Collection[str] = (),
+    provider: str = PROVIDER,
 ) -> dict[str, Any]:
     """The keyword arguments of `chat.completions.create`, without `timeout`. `official`: OpenAI itself is asked.
-    `without`: those of `OPTIONAL` to leave out. `provider`: who is asked; thinking goes back to it alone.
+    `without`: those of `OPTIONAL` to leave out. `filled`: those of `THINKING_FIELDS` that every call has, blank where
+    there is no thinking of this model's. `provider`: who is asked; thinking goes back to it alone.
     """
-    messages = to_messages(request, without, provider)
+    messages = to_messages(request, without, filled, provider)
     if request.suffix.strip():
         _add_user(messages, request.suffix)
     elif messages[-1]["role"] in ("assistant", "system"):
@@ -130,7 +148,9 @@ def to_body(
     }
 
 
-def to_messages(request: ModelRequest, without: Collection[str], provider: str) -> list[Message]:
+def to_messages(
+    request: ModelRequest, without: Collection[str], filled: Collection[str], provider: str
+) -> list[Message]:
     """All messages without the suffix. Every call of a reply has its result before any other message. Other requests
     share the messages, so none may be changed.
     """
@@ -141,21 +161,23 @@ def to_messages(request: ModelRequest, without: Collection[str], provider: str) 
                 if messages and messages[-1]["role"] == "assistant":
                     _add_user(messages, GO_ON)
                 if turn.calls or turn.reply.content.loaded.strip():
-                    messages.append(
-                        _reply(turn.reply, kept_of(turn.reply, provider, request.model, API), without)
-                    )
+                    kept = kept_of(turn.reply, provider, request.model, API)
+                    messages.append(_reply(turn.reply, kept, without, filled))
             for call, text, _ in turn.calls:
                 messages.append({"role": "tool", "tool_call_id": wire_call_id(call.call_id), "content": text})
             for text in turn.texts:
                 _add_user(messages, text)
 
-    messages = rendered(request, (API, provider, request.model, frozenset(without)), add)
+    form = API, provider, request.model, frozenset(without), frozenset(filled)
+    messages = rendered(request, form, add)
     if request.system.strip():
         messages.insert(0, {"role": "system", "content": request.system})
     return messages or [{"role": "user", "content": GO_ON}]
 
 
-def _reply(entry: AssistantEntry, kept: dict[str, Any], without: Collection[str]) -> Message:
+def _reply(
+    entry: AssistantEntry, kept: dict[str, Any], without: Collection[str], filled: Collection[str]
+) -> Message:
     """With the thinking before its calls, in the field that it came in, where it came from this model."""
     message: Message = {"role": "assistant", "content": entry.content.loaded or None}
     if entry.calls:
@@ -170,7 +192,10 @@ def _reply(entry: AssistantEntry, kept: dict[str, Any], without: Collection[str]
             }
             for call in entry.calls
         ]
-    if kept and kept["name"] not in without:
+        for call, extra in zip(message["tool_calls"], kept.get("extra", ()), strict=False):
+            call |= {"extra_content": extra} if extra else {}
+        message |= dict.fromkeys(filled, " ")
+    if kept.get("name") and kept["name"] not in without:
         message[kept["name"]] = entry.thinking
     return message
 
@@ -265,6 +290,8 @@ class ChatReplyBuilder(ReplyBuilder):
             self._position_of[part.index] = position
         if part.function is not None:
             self._add_to(call, part.function)
+        extra = getattr(part, "extra_content", None)
+        call.extra = extra if isinstance(extra, dict) else call.extra
 
     def _add_to(self, call: "_Call", function: Any) -> None:
         call.name = call.name or function.name or ""
@@ -298,27 +325,28 @@ class ChatReplyBuilder(ReplyBuilder):
         stop = stop_reason(CHAT_STOPS, finish, calls=bool(self._calls))
         thinking = joined("".join(self._thinking))
         written = [text, thinking, *(call.json for call in self._calls)]
-        calls: dict[object, RequestedCall] = {}
+        calls: dict[object, tuple[RequestedCall, dict[str, Any]]] = {}
         for number, call in enumerate(self._calls):
             asked = parse_call(call.name, call.json, cut=stop == "max_tokens" and call is self._calls[-1])
             # Some servers send a call twice: with its id at another index, or without ids at the same one.
             place = str(call.id) if call.id else (call.index, call.index is None and number)
-            calls.setdefault((place, asked.name, _as_object(call.json) or call.json), asked)
+            calls.setdefault((place, asked.name, _as_object(call.json) or call.json), (asked, call.extra))
         return ModelReply(
             text=text,
-            calls=tuple(calls.values()),
+            calls=tuple(asked for asked, _ in calls.values()),
             stop="refusal" if refusal else stop,
             usage=self._counted(written),
             thinking=thinking,
-            raw=self._raw(thinking),
+            raw=self._raw(thinking, [extra for _, extra in calls.values()]),
             category=category_of(finish) if stop == "refusal" else "",
         )
 
-    def _raw(self, thinking: str) -> Any:
+    def _raw(self, thinking: str, extra: list[dict[str, Any]]) -> Any:
         """None: no server wants thinking back that no call followed."""
-        if not thinking or not self._calls:
+        if not extra or not (thinking or any(extra)):
             return None
-        return {"api": API, "model": self._model, "name": self._thinking_field}
+        raw = {"api": API, "model": self._model, "name": self._thinking_field if thinking else ""}
+        return raw | ({"extra": extra} if any(extra) else {})
 
 
 class _Call:
@@ -328,6 +356,7 @@ class _Call:
 
     def __init__(self, call_id: str = "", name: str = "", index: int | None = None) -> None:
         self.id, self.name, self.index = call_id, name, index
+        self.extra: dict[str, Any] = {}
         self.is_whole = False
         self._pieces: list[str] = []
         self._object: dict[str, Any] | None = None

@@ -460,7 +460,8 @@ class McpExchange:
 
     def _ask(self, call: RpcCall) -> tuple[HttpAnswer, Message]:
         """The answer, and the result in it. Raises McpFailed."""
-        id = secrets.randbits(48)  # a call that is made again gets another id, whichever worker makes it
+        # A call that is made again gets another id, whichever worker makes it. Some servers keep ids in 32 bits.
+        id = secrets.randbits(31)
         request = {"jsonrpc": "2.0", "id": id, "method": call.method, "params": call.params}
         body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
         reader, unread = EventReader(), list[NotUnderstood]()

@@ -25,8 +25,8 @@ from tests.acta.real_api import RealApi
             "agents/desk.yaml:2: background: this is true or false, not a text",
         ),
         (
-            "name: Desk\nprovider: opneai\n",
-            'agents/desk.yaml:2: provider: "opneai" is none of: anthropic, openai',
+            "name: Desk\nprotocol: nativ\n",
+            'agents/desk.yaml:2: protocol: "nativ" is none of: native, react',
         ),
         ("name: Desk\nname: Other\n", "agents/desk.yaml:2: 'name' is given twice"),
         ("name: &a Desk\ngoal: *a\n", "agents/desk.yaml:2: aliases (*name) are not read"),

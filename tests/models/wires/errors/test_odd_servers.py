@@ -21,7 +21,7 @@ from acta_engine.models.anthropic.client import AnthropicModel
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel
 from tests.models.wires.conftest import MODELS
-from tests.models.wires.conversations import TIMEOUT, request
+from tests.models.wires.conversations import TIMEOUT, assistant, request, user
 from tests.models.wires.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest
 from tests.models.wires.stream_formats import (
     answer,
@@ -196,6 +196,33 @@ def test_a_call_that_the_server_could_not_read_is_asked_for_again(
         server.queue(json.dumps({"error": error}).encode(), status=400, headers=JSON)
 
     assert type(failure(MODELS["openai"](server.url))) is StreamBroken
+
+
+UNREADABLE = {
+    "type": "invalid_request_error",
+    "message": "messages.1.content.0: Invalid `signature` in `thinking` block",
+}
+
+
+def test_thinking_that_another_account_has_signed_does_not_end_the_session(server: FakeProvider) -> None:
+    model = "claude-sonnet-4-6"
+    blocks = [{"type": "thinking", "thinking": "Hm.", "signature": "sig"}, {"type": "text", "chars": 5}]
+    entry = assistant("Look.", provider="anthropic", raw={"model": model, "blocks": blocks})
+    server.queue(json.dumps({"type": "error", "error": UNREADABLE}).encode(), status=400, headers=JSON)
+    server.queue(*answer("anthropic", "On we go.", "end_turn"), headers=SSE)
+
+    asked = request(user("go"), entry, user("and?"), model=model)
+    assert MODELS["anthropic"](server.url).complete(asked, timeout=TIMEOUT).text == "On we go."
+
+    sent = [[block["type"] for block in heard.body["messages"][1]["content"]] for heard in server.requests]
+    assert sent == [["thinking", "text"], ["text"]]
+
+
+def test_the_same_refusal_of_a_request_without_thinking_ends_the_run(server: FakeProvider) -> None:
+    for _ in range(2):
+        server.queue(json.dumps({"type": "error", "error": UNREADABLE}).encode(), status=400, headers=JSON)
+
+    assert isinstance(failure(MODELS["anthropic"](server.url)), ProviderRejected)
 
 
 @pytest.mark.parametrize("key", ["sk-\nant", "sk-ant\n", "sk-ünt", " "])

@@ -133,6 +133,45 @@ def test_a_server_that_does_not_take_thinking_back_is_asked_without_it_from_then
     assert ["reasoning_content" in reply_in(server, number) for number in (1, 2, 3)] == [True, False, False]
 
 
+def test_a_server_that_wants_thinking_before_every_call_gets_a_blank_where_there_is_none(
+    server: FakeProvider,
+) -> None:
+    model = OpenAIModel(KEY, server.url)
+    queue_call(server, "reasoning_content")
+    own = kept(model.complete(request(), timeout=TIMEOUT))
+    other = assistant("", call("c2", path="b"), provider="another")
+    queue_refusal(server, "thinking is enabled but reasoning_content is missing in assistant message 4")
+    queue_answer(server)
+    queue_answer(server)
+
+    for _ in range(2):
+        asked = request(user("go"), own, result("c1", "A"), other, result("c2", "B"))
+        assert model.complete(asked, timeout=TIMEOUT).text == "Yes."
+
+    sent = [
+        [one.get("reasoning_content") for one in asked.body["messages"] if one["role"] == "assistant"]
+        for asked in server.requests[1:]
+    ]
+    assert sent == [["I should read it.", None], *[["I should read it.", " "]] * 2]
+
+
+def test_what_gemini_signs_a_call_with_goes_back_to_it_alone(server: FakeProvider) -> None:
+    signature = {"google": {"thought_signature": "c2ln"}}
+    function = {"name": "read_file", "arguments": '{"path":"a"}'}
+    part = {"index": 0, "id": "t1", "type": "function", "function": function, "extra_content": signature}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choice = {"index": 0, "delta": {"tool_calls": [part]}, "finish_reason": "tool_calls"}
+    server.queue(sse({**chunk, "choices": [choice]}), b"data: [DONE]\n\n", headers=SSE)
+    model = OpenAIModel(KEY, server.url)
+    entry = kept(model.complete(request(), timeout=TIMEOUT))
+    for name in (request().model, "another"):
+        queue_answer(server)
+        model.complete(request(user("go"), entry, result("c1", "A"), model=name), timeout=TIMEOUT)
+
+    calls = [reply_in(server, number)["tool_calls"][0] for number in (1, 2)]
+    assert [one.get("extra_content") for one in calls] == [signature, None]
+
+
 @pytest.mark.parametrize("sentence", ["auto tool_choice requires a parser", "reasoning is off", "no"])
 def test_a_refusal_of_a_parameter_that_was_not_sent_ends_the_run_after_one_request(
     sentence: str, server: FakeProvider
