@@ -31,6 +31,7 @@ from acta_engine.tools.builtin.search import (
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.validation_messages import NAMES_SHOWN
 from tests.in_process.house import TENANT, House
+from tests.in_process.scripted import ScriptedModel
 from tests.sessions.reader import WINDOW, Reading, compactions, script, text_of
 
 ran: list[tuple[str, str]] = []
@@ -284,9 +285,15 @@ def test_other_ways_to_say_the_same_call_are_the_same_call(call: Any) -> None:
 
 
 def test_tools_can_be_looked_for_before_there_is_a_plan_and_that_counts_as_a_turn() -> None:
-    queries = [says("", tool_call(FIND_TOOLS, query=f"ledger {number}")) for number in range(5)]
-    session = run("Look", queries, tools=MANY, max_steps=5)
-    assert (session.state, session.goal_met, len(session.requests)) == ("completed", False, 5)
+    model = ScriptedModel([says("", tool_call(FIND_TOOLS, query=f"ledger {number}")) for number in range(9)])
+    house = House(model, tools=tools_of(MANY))
+    session = house.start("Look", max_steps=5).session_id
+    house.run()
+    head = house.head(session)
+    assert (head.state, head.plan, len(model.requests)) == ("completed", None, 5)
+    assert head.result is not None
+    assert not head.result.goal_met
+    assert "plan.rejected" not in [seen.event.type for seen in house.poll(session).events]
 
 
 def test_what_was_found_is_named_to_the_model_once_the_conversation_is_shortened() -> None:

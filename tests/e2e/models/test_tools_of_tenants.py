@@ -234,6 +234,30 @@ def test_a_tool_of_an_older_dialect_is_called_as_it_is_meant_and_a_person_approv
     assert offered["input_schema"] == wired.input_schema
 
 
+def test_of_many_tools_one_is_found_approved_and_run_while_requests_begin_alike(
+    boss: Person, sink: Sink, behind: Behind, llmock: Any
+) -> None:
+    refund = {**tool_of("refund", "http", url=sink.url("/refunds"), method="POST"), "high_stakes": True}
+    assert boss.post("/v1/tools", refund).status_code == 201
+    stage = Stage(boss, llmock.tool_mode("off"))
+    found = Call("use_tool", {"tool": "refund", "input": {"order": 7}})
+    stage.prepare(do(plan("Refund"), Call("find_tools", {"query": "refund"})), do(found), end("Refunded.", 1))
+    with behind.configured("step", ACTA_DIRECT_TOOLS="5"):
+        seen = boss.asked(boss.start("Refund order 7"))
+        (asked,) = seen.session["interventions"]
+        call = asked["tool_call"]
+        assert (call["name"], call["input"]) == ("refund", {"order": 7})
+        before, session_id = len(sink.heard), seen.session["session_id"]
+        boss.resolve(session_id, asked["intervention_id"], "approve")
+        seen = boss.finished(session_id)
+    assert seen.session["result"]["goal_met"] is True
+    assert [heard.body for heard in sink.heard[before:]] == [{"order": 7}]
+    assert len({json.dumps([body["system"], body["tools"]]) for body in stage.requests}) == 1
+    assert "refund" not in {tool["name"] for tool in stage.requests[0]["tools"]}
+    blocks = [block for message in stage.requests[-1]["messages"] for block in message["content"]]
+    assert found.input in [block.get("input") for block in blocks if block.get("name") == "use_tool"]
+
+
 @pytest.mark.thorough
 def test_a_call_has_the_seconds_of_its_tool(boss: Person, llmock: Any) -> None:
     for name, seconds in (("hasty", 1), ("patient", 60)):
