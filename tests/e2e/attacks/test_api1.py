@@ -106,6 +106,7 @@ def never(ids: Ids) -> Ids:
 def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Response:
     bodies: Mapping[str, Json] = {
         "POST /v1/sessions/{session_id}/messages": {"content": "Hello"},
+        "POST /v1/sessions/{session_id}/rating": {"rating": "up"},
         "POST /v1/sessions/{session_id}/interventions/{intervention_id}/resolve": {"option": "approve"},
         "PATCH /v1/sessions/{session_id}/plan": {"operations": [{"op": "add", "description": "Mine"}]},
         "PUT /v1/tools/{name}": {name: value for name, value in tool.items() if name != "name"},

@@ -15,6 +15,7 @@ from tests.e2e.support.samples import DELETION, GOAL, OLD
 OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Json] = {
     "messages": {"content": "hello"},
+    "rating": {"rating": "up"},
     "resolve": {"option": "approve"},
     "plan": {"operations": [{"op": "add", "description": "more"}]},
 }
