@@ -30,7 +30,7 @@ _secrets
 """Clients with the keys of the deployment. Those of DynamoDB, S3 and Secrets Manager sign each request for the tenant
 that is bound."""
 OF_THE_DEPLOYMENT = """
-_ADDED secret_text OpenAIModel._refused Eras._known Secrets._kept Admission._held Admission._buckets Admission._named
+_ADDED secret_text OpenAIModel._known Eras._known Secrets._kept Admission._held Admission._buckets Admission._named
 Admission._is_idle DynamoAdmission._seen
 """
 """Rows of models, secrets of the deployment and of folders of tools, what a model refuses, what a server speaks, the
@@ -40,7 +40,7 @@ _bound _left Api._event Change._events Change._entries Change._failed_attempts C
 Session._segment_ends Session.entries Session.waiting Session.results Session._keys MessagesReplyBuilder._finished
 MessagesReplyBuilder._blocks MessagesReplyBuilder._pieces ChatReplyBuilder._text
 MessagesReplyBuilder._position_of ConverseReplyBuilder._blocks
-ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces ChatReplyBuilder._calls
+ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces _Call.extra ChatReplyBuilder._calls
 ChatReplyBuilder._position_of ResponsesReplyBuilder._items EventReader._rest EventReader._data _Used._values
 _Batch._additions _Batch._folds _Batch._rows S3Files._clients SharedPlaces._places SharedPlaces._furthest
 Admitter._passed_over _Walk.references _Walk.words
