@@ -11,7 +11,7 @@ from acta_engine.turn.judge import SYSTEM
 from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
-from tests.turn.test_compaction_crashes import Crash, Fuse, FusedBlobs, FusedLog, start_afresh
+from tests.turn.test_compaction_crashes import Fuse, run_to_the_end
 from tests.turn.test_replies_in_hand import goes_down, shaky
 
 REPLIES = (
@@ -65,13 +65,7 @@ def started(fuse: Fuse) -> tuple[House, ByPlace]:
 def run(fuse: Fuse) -> tuple[House, ByPlace]:
     """The engine makes a step again, in a process that knows nothing, where the one before died."""
     house, model = started(fuse)
-    log, house.blobs = FusedLog(house.log, fuse), FusedBlobs(fuse)
-    start_afresh(house, log)
-    try:
-        house.run()
-    except Crash:
-        start_afresh(house, log)
-        house.go_on(house.decisions[-1])
+    run_to_the_end(house, fuse)
     return house, model
 
 

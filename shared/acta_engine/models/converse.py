@@ -46,13 +46,15 @@ from acta_engine.models.wire import (
     CHAT_STOPS,
     GO_ON,
     OPENAI_TOOLS,
-    ConversationTurn,
+    AnsweredCall,
+    Block,
+    add_blocks,
     estimate_tokens,
     joined,
     joined_exactly,
     kept_of,
+    messages_of_blocks,
     parse_call,
-    rendered,
     stop_reason,
     token_usage,
     told_tokens,
@@ -72,7 +74,6 @@ CONVERSE_STOPS = {**CHAT_STOPS, "content_filtered": "refusal", "malformed_tool_u
 _CACHES = r".*(anthropic\.claude|amazon\.nova)-.*"
 _CACHE_POINT = {"cachePoint": {"type": "default"}}
 
-Block = dict[str, Any]
 Message = dict[str, Any]
 
 
@@ -201,7 +202,7 @@ def to_body(request: ModelRequest, provider: str) -> dict[str, Any]:
     if caches:
         messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], _CACHE_POINT]}
     if request.suffix.strip() or messages[-1]["role"] == "assistant":
-        _add(messages, "user", [{"text": request.suffix if request.suffix.strip() else GO_ON}])
+        add_blocks(messages, "user", [{"text": request.suffix if request.suffix.strip() else GO_ON}])
     temperature = request.parameters.taken(provider, request.model).temperature
     heat = {} if temperature is None else {"temperature": temperature}
     body: dict[str, Any] = {
@@ -237,32 +238,26 @@ def _tools(request: ModelRequest) -> list[Block]:
 
 
 def to_messages(request: ModelRequest, provider: str) -> list[Message]:
-    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
-    after it. Other requests share the messages, so none may be changed.
-    """
+    """All messages without the suffix."""
 
-    def add(messages: list[Message], turns: Iterable[ConversationTurn]) -> None:
-        for turn in turns:
-            if turn.reply is not None:
-                if messages and messages[-1]["role"] == "assistant":
-                    _add(messages, "user", [{"text": GO_ON}])
-                _add(messages, "assistant", _reply_blocks(turn.reply, request.model, provider))
-            results = [
-                {
-                    "toolResult": {
-                        "toolUseId": wire_call_id(answered.call.call_id),
-                        "content": [{"text": answered.text}],
-                        "status": "success" if answered.ok else "error",
-                    }
-                }
-                for answered in turn.calls
-            ]
-            _add(messages, "user", [*results, *({"text": text} for text in turn.texts)])
+    def reply(entry: AssistantEntry) -> list[Block]:
+        return _reply_blocks(entry, request.model, provider)
 
-    messages = rendered(request, (API, provider, request.model), add)
-    if not messages or messages[0]["role"] == "assistant":
-        messages.insert(0, {"role": "user", "content": [{"text": GO_ON}]})
-    return messages
+    return messages_of_blocks(request, (API, provider, request.model), reply, _tool_result, _text)
+
+
+def _text(text: str) -> Block:
+    return {"text": text}
+
+
+def _tool_result(answered: AnsweredCall) -> Block:
+    return {
+        "toolResult": {
+            "toolUseId": wire_call_id(answered.call.call_id),
+            "content": [_text(answered.text)],
+            "status": "success" if answered.ok else "error",
+        }
+    }
 
 
 def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Block]:
@@ -289,15 +284,6 @@ def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Bloc
         for call in entry.calls
     ]
     return blocks if entry.calls or text.strip() else []
-
-
-def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
-    if not blocks:
-        return
-    if messages and messages[-1]["role"] == role:
-        messages[-1] = {"role": role, "content": [*messages[-1]["content"], *blocks]}
-    else:
-        messages.append({"role": role, "content": blocks})
 
 
 class ConverseReplyBuilder(ReplyBuilder):

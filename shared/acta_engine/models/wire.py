@@ -71,6 +71,8 @@ class ConversationTurn(NamedTuple):
     texts: tuple[str, ...]
 
 
+Block = dict[str, Any]
+"""A part of a message, where the protocol's messages have parts: a text, a call, a result."""
 Rendered = list[dict[str, Any]]
 """The conversation's messages or items, as a provider takes them."""
 
@@ -90,6 +92,42 @@ def rendered(
 
     nothing: Rendered = []
     return (request.ended_turns or EndedTurns()).made(form, request.entries, nothing, with_turns)
+
+
+def messages_of_blocks(
+    request: ModelRequest,
+    form: Hashable,
+    reply: Callable[[AssistantEntry], list[Block]],
+    result: Callable[[AnsweredCall], Block],
+    text: Callable[[str], Block],
+) -> Rendered:
+    """All messages without the suffix, for a protocol whose messages are lists of blocks. Roles alternate, and the
+    results of a reply's calls come first in the message after it. Other requests share the messages, so none may be
+    changed. `form`: as in `rendered`. `reply`, `result`, `text`: what these are in the protocol.
+    """
+
+    def add(messages: Rendered, turns: Iterable[ConversationTurn]) -> None:
+        for turn in turns:
+            if turn.reply is not None:
+                if messages and messages[-1]["role"] == "assistant":
+                    add_blocks(messages, "user", [text(GO_ON)])
+                add_blocks(messages, "assistant", reply(turn.reply))
+            add_blocks(messages, "user", [*map(result, turn.calls), *map(text, turn.texts)])
+
+    messages = rendered(request, form, add)
+    if not messages or messages[0]["role"] == "assistant":
+        messages.insert(0, {"role": "user", "content": [text(GO_ON)]})
+    return messages
+
+
+def add_blocks(messages: Rendered, role: str, blocks: list[Block]) -> None:
+    """Adds them to the last message, if that has the same role. It is replaced, because others may share it."""
+    if not blocks:
+        return
+    if messages and messages[-1]["role"] == role:
+        messages[-1] = {"role": role, "content": [*messages[-1]["content"], *blocks]}
+    else:
+        messages.append({"role": role, "content": blocks})
 
 
 def turn_of(entries: Sequence[Entry]) -> ConversationTurn:

@@ -11,7 +11,7 @@ SYSTEM = (
 )
 TOOLS = ("look_up_order", "find_customer", "refund")
 """`tools/shop/tools.py`."""
-TODOS_FROM = 3
+LISTED_FROM = 3
 """Steps. With fewer, the description of `write_todos` says, it is better not to use it."""
 
 
@@ -89,7 +89,7 @@ def with_todos(task: Task) -> list[Reply]:
     """As `write_todos` of Deep Agents wants it: the list is written with the first calls and again after each step, and
     the answer has a reply of its own after the last time.
     """
-    if len(task.steps) < TODOS_FROM:
+    if len(task.steps) < LISTED_FROM:
         return tools_only(task)
 
     def todos(done: int) -> Call:

@@ -9,7 +9,6 @@ request had its last one. The API looks back only 20 blocks from a breakpoint, s
 """
 
 import re
-from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -20,9 +19,10 @@ from acta_engine.models.wire import (
     CLAUDE_TOOLS,
     GO_ON,
     AnsweredCall,
-    ConversationTurn,
+    Block,
+    add_blocks,
     kept_of,
-    rendered,
+    messages_of_blocks,
     wire_call_id,
     wire_tool_name,
     wire_tools,
@@ -31,7 +31,6 @@ from acta_engine.models.wire import (
 PROVIDER = "anthropic"
 _BREAKPOINT = {"type": "ephemeral"}
 
-Block = dict[str, Any]
 Message = dict[str, Any]
 
 # What differs between Claude's models. The names are those that the SDK lists (anthropic 2.12, `types/model.py`). A
@@ -63,9 +62,9 @@ def to_body(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool =
     messages = to_messages(request, provider, thinking=thinking)
     _set_breakpoints(messages)
     if request.suffix.strip():
-        _add(messages, "user", [_text(request.suffix)])
+        add_blocks(messages, "user", [_text(request.suffix)])
     elif messages[-1]["role"] == "assistant":  # the model would continue that reply instead of answering
-        _add(messages, "user", [_text(GO_ON)])
+        add_blocks(messages, "user", [_text(GO_ON)])
     tools: list[Block] = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in wire_tools(request.tools, CLAUDE_TOOLS)
@@ -81,29 +80,19 @@ def to_body(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool =
     effort = request.parameters.taken(provider, request.model).effort
     how = thinking_of(request.model) if effort is None else None
     if effort is not None:
-        body["output_config"] = {**body.get("output_config", {}), "effort": effort}
+        body["output_config"] = {"effort": effort}
     if how is not None:
         body["thinking"] = how
     return body
 
 
 def to_messages(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool = True) -> list[Message]:
-    """All messages without the suffix. Roles alternate, and the results of a reply's calls come first in the message
-    after it, as the API demands. Other requests share the messages, so none may be changed.
-    """
+    """All messages without the suffix."""
 
-    def add(messages: list[Message], turns: Iterable[ConversationTurn]) -> None:
-        for turn in turns:
-            if turn.reply is not None:
-                if messages and messages[-1]["role"] == "assistant":
-                    _add(messages, "user", [_text(GO_ON)])
-                _add(messages, "assistant", _reply_blocks(turn.reply, request.model, provider, thinking))
-            _add(messages, "user", [*map(_tool_result, turn.calls), *map(_text, turn.texts)])
+    def reply(entry: AssistantEntry) -> list[Block]:
+        return _reply_blocks(entry, request.model, provider, thinking)
 
-    messages = rendered(request, (provider, request.model, thinking), add)
-    if not messages or messages[0]["role"] == "assistant":
-        messages.insert(0, {"role": "user", "content": [_text(GO_ON)]})
-    return messages
+    return messages_of_blocks(request, (provider, request.model, thinking), reply, _tool_result, _text)
 
 
 def _reply_blocks(entry: AssistantEntry, model: str, provider: str, thinking: bool) -> list[Block]:
@@ -147,15 +136,6 @@ def _tool_result(answered: AnsweredCall) -> Block:
 
 def _text(text: str) -> Block:
     return {"type": "text", "text": text}
-
-
-def _add(messages: list[Message], role: str, blocks: list[Block]) -> None:
-    if not blocks:
-        return
-    if messages and messages[-1]["role"] == role:
-        messages[-1] = {"role": role, "content": [*messages[-1]["content"], *blocks]}
-    else:
-        messages.append({"role": role, "content": blocks})
 
 
 def _set_breakpoints(messages: list[Message]) -> None:
