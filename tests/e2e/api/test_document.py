@@ -127,6 +127,8 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
 
     give_files(boss)
     ended = boss.finished(boss.start(GOAL)).session["session_id"]
+    for name in bodies["POST /v1/sessions/{session_id}/rating"]:
+        send("POST /v1/sessions/{session_id}/rating", name, session_id=ended)
     for name in bodies["POST /v1/sessions/{session_id}/fork"]:
         send("POST /v1/sessions/{session_id}/fork", name, session_id=ended)
 

@@ -34,6 +34,7 @@ def test_a_simple_listing_is_planned_done_and_answered(stage: Stage) -> None:
         "answer": "a.txt and b.txt.",
         "reason": "plan_completed",
         "data": None,
+        "verdict": None,
     }
     assert statuses(seen) == ["completed"]
     (listed,) = [text for text in stage.results(seen) if "a.txt" in text]
