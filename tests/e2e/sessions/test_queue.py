@@ -1,7 +1,9 @@
 """The deployed functions keep to what a provider takes: sessions queue, tenants in turn, and all end (ADR 106).
 
 `step` is told a limit first, and `recover` none: all join the line, and nobody is admitted until the test says so. So
-who is admitted when does not hang on who was started when.
+who is admitted when does not hang on who was started when. That limit is of tokens, and one call uses up hours of it:
+the line forms however long the runs take. The limits under which sessions are admitted are of requests, of which
+nothing is used up by then.
 """
 
 import json
@@ -15,23 +17,21 @@ import pytest
 from acta_engine.clock import SystemClock
 from acta_engine.log.commit import Commit
 from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.queue.dynamodb import DynamoAdmission
-from acta_engine.queue.places import ProviderLimits, in_milliseconds
+from acta_engine.queue.dynamodb import ADMISSION, BUCKET, DynamoAdmission
+from acta_engine.queue.places import ProviderLimits
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person, Seen
 from tests.e2e.support.thinking import calls, end, plan
 
 PROVIDER = "offline"
-NO_BURST = 4
-"""A minute. One call at a time is all that a burst of 15 s has."""
 CARRIED = 75
 """Calls of a burst at 300 a minute."""
 AT_ONCE = 6
 FLOOD, FEW = 95, 8
 """With the one that begins the line more than the 100 of a long one."""
-GOAL = "Water the flowers"
-"""No rule of the stand-in knows it: a plan, and an end that says so."""
+GOAL = "List all files"
+"""Two calls of the stand-in: one makes the plan and lists the files, one answers."""
 
 SEVERAL_TURNS = {"ACTA_TURNS_PER_STEP": "8"}
 """In an invocation: cheaper."""
@@ -47,12 +47,12 @@ def nothing_is_scheduled(behind: Behind) -> Iterator[None]:
 
 @contextmanager
 def nobody_admitted(behind: Behind) -> Iterator[None]:
-    with behind.configured("step", **limits(NO_BURST)):
+    with behind.configured("step", **limits(tokens_per_minute=1)):
         yield
 
 
-def limits(requests: int) -> dict[str, str]:
-    return {"ACTA_PROVIDER_LIMITS": json.dumps({PROVIDER: {"requests_per_minute": requests}})}
+def limits(**per_minute: int) -> dict[str, str]:
+    return {"ACTA_PROVIDER_LIMITS": json.dumps({PROVIDER: per_minute})}
 
 
 class Line:
@@ -66,9 +66,14 @@ class Line:
         self._log = DynamoLog(table, SystemClock(), dynamodb)
 
     def begun_by(self, person: Person) -> Whose:
-        """The provider takes the first call of its session. With its second one it begins the line."""
+        """The provider, of which nothing is used up yet, takes the first call of the person's session. With its second
+        call the session begins the line.
+        """
+        bucket = {"pk": {"S": f"D#{self._provider}#{ADMISSION}"}, "sk": {"S": BUCKET}}
+        table = self._behind.settings["ACTA_TABLE"]
+        self._behind.client("dynamodb").delete_item(TableName=table, Key=bucket)  # what earlier tests used up
         first = person, person.start(GOAL)
-        seen_queued(first)
+        assert seen_queued(first)["usage"]["llm_calls"] == 1
         return first
 
     def joined_by(self, *people: Person) -> list[Whose]:
@@ -105,10 +110,6 @@ class Line:
     def _admissions_of(self, tenant: str, session_id: str) -> list[Commit]:
         commits = self._log.read(tenant, session_id, 1).commits
         return [commit for commit in commits if "admit" in commit.key]
-
-    def owes_nothing(self) -> bool:
-        """What the provider was asked for is paid for by now, so the bucket has a burst."""
-        return self._store.bucket(self._provider).requests <= in_milliseconds(SystemClock().now())
 
     def learnt(self) -> ProviderLimits:
         return self._store.bucket(self._provider).limits
@@ -156,7 +157,7 @@ def test_one_tenants_flood_queues_and_does_not_starve_another_tenant(
         (few,) = line.joined_by(minnow)
     waiting = seen_queued(many[-1])
 
-    with behind.configured("step", "recover", **limits(60)):
+    with behind.configured("step", "recover", **limits(requests_per_minute=60)):
         while any(person.snapshot(session_id)["state"] not in OVER for person, session_id in (*many, few)):
             line.admitted()
 
@@ -178,11 +179,10 @@ def test_a_long_line_is_admitted_by_parts_each_session_once_and_tenants_in_turn(
     with nobody_admitted(behind):
         sessions = [line.begun_by(whale), *line.joined_by(*[whale] * FLOOD, *[minnow] * FEW)]
     before = len(invocations(behind))
-    while not line.owes_nothing():
-        pass
 
     # what comes out does not queue again
-    with behind.configured("recover", **limits(CARRIED * 4)), behind.configured("step", **SEVERAL_TURNS):
+    carrying = limits(requests_per_minute=CARRIED * 4)
+    with behind.configured("recover", **carrying), behind.configured("step", **SEVERAL_TURNS):
         tallies = line.admitted_until_it_is_over()
         assert not any(line.admitted().values())
 
