@@ -8,12 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.support.behind import Behind
-from tests.e2e.support.person import Person
+from tests.e2e.support.person import OVER, Person
 from tests.e2e.support.screen import Screen
 
 pytestmark = pytest.mark.thorough
 
-LIMITS = {"offline": {"requests_per_minute": 1}}
+LIMITS = {"offline": {"tokens_per_minute": 1}}
+"""One call uses up hours of it."""
 
 
 @pytest.fixture
@@ -25,7 +26,9 @@ def limited(behind: Behind) -> Iterator[None]:
 def test_who_waits_for_its_provider_s_limit_sees_since_when_and_behind_how_many(
     screen: Screen, limited: None, ann: Person
 ) -> None:
-    first, second = ann.start("Count the apples"), ann.start("Count the pears")
+    first = ann.start("Count the apples")
+    ann.watch(first, lambda session: session["state"] in OVER or session["state_reason"] == "queued")
+    second = ann.start("Count the pears")
     page = screen.sign_in(ann, place=f"sessions/{second}")
     expect(page.locator(".state")).to_have_text("Waits for the provider's limit", timeout=60_000)
     notice = page.locator(".notice").filter(has_text="The limit of the model's provider is reached")
