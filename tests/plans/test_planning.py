@@ -166,6 +166,29 @@ def test_no_call_of_a_reply_runs_whose_plan_is_refused() -> None:
     ] * 2
 
 
+@pytest.mark.parametrize("permission", [False, True])
+def test_beside_a_new_plan_that_is_refused_a_call_is_the_live_plans_unless_the_new_one_asked_for_permission(
+    permission: bool,
+) -> None:
+    steps = [{"description": "Write it", "tool": "create_file", "requires_permission": permission}]
+    bad = call("update_plan", action="create", goal=" ", steps=steps)
+    tempted = says("", bad, call("create_file", path="a.txt", content="x"))
+    house, model, _ = run(plans("a"), tempted, says("", step(1, "skipped")), completes("Done."))
+    told = answer_to_the_plan(model.requests[2]).content.loaded
+    written = [entry.path for entry in house.files.list(TENANT, "", 10).files]
+    assert (PLAN_WAS_REFUSED in told, written) == ((True, []) if permission else (False, ["a.txt"]))
+
+
+def test_a_call_beside_an_update_that_is_no_json_is_the_live_plans() -> None:
+    torn = says(
+        "",
+        call("update_plan")._replace(input=None, malformed="cut off"),
+        call("create_file", path="a.txt", content="x"),
+    )
+    house, _, _ = run(plans("a"), torn, says("", step(1, "skipped")), completes("Done."))
+    assert [entry.path for entry in house.files.list(TENANT, "", 10).files] == ["a.txt"]
+
+
 def test_a_reply_that_plans_does_and_completes_at_once_is_the_whole_run() -> None:
     at_once = says(
         "GOAL_COMPLETE\nFour.",

@@ -211,6 +211,17 @@ def test_a_plan_that_was_left_and_is_worked_on_holds_back_an_answer_again() -> N
     assert result_of(house, session).answer == "b."
 
 
+def test_a_plan_that_was_left_takes_no_calls_of_a_new_plan_that_is_refused() -> None:
+    bad = call("update_plan", action="create", goal="g", steps=[])
+    house, _, session = left_off(
+        says("", bad, call("create_file", path="a.txt", content="x")), says("GOAL_COMPLETE\nNo.")
+    )
+    house.say(session, "now write a.txt")
+    house.run()
+    assert result_of(house, session).answer == "No."
+    assert house.files.list(TENANT, "", 10).files == ()
+
+
 def test_a_question_about_a_plan_of_its_own_is_asked_as_ever() -> None:
     house, _, session = talk(plans("a"), says("", step(1, "completed", "ok")), says("Shall I go on?"))
     (asked,) = house.head(session).interventions

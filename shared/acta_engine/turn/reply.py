@@ -7,7 +7,7 @@ other, and the model is told so. A call that was cut off never runs and is asked
 in the next reply. After a second cut-off in a row the model is told to work in smaller pieces.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -205,12 +205,11 @@ def cut_off_advice(reply: ModelReply, cut_offs: int) -> str:
 def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
     """Adds the reply's entries, events and plan changes to `change`. State and interventions are the caller's.
 
-    All updates of the plan come first, so that a reply can make the plan and begin. A call runs only if the plan of its
-    reply was taken.
+    All updates of the plan come first, so that a reply can make the plan and begin.
     """
     _add_message(reply, change)
     plan_before, specs, outcome = change.head.plan, turn.specs, ReplyOutcome()
-    refused: set[str | None] = set()
+    refused: list[Mapping[str, Any]] = []
     for call in reply.calls:
         if call.name == UPDATE_PLAN:
             try:
@@ -219,7 +218,7 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
                 _update_plan(turn, reply, change, call, outcome)
             except ModelFeedback as refusal:
                 _refuse(change, call, refusal)
-                refused.add(str((call.input or {}).get("action", "create")))
+                refused.append(call.input or {})
     others = [call for call in reply.calls if call.name != UPDATE_PLAN]
     why_not = _why_nothing_runs(turn, change, outcome, others, refused)
     for call in others:
@@ -272,10 +271,14 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
 
 
 def _why_nothing_runs(
-    turn: Turn, change: Change, outcome: ReplyOutcome, others: Sequence[ToolCall], refused: Set[str | None]
+    turn: Turn,
+    change: Change,
+    outcome: ReplyOutcome,
+    others: Sequence[ToolCall],
+    refused: Sequence[Mapping[str, Any]],
 ) -> str:
-    """What the model is told of its other calls, if none of them may run; empty: they may. `refused`: the actions of
-    the reply that the plan did not take.
+    """What the model is told of its other calls, if none of them may run; empty: they may. `refused`: the reply's
+    updates that the plan did not take.
 
     A model that was told so and calls tools again without a plan makes none. Acta makes one for it, of a single step,
     so that the work goes on and people still see a plan.
@@ -288,7 +291,10 @@ def _why_nothing_runs(
     )
     needs_plan = are_calls and turn.agent.planning == "always"
     outcome.plan_failed = not is_live and not is_asking and bool(refused or needs_plan)
-    if "create" in refused:
+    # While the run works on a plan, its calls go on beside a new plan that was refused, unless that plan wanted a
+    # person to permit a step: the live one may not ask for it.
+    plans = [update for update in refused if update.get("action", "create") == "create"]
+    if plans and (not is_live or head.has_left_plan or any(map(_wants_permission, plans))):
         outcome.calls_refused = are_calls
         return PLAN_WAS_REFUSED
     if is_live or not needs_plan:
@@ -303,6 +309,14 @@ def _why_nothing_runs(
     change.event(PlanCreated(version=made.version, plan=made.as_event()))
     outcome.plan_failed = False
     return ""
+
+
+def _wants_permission(plan: Mapping[str, Any]) -> bool:
+    """Whether the plan, as a model sent it, asks for a person's permission in any step."""
+    steps = plan.get("steps")
+    return isinstance(steps, list) and any(
+        isinstance(step, dict) and step.get("requires_permission") for step in steps
+    )
 
 
 def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
