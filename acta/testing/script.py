@@ -12,6 +12,7 @@ from acta_engine.log.conversation import ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.builtin.search import USE_TOOL
+from acta_engine.turn.judge import TOOL as VERDICT
 from acta_engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
@@ -68,6 +69,11 @@ def fails(reason: str) -> ModelReply:
     return says("", tool_call(UPDATE_PLAN, action="fail", reason=reason))
 
 
+def judges(met: bool, reason: str) -> ModelReply:
+    """The verdict of the agent's judge, where the script has reached its answer: whether the goal is met, and why."""
+    return says("", tool_call(VERDICT.name, met=met, reason=reason))
+
+
 class ScriptedModel:
     """Answers in order. `forever`: the last reply repeats. `any_tool`: the script may use tools that the agent does not
     have, to see what happens then.
@@ -110,10 +116,13 @@ class ScriptedModel:
         """Raises ScriptError for a tool that is not offered."""
         offered = [tool.name for tool in request.tools]
         unknown = next((call.name for call in reply.calls if call.name not in offered), None)
-        if (
-            unknown is None or USE_TOOL in offered
-        ):  # of many tools, those that are not offered can be called as well
+        if unknown is None or USE_TOOL in offered:  # then others that the agent has can be called as well
             return
+        if offered == [VERDICT.name]:
+            raise ScriptError(
+                f"Reply {len(self.requests)} of the script is {in_words(reply)}, and here the agent's judge is asked, "
+                "who says judges(…)."
+            )
         raise ScriptError(
             f"Reply {len(self.requests)} of the script uses {unknown}, which this agent does not have. "
             f"{did_you_mean(unknown, offered)}"
@@ -133,7 +142,7 @@ def in_words(reply: Reply) -> str:
 
 def _call_in_words(call: RequestedCall) -> str:
     if call.name != UPDATE_PLAN:
-        return f"a call of {call.name}"
+        return "a verdict" if call.name == VERDICT.name else f"a call of {call.name}"
     action = (call.input or {}).get("action")
     known = {"create": "a plan", "complete": "the final answer", "wait_for_user": "a question"}
     return known.get(str(action), "a change of the plan")

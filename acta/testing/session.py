@@ -22,7 +22,7 @@ from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usua
 from acta_engine.log.commit import StepRecord
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
 from acta_engine.log.events import Event
-from acta_engine.log.head import Failure, Head, SessionState
+from acta_engine.log.head import Failure, Head, SessionState, Verdict
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.people.intervention import Intervention
 from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
@@ -204,6 +204,12 @@ class InProcessSession:
         return result is not None and result.goal_met
 
     @property
+    def verdict(self) -> Verdict | None:
+        """What the agent's judge said of the answer: `met` and `reason`. None: nobody judged it."""
+        result = self._head.result
+        return None if result is None else result.verdict
+
+    @property
     def answer(self) -> str | None:
         """The final answer; None if there is none."""
         result = self._head.result
@@ -359,6 +365,8 @@ class _PlansByItself(ScriptedModel):
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         reply = super().complete(request, timeout=timeout)
+        if all(tool.name != UPDATE_PLAN for tool in request.tools):  # the judge, or a summary
+            return reply
         results = {entry.call_id: entry for entry in request.entries if isinstance(entry, ToolEntry)}
         made = [
             call for entry in request.entries if isinstance(entry, AssistantEntry) for call in entry.calls

@@ -11,6 +11,7 @@ from acta.testing import (
     asks,
     completes,
     fails,
+    judges,
     plans,
     run,
     says,
@@ -115,6 +116,28 @@ def test_a_question_is_answered_and_the_agent_goes_on() -> None:
 def test_an_agent_that_gives_up_has_not_met_its_goal() -> None:
     session = run("Write it", [plans("a"), fails("I cannot.")])
     assert not session.goal_met
+
+
+JUDGED = {"judge": {"model": "second", "times": 1}}
+
+
+def test_a_script_says_what_the_agents_judge_says() -> None:
+    not_yet, met = judges(False, "The file is empty."), judges(True, "It is written.")
+    session = run("Write a file", [*WRITES, not_yet, completes("Written again."), met], agent=JUDGED)
+    assert (session.goal_met, session.answer) == (True, "Written again.")
+    assert session.verdict is not None
+    assert (session.verdict.met, session.verdict.reason) == (True, "It is written.")
+    assert not run("Write a file", [*WRITES, not_yet, WRITES[1], not_yet], agent=JUDGED).goal_met
+    assert run("Write a file", WRITES).verdict is None
+
+
+def test_a_script_that_forgets_the_judge_or_has_one_too_many_is_told_so() -> None:
+    with pytest.raises(
+        ScriptError, match=r"a call of create_file, and here the agent's judge is asked.*judges"
+    ):
+        run("Write a file", [*WRITES, WRITES[0]], agent=JUDGED)
+    with pytest.raises(ScriptError, match="Next would have been a verdict"):
+        run("Write a file", [*WRITES, judges(True, "Fine.")])
 
 
 def test_a_message_after_the_end_begins_another_run() -> None:
