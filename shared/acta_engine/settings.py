@@ -417,7 +417,7 @@ class Settings:
     """
     optional_tools: str = setting("")
     """Names of the optional built-in tools that agents may have, separated by commas. Empty: none."""
-    direct_tools: int = setting(40, least=1, most=100, to=("step",))
+    direct_tools: int = setting(40, least=1, most=100, to=("step", "admin"))
     """The most tools, of 600 bytes on average, that requests offer a model. An agent with more is offered the built-in
     ones and the first that it names, and finds the others (ADR 199)."""
 

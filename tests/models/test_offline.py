@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from acta import tool
+from acta.testing.in_process import InProcess
+from acta.testing.python_tools import tools_of
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.models.offline import OfflineModel, read_goal
 from tests.in_process.house import TENANT, House
@@ -221,3 +224,19 @@ def test_a_plan_and_its_first_calls_are_one_reply() -> None:
     session = made.start("List my files").session_id
     finished(made, session)
     assert made.head(session).usage.llm_calls == 2
+
+
+@pytest.mark.parametrize(("name", "goal_met"), [("weigh", True), ("weight", False)])
+def test_of_many_tools_it_finds_the_one_that_the_goal_names(name: str, goal_met: bool) -> None:
+    @tool(effect="read")
+    def weigh(order: int) -> int:
+        """Weighs an order."""
+        return 12 * order
+
+    acta = InProcess(OfflineModel(), tools=tools_of([weigh]), direct_tools=1)
+    session = acta.start(f'use {name} with {{"order": 7}}').session_id
+    acta.run()
+    head = acta.head(session)
+    assert head.result is not None
+    assert (head.result.goal_met, "weigh: 84" in (head.result.answer or "")) == (goal_met, goal_met)
+    assert head.found_tools == ("weigh",)

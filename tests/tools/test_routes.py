@@ -6,6 +6,7 @@ import pytest
 
 from acta_engine.settings import Settings
 from acta_engine.tools.builtin import builtins, optional_tools
+from acta_engine.tools.builtin.search import FIND_TOOLS, USE_TOOL
 from acta_engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from tests.api.deployment import AdminApi
 
@@ -36,6 +37,9 @@ SETTINGS = Settings(
     env="test", table="t", bucket="b", optional_tools=",".join(optional_tools()), http_tool_hosts="pay.example.com",
     tenant_tools={"acme": ("acta-test-tool-refund",), "*": ("acta-test-tool-weigh",)},
 )  # fmt: skip
+
+
+LISTED = [name for name in builtins() if name not in (FIND_TOOLS, USE_TOOL)]
 
 
 @pytest.fixture
@@ -74,6 +78,14 @@ def test_a_role_that_an_operator_has_named_is_shown_with_the_tool() -> None:
         assert (shown[name]["approver_role"], shown[name]["approver_must_differ"]) == (role, True)
         assert shown[name]["high_stakes"]
     assert shown["recall"]["approver_role"] is None
+
+
+def test_the_tools_that_find_others_are_listed_only_where_there_are_too_many_to_show() -> None:
+    for most, search in ((40, []), (3, [FIND_TOOLS, USE_TOOL])):
+        api = AdminApi(SETTINGS.but(direct_tools=most))
+        create(api)
+        tools = {tool["name"] for tool in api.member.request("GET", "/v1/tools").data["items"]}
+        assert tools == {*LISTED, "refund", *search}
 
 
 def test_who_approves_by_the_environment_is_shown_with_the_tools_of_high_stakes() -> None:
@@ -141,9 +153,9 @@ def test_builtins_come_first_then_the_tenant_s_by_name(api: AdminApi) -> None:
     for name in ("zeta", "alpha"):
         create(api, name=name)
     listed = [tool["name"] for tool in api.member.request("GET", "/v1/tools").data["items"]]
-    assert listed == [*builtins(), "alpha", "zeta"]
+    assert listed == [*LISTED, "alpha", "zeta"]
     strangers = api.stranger.request("GET", "/v1/tools").data["items"]
-    assert [tool["name"] for tool in strangers] == list(builtins())
+    assert [tool["name"] for tool in strangers] == LISTED
 
 
 def test_a_tool_keeps_its_name_which_a_replacement_may_repeat(api: AdminApi) -> None:
@@ -301,7 +313,7 @@ def test_a_tool_that_cannot_be_meant_is_refused_by_its_field(
     answer = api.admin.request("POST", "/v1/tools", json_body={**TOOL, **fields})
     assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
     assert field in answer.error["details"]
-    assert len(api.admin.request("GET", "/v1/tools").data["items"]) == len(builtins())
+    assert len(api.admin.request("GET", "/v1/tools").data["items"]) == len(LISTED)
 
 
 def test_a_missing_field_of_the_config_is_named_in_the_words_of_every_other_field(api: AdminApi) -> None:
@@ -351,7 +363,7 @@ def test_replacing_a_tool_is_no_way_to_another_tenant_s_function(api: AdminApi) 
 def test_an_optional_tool_is_there_only_where_the_deployment_names_it() -> None:
     api = AdminApi(SETTINGS.but(optional_tools=""))
     listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
-    assert listed == [name for name in builtins() if name not in optional_tools()]
+    assert listed == [name for name in LISTED if name not in optional_tools()]
     for name in optional_tools():
         assert api.admin.request("GET", f"/v1/tools/{name}").status == 404
         body = {"name": "Clerk", "goal": "Go", "tools": [name]}
@@ -426,7 +438,7 @@ def test_a_tool_of_the_environment_is_shown_to_its_tenants_and_changed_by_none()
 
     listed = [tool["name"] for tool in api.admin.request("GET", "/v1/tools").data["items"]]
 
-    assert listed == [*builtins(), "refund"]
+    assert listed == [*LISTED, "refund"]
     shown = api.admin.request("GET", "/v1/tools/refund").data
     assert (shown["kind"], shown["description"]) == ("python", "Ours")
     assert "config" not in shown

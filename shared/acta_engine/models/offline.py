@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.plans.plan import UPDATE_PLAN
+from acta_engine.tools.builtin.search import FIND_TOOLS
 from acta_engine.turn.final_answer import GOAL_COMPLETE, schema_in
 from acta_engine.untrusted.exact_json import EXACT
 from acta_engine.untrusted.quoting import unquoted
@@ -118,6 +119,8 @@ class OfflineRun:
     """By the number of the step."""
     results: dict[str, ToolEntry] = field(default_factory=dict)
     """By `_key` of the call."""
+    found: set[str] = field(default_factory=set)
+    """Tools that a search has found. They can be called by their names, like those that are offered."""
 
 
 class OfflineModel:
@@ -170,7 +173,7 @@ def _listing_goal(text: str) -> Goal | None:
 def _reply(request: ModelRequest) -> tuple[Any, ...]:
     """The text, and the calls after it."""
     run = _run_of(request.entries)
-    offered = {tool.name for tool in request.tools}
+    offered = {tool.name for tool in request.tools} | run.found
     if UPDATE_PLAN not in offered:  # a summary of the conversation is asked for
         return (f"{LABEL}\nWhat was asked for:\n{run.message[:2_000]}",)
     goal = read_goal(run.message)
@@ -211,6 +214,10 @@ def _work_on(
         if run.statuses.get(number) in ("completed", "failed", "skipped"):
             continue
         missing = [call for call in stage.calls if _key(call) not in run.results]
+        if missing and stage.tool not in offered and FIND_TOOLS in offered:
+            search = RequestedCall(FIND_TOOLS, {"query": stage.tool})
+            if _key(search) not in run.results:
+                return f"Find the tool {stage.tool}.", *updates, search
         if missing and stage.tool in offered:
             if number not in run.statuses:
                 updates.append(_update("update_step", step_number=number, step_status="in_progress"))
@@ -352,6 +359,9 @@ def _run_of(entries: Sequence[Entry]) -> OfflineRun:
                     run.questions += run.is_asked
                 elif result is not None:
                     run.results[_key(RequestedCall(call.name, given))] = result
+                    if call.name == FIND_TOOLS:
+                        lines = result.content.loaded.splitlines()
+                        run.found |= {json.loads(line)["name"] for line in lines if line.startswith("{")}
     return run
 
 

@@ -25,6 +25,7 @@ from acta_engine.people.policies import ANYONE, Policy, RoleName, who_decides
 from acta_engine.settings import Settings
 from acta_engine.tools.answers import tool_view, trial_view, who_approves_view
 from acta_engine.tools.builtin import builtins, offered
+from acta_engine.tools.builtin.search import FIND_TOOLS, offered_tools
 from acta_engine.tools.mcp.server import SEPARATOR, with_servers
 from acta_engine.tools.port import Trial
 from acta_engine.tools.tenant.definition import (
@@ -203,8 +204,12 @@ def list_tools(api: Api) -> Response:
     tenant = api.caller.tenant
     first = offered(api.app.settings.offered_tools, api.app.own_tools(tenant))
     added = with_servers(api.app.tool_definitions.all(tenant), api.app.server_definitions.all(tenant))
-    own = [tool for name, tool in added.items() if name not in {*builtins(), *first}]
-    return page([_view(api, spec) for spec in (*first.values(), *own)], None)
+    own = {name: tool for name, tool in added.items() if name not in {*builtins(), *first}}
+    tools = {**first, **own}
+    direct = offered_tools(tools, (), api.app.settings.direct_tools)
+    if FIND_TOOLS not in direct:  # an agent that has all of them is offered all of them, and needs no search
+        tools = direct
+    return page([_view(api, spec) for spec in tools.values()], None)
 
 
 def read_tool(api: Api, name: str) -> Response:
