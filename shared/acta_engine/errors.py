@@ -237,18 +237,21 @@ class ModelNotAllowed(ProviderRejected):
 
 
 class ContextTooLong(ProviderRejected):
-    """The provider says that the request is too long, although it fits the context window that Acta assumes."""
+    """The provider says that the request is too long, although it fits the context window that Acta assumes. Or the
+    request alone needs more tokens than the provider allows in a minute.
+    """
 
     code = "CONTEXT_TOO_LONG"
     remedy = (
-        "Use a model with a larger window, or have an operator give this model's window in `models` of the "
-        "environment; then write to the session again."
+        "Use a model with a larger window or a higher limit of tokens per minute, lower the agent's "
+        "`limits.max_output_tokens`, or have an operator give this model's window in `models` of the environment; then "
+        "write to the session again."
     )
 
 
 class ProviderKeyRefused(SessionError):
-    """The provider answered 401 or 403: the API key is missing or not accepted. A run that has already had a reply
-    waits for a valid key.
+    """The API key is missing, or the provider does not accept it. A run that has already had a reply waits for a valid
+    key.
     """
 
     code = "PROVIDER_KEY_REFUSED"

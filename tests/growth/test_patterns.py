@@ -34,10 +34,9 @@ class Met(NamedTuple):
 LLM = "shared/acta_engine/models"
 TABLE = {
     "shared/acta_engine/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
-    f"{LLM}/anthropic/client.py _WORD_BOUNDARY": Met("the name of a class of the SDK"),
+    f"{LLM}/errors.py _WORD_BOUNDARY": Met("the name of an error of AWS"),
     f"{LLM}/calls.py _BEDROCK": Met("the host of a provider's URL, from a setting"),
     f"{LLM}/converse.py _CACHES": Met("a model's name"),
-    f"{LLM}/converse.py _WORD": Met("the name of an error of AWS"),
     f"{LLM}/own_providers.py NAMES": Met("the name of a secret, from a setting"),
     f"{LLM}/own_providers.py PROVIDER_PATTERN": Met("the name of a provider, from a setting"),
     f"{LLM}/calls.py _HEADER_VALUE": Met("a provider's key, from a secret"),

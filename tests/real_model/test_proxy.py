@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_engine.errors import ProviderKeyRefused, ProviderRejected, TransientError
+from acta_engine.errors import ProviderKeyRefused, TransientError
 from acta_engine.models.anthropic.client import AnthropicModel
 from acta_engine.models.model import Model
 from acta_engine.models.models_for_admins import check_key
@@ -44,9 +44,12 @@ def models(proxy: Proxy, key: str = PROXY_KEY) -> dict[str, Model]:
 
 @pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
 def test_a_conversation_is_answered_and_counted(proxy: Proxy, protocol: str) -> None:
-    """Over the Responses API llama.cpp does not take the conversation's earlier replies."""
-    before = (user("Read it."), assistant("I read.", call("c1", path="a.md")), result("c1", "Buy milk."))
-    entries = (*(before if protocol != "responses" else ()), user("Say hello.", 2))
+    entries = (
+        user("Read it."),
+        assistant("I read.", call("c1", path="a.md")),
+        result("c1", "Buy milk."),
+        user("Say hello.", 2),
+    )
     asked = request(*entries, model=MODEL, tools=(), suffix="", max_tokens=40)
 
     reply = models(proxy)[protocol].complete(asked, timeout=TIMEOUT)
@@ -59,7 +62,7 @@ def test_a_conversation_is_answered_and_counted(proxy: Proxy, protocol: str) -> 
 @pytest.mark.parametrize("protocol", ["chat", "responses", "messages"])
 def test_a_wrong_key_is_refused_and_not_named(proxy: Proxy, protocol: str) -> None:
     """A proxy without a database cannot look a key up, and answers 400 (`no_db_connection`)."""
-    with pytest.raises((ProviderKeyRefused, ProviderRejected)) as refused:
+    with pytest.raises(ProviderKeyRefused) as refused:
         models(proxy, "sk-wrong-key")[protocol].complete(request(model=MODEL), timeout=TIMEOUT)
     assert "sk-wrong" not in str(refused.value)
 
@@ -69,7 +72,7 @@ def test_the_check_of_keys_understands_it(proxy: Proxy) -> None:
     row = own_providers(told)["gateway"]
 
     assert check_key(row, PROXY_KEY, row.address) == "works"
-    assert check_key(row, "sk-wrong-key", row.address) in ("refused", "unchecked")
+    assert check_key(row, "sk-wrong-key", row.address) == "refused"
 
 
 def test_a_deployed_session_of_an_agent_that_names_it_comes_to_a_defined_end_with_a_price(

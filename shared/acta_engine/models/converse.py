@@ -27,7 +27,6 @@ from acta_engine.errors import (
     ProviderTimeout,
     ProviderUnavailable,
     StreamBroken,
-    TransientError,
 )
 from acta_engine.log.conversation import AssistantEntry
 from acta_engine.models.calls import (
@@ -40,7 +39,7 @@ from acta_engine.models.calls import (
     declined,
     run_within,
 )
-from acta_engine.models.errors import error_from_status, name_in
+from acta_engine.models.errors import error_from_bedrock
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta_engine.models.wire import (
     CHAT_STOPS,
@@ -134,8 +133,11 @@ class ConverseModel:
         """`opened`: the service had answered with 200. `begun`: a part of the answer had come."""
         kind, told = type(error).__name__, getattr(error, "response", None)
         if isinstance(told, dict):
-            failure = _reported(self.provider, told)
-            return StreamBroken(str(failure)) if begun and isinstance(failure, TransientError) else failure
+            reported, answer = told.get("Error", {}), told.get("ResponseMetadata", {})
+            headers = {"request-id": str(answer.get("RequestId") or ""), **answer.get("HTTPHeaders", {})}
+            name, message = reported.get("Code"), reported.get("Message")
+            status = None if opened else answer.get("HTTPStatusCode") or 500
+            return error_from_bedrock(self.provider, status, headers, name, message, begun=begun)
         if kind in ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError"):
             return ProviderKeyRefused(f"{self.provider}: there are no AWS credentials")
         if kind in ("ReadTimeoutError", "ConnectTimeoutError"):
@@ -166,33 +168,6 @@ def _read(
         if not builder.has_stopped:
             raise  # what had its end before the connection broke is whole, and has to be paid for
     return builder.reply()
-
-
-_STATUSES = {
-    "throttlingexception": 429,
-    "servicequotaexceededexception": 429,
-    "modelnotreadyexception": 429,
-    "modeltimeoutexception": 408,
-    "modelerrorexception": 500,
-    "modelstreamerrorexception": 500,
-    "internalserverexception": 500,
-    "serviceunavailableexception": 503,
-    "validationexception": 400,
-    "accessdeniedexception": 403,
-}
-"""By the name of the exception, which is all that a stream tells. A quota passes by waiting and comes with 400, and a
-model that failed with 424.
-"""
-_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def _reported(provider: str, told: dict[str, Any]) -> ActaError:
-    error, answer = told.get("Error", {}), told.get("ResponseMetadata", {})
-    code = str(error.get("Code") or "")
-    status = _STATUSES.get(code.lower()) or answer.get("HTTPStatusCode") or 500
-    headers = {"request-id": str(answer.get("RequestId") or ""), **answer.get("HTTPHeaders", {})}
-    names = (_WORD.sub("_", code).lower(), name_in(error.get("Message")))
-    return error_from_status(provider, status, headers, names=names)
 
 
 def to_body(request: ModelRequest, provider: str) -> dict[str, Any]:

@@ -15,9 +15,10 @@ provider's `client.py`.
         tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
     a person reacts, and the message says what to do. The run ends `failed` with this code; one that has had a reply
     waits for the key or the quota instead (`shared/acta_engine/recovery/outage.py`)
-        401, 403; no key                             ProviderKeyRefused      PROVIDER_KEY_REFUSED
+        401, 403; no key; LiteLLM's 400 for a key    ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
-        413; 400 that says the prompt is too long    ContextTooLong          CONTEXT_TOO_LONG, after one compaction
+        413; 400 that says the prompt is too long;
+          429 for a request that no wait makes small ContextTooLong          CONTEXT_TOO_LONG, after one compaction
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
         a refusal as stop reason, or as a 4xx        ModelRefused            MODEL_REFUSED, after one fallback
 
@@ -59,34 +60,55 @@ TOO_LONG = "context_length_exceeded"
 """The prompt exceeds the window: OpenAI's name, and that of many compatible servers."""
 TOO_LONG_FOR_SLOT = "exceed_context_size_error"
 """The same, as llama.cpp names it. Some of its versions answer with 500."""
+TOO_LARGE = "request_too_large"
+"""Anthropic's name. OpenAI and Groq tell in words that a request alone needs more tokens than they allow in a minute.
+"""
 UNREADABLE_REASONING = "invalid_encrypted_content"
 NO_CREDIT = "credit_balance"
 """Acta's own name: Anthropic reports a used-up balance with a 400 and a sentence."""
+NO_DATABASE = "no_db_connection"
+"""LiteLLM's name for a key that is not its master key, where it has no database to look other keys up in."""
 
-_OUT_OF_QUOTA = frozenset(
-    {
-        "insufficient_quota",
-        "billing_error",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "enforced_spend_limit_reached",
-        "contract_spend_limit_reached",
-        "linked_organization_spend_limit_reached",
-        "exceeded_current_quota_error",
-        "1113",
-        "Arrearage",
-        "budget_exceeded",
-        NO_CREDIT,
-    }
+_OUT_OF_QUOTA = (
+    "insufficient_quota",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "enforced_spend_limit_reached",
+    "contract_spend_limit_reached",
+    "linked_organization_spend_limit_reached",
+    "exceeded_current_quota_error",  # Kimi
+    "1113",  # GLM
+    "Arrearage",  # DashScope
+    "budget_exceeded",  # LiteLLM
+    NO_CREDIT,
 )
-"""An error with one of these names does not pass by waiting. The last four codes are Kimi's, GLM's, DashScope's and
-LiteLLM's.
-"""
-MALFORMED_CALL = "tool_use_failed"
-"""Groq's name for a call of the model's that is no JSON or does not fit its tool: the next answer may be better."""
-
-_OVERLOADED = (429, 503, 529)
-_TRANSIENT_4XX = (409, 425)
+_AT_ANY_STATUS: Mapping[str, type[ActaError]] = {
+    **dict.fromkeys(_OUT_OF_QUOTA, ProviderQuotaExceeded),
+    # Groq: a call of the model's is no JSON or does not fit its tool. The next answer may be better.
+    "tool_use_failed": StreamBroken,
+    TOO_LONG_FOR_SLOT: ContextTooLong,
+}
+_BELOW_500: Mapping[str, type[ActaError]] = {
+    **_AT_ANY_STATUS,
+    **dict.fromkeys(DECLINED_CODES, ModelRefused),
+    TOO_LONG: ContextTooLong,
+    TOO_LARGE: ContextTooLong,
+    NO_DATABASE: ProviderKeyRefused,
+}
+"""These names decide, whatever the status below 500 and the other names say."""
+_BY_STATUS: Mapping[int, type[ActaError]] = {
+    401: ProviderKeyRefused,
+    402: ProviderQuotaExceeded,
+    403: ProviderKeyRefused,
+    408: ProviderTimeout,
+    409: ProviderUnavailable,
+    413: ContextTooLong,
+    425: ProviderUnavailable,
+    429: ProviderOverloaded,
+    503: ProviderOverloaded,
+    529: ProviderOverloaded,
+}
 
 
 def error_from_status(
@@ -95,23 +117,11 @@ def error_from_status(
     """The error for an HTTP answer of 4xx or 5xx."""
     known = _texts(names)
     message = f"{provider} answered {_description(status, headers, known)}"
-    if status < 500 and (declined := _declined(message, known)) is not None:
-        return declined
-    if status == 402 or not _OUT_OF_QUOTA.isdisjoint(known):
-        return ProviderQuotaExceeded(message)
-    if MALFORMED_CALL in known:
-        return StreamBroken(message)
-    if status == 413 or (status < 500 and TOO_LONG in known) or TOO_LONG_FOR_SLOT in known:
-        return ContextTooLong(message)
-    if status in (401, 403):
-        return ProviderKeyRefused(message)
-    if status in _OVERLOADED:
+    usual = _BY_STATUS.get(status, ProviderRejected if status < 500 else ProviderUnavailable)
+    kind, name = _named(known, _BELOW_500 if status < 500 else _AT_ANY_STATUS) or (usual, "")
+    if kind is ProviderOverloaded:
         return ProviderOverloaded(message, retry_after(headers))
-    if status == 408:
-        return ProviderTimeout(message)
-    if status >= 500 or status in _TRANSIENT_4XX:
-        return ProviderUnavailable(message)
-    return ProviderRejected(message)
+    return ModelRefused(message, category=name) if kind is ModelRefused else kind(message)
 
 
 _BY_NAME: Mapping[str, type[ActaError]] = {
@@ -122,7 +132,7 @@ _BY_NAME: Mapping[str, type[ActaError]] = {
     "server_overloaded": ProviderOverloaded,
     "service_unavailable_error": ProviderOverloaded,
     "slow_down": ProviderOverloaded,
-    **{str(status): ProviderOverloaded for status in _OVERLOADED},
+    **{str(status): kind for status, kind in _BY_STATUS.items() if kind is ProviderOverloaded},
     "api_error": ProviderUnavailable,
     "server_error": ProviderUnavailable,
     "internal_server_error": ProviderUnavailable,
@@ -131,9 +141,6 @@ _BY_NAME: Mapping[str, type[ActaError]] = {
     "permission_error": ProviderKeyRefused,
     "invalid_request_error": ProviderRejected,
     "not_found_error": ProviderRejected,
-    "request_too_large": ContextTooLong,
-    TOO_LONG: ContextTooLong,
-    TOO_LONG_FOR_SLOT: ContextTooLong,
 }
 """A stream has sent its status, 200, before it fails."""
 
@@ -146,22 +153,51 @@ def error_from_stream(
     """
     known = _texts(names)
     message = f"{provider} broke its answer off: {_description(None, headers, known)}"
-    if (declined := _declined(message, known)) is not None:
-        return declined
-    if not _OUT_OF_QUOTA.isdisjoint(known):
-        return ProviderQuotaExceeded(message)
-    if not {TOO_LONG, TOO_LONG_FOR_SLOT}.isdisjoint(known):
-        return ContextTooLong(message)
-    if MALFORMED_CALL in known:
-        return StreamBroken(message)
-    kind = next((_BY_NAME[name] for name in known if name in _BY_NAME), StreamBroken)
+    kind, name = _named(known, _BELOW_500) or _named(known, _BY_NAME) or (StreamBroken, "")
+    if kind is ModelRefused:
+        return ModelRefused(message, category=name)
     return StreamBroken(message) if begun and issubclass(kind, TransientError) else kind(message)
 
 
-def _declined(message: str, known: Sequence[str]) -> ModelRefused | None:
-    """The refusal of a provider's filter, which some report as an error."""
-    code = next((name for name in known if name in DECLINED_CODES), None)
-    return None if code is None else ModelRefused(message, category=code)
+_BEDROCK = {
+    "throttling_exception": 429,
+    "service_quota_exceeded_exception": 429,
+    "model_not_ready_exception": 429,
+    "model_timeout_exception": 408,
+    "model_error_exception": 500,
+    "model_stream_error_exception": 500,
+    "internal_server_exception": 500,
+    "service_unavailable_exception": 503,
+    "validation_exception": 400,
+    "access_denied_exception": 403,
+}
+"""A quota passes by waiting and comes with 400, and a model that failed with 424."""
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def error_from_bedrock(
+    provider: str,
+    status: int | None,
+    headers: Mapping[str, str],
+    exception: object,
+    message: object,
+    *,
+    begun: bool,
+) -> ActaError:
+    """The error for a failure of Amazon Bedrock. `status` None: it came inside a stream. `exception`: its name, such as
+    `ThrottlingException:http://…`. `begun`: a part of the answer had come.
+    """
+    name = _WORD_BOUNDARY.sub("_", str(exception or "").partition(":")[0]).lower()
+    known = _BEDROCK.get(name, status)
+    if known is None:
+        return error_from_stream(provider, headers, names=(name,), begun=begun)
+    failure = error_from_status(provider, known, headers, names=(name, name_in(message)))
+    return StreamBroken(str(failure)) if begun and isinstance(failure, TransientError) else failure
+
+
+def _named(names: Sequence[str], table: Mapping[str, type[ActaError]]) -> tuple[type[ActaError], str] | None:
+    """The error of the first name that the table has, and that name."""
+    return next(((table[name], name) for name in names if name in table), None)
 
 
 def message_of(body: object) -> object:
@@ -192,7 +228,8 @@ _NAMES_BY_WORDING = {
     "range of input length": TOO_LONG,  # DashScope
     "context window exceeds limit": TOO_LONG,  # MiniMax
     "when context the overflows": TOO_LONG,  # LM Studio
-    "too many tokens": TOO_LONG,  # Cohere
+    "too many tokens:": TOO_LONG,  # Cohere; without the colon Bedrock says it of requests that come too fast
+    "request too large for": TOO_LARGE,
     "available context size": TOO_LONG_FOR_SLOT,
     "context size has been exceeded": TOO_LONG_FOR_SLOT,
     "content filtering policy": "content_filter",
@@ -202,8 +239,8 @@ _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""
 _QUOTED = re.compile(r"""(?<!\w)(?:"[^"]*"?|`[^`]*`?|'(?:[^']|'\w)*'?)""")
 """A quotation that nobody closes goes to the end. An apostrophe within a word closes none."""
-_GENERAL = ("_error", "_request", "_argument")
-"""Ends of codes that say no more than that the request is wrong."""
+_GENERAL = ("_error", "_request", "_argument", "rate_limit_exceeded")
+"""Ends of codes that do not say what is wrong with the request."""
 
 
 def name_in(message: object, code: object = None) -> str | None:

@@ -399,7 +399,9 @@ CUT_OFF = "the input was cut off at the output limit"
 def parse_call(name: object, arguments: object, *, cut: bool) -> RequestedCall:
     """`name`, `arguments`: as the server sent them. `cut`: the reply was cut off at its limit, and this is its last
     call."""
-    name, text = joined(name if isinstance(name, str) else ""), json_text(arguments)
+    # gpt-oss may write a token of its format after it, as in `lookup<|channel|>commentary` (vllm-project/vllm#32587)
+    name = joined(name if isinstance(name, str) else "").partition("<|")[0]
+    text = json_text(arguments)
     if text.strip() in ("", "null"):
         # Providers write nothing at all for `{}`, and also where they were stopped before they could write it.
         return RequestedCall(name, None, CUT_OFF) if cut else RequestedCall(name, {})
@@ -444,7 +446,6 @@ _COMMON: StopTable = {
     "complete": "end",
     "completed": "end",
     "malformed_function_call": "end",
-    "function_call_filter: malformed_function_call": "end",
     "tool_calls": "tools",
     "tool_call": "tools",
     "tool_use": "tools",
@@ -488,8 +489,8 @@ MAX_CATEGORY_CHARS = 60
 
 def category_of(word: object) -> str:
     """The provider's word for why the model declined; empty: it is no word."""
-    is_word = isinstance(word, str) and word.isascii() and word.isidentifier()
-    return str(word)[:MAX_CATEGORY_CHARS].lower() if is_word else ""
+    last = word.rpartition(": ")[2] if isinstance(word, str) else ""
+    return last[:MAX_CATEGORY_CHARS].lower() if last.isascii() and last.isidentifier() else ""
 
 
 DECLINED_CODES = frozenset(
@@ -499,10 +500,12 @@ DECLINED_CODES = frozenset(
 
 
 def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
-    """`word`: the provider's, in any case. `calls`: whether the reply has tool calls; some servers
-    end such a reply with the word for any other. Raises StreamBroken where the table does not have the word.
+    """`word`: the provider's, in any case; Gemini's may be two, `content_filter: PROHIBITED_CONTENT`. `calls`: whether
+    the reply has tool calls; some servers end such a reply with the word for any other. Raises StreamBroken where the
+    table does not have the word.
     """
-    stop = table.get(str(word).lower())
+    general, _, exact = str(word).lower().partition(": ")
+    stop = table.get(exact) or table.get(general)
     if stop is None:
         raise StreamBroken("the answer ended for a reason that is not known")
     return "tools" if calls and stop == "end" else stop

@@ -8,8 +8,6 @@ On Bedrock the Messages API is behind `InvokeModelWithResponseStream`. There is 
 function's role. Failures come under the names that Bedrock documents for that call.
 """
 
-import re
-from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -32,7 +30,13 @@ from acta_engine.models.calls import (
     silence_loggers,
     time_limits,
 )
-from acta_engine.models.errors import error_from_status, error_from_stream, message_of, name_in
+from acta_engine.models.errors import (
+    error_from_bedrock,
+    error_from_status,
+    error_from_stream,
+    message_of,
+    name_in,
+)
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.wire import CLAUDE_TOOLS, body_size, with_own_names
 
@@ -150,40 +154,11 @@ class BedrockModel(AnthropicModel):
         return super()._failure(error, opened, begun)
 
     def _reported_failure(self, error: Any, opened: bool, begun: bool) -> ActaError:
-        headers = error.response.headers
-        name = _error_name(headers, error.body)
-        if opened:
-            names = (name, _MESSAGES_API_NAMES.get(name or ""))
-            return error_from_stream(BEDROCK, headers, names=names, begun=begun)
-        status = _STATUSES.get(name or "", error.status_code)
-        names = (name, name_in(message_of(error.body)))
-        return error_from_status(BEDROCK, status, headers, names=names)
-
-
-_MESSAGES_API_NAMES = {
-    "throttling_exception": "rate_limit_error",
-    "service_unavailable_exception": "overloaded_error",
-    "internal_server_exception": "api_error",
-    "model_stream_error_exception": "api_error",
-    "model_timeout_exception": "timeout_error",
-    "validation_exception": "invalid_request_error",
-}
-"""The exceptions that a stream may hold, by what the Messages API calls them."""
-
-_STATUSES = {"service_quota_exceeded_exception": 429, "model_error_exception": 500}
-"""Two failures pass by waiting and come with a status that says otherwise: an account's quota with 400, a model that
-failed with 424.
-"""
-
-_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def _error_name(headers: Mapping[str, str], body: object) -> str | None:
-    """For example `throttling_exception`. It comes in a header of the answer (`ThrottlingException:http://…`), or from
-    an exception in the stream, which the SDK presents like an error event of the Messages API. None: the failure has no
-    name.
-    """
-    inner = body.get("error") if isinstance(body, dict) else None
-    in_stream = inner.get("type") if isinstance(inner, dict) else None
-    name = str(in_stream or headers.get("x-amzn-errortype") or "").partition(":")[0]
-    return _WORD_BOUNDARY.sub("_", name).lower() or None
+        """Its name comes in a header of the answer, or from an exception in the stream, which the SDK presents like an
+        error event of the Messages API.
+        """
+        headers, body = error.response.headers, error.body
+        inner = body.get("error") if isinstance(body, dict) else None
+        in_stream = inner.get("type") if isinstance(inner, dict) else None
+        name, status = in_stream or headers.get("x-amzn-errortype"), None if opened else error.status_code
+        return error_from_bedrock(BEDROCK, status, headers, name, message_of(body), begun=begun)

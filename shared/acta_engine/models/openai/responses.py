@@ -313,7 +313,7 @@ def _reply_items(reply: AssistantEntry, kept: list[Item], ids: list[str]) -> lis
     while items and items[-1]["type"] == "reasoning":  # refused where nothing follows that it led to
         items.pop()
     if text.strip():
-        items.append({"role": "assistant", "content": text})
+        items.append(_reply_message(text, {}))  # llama.cpp takes no reply without its type
     return items + [_function_call(call, call_id) for call, call_id in calls]
 
 

@@ -220,7 +220,7 @@ def failure(server: FakeProvider) -> ActaError:
         (404, "ResourceNotFoundException", "no such model", ProviderRejected),
         (408, "ModelTimeoutException", "", ProviderTimeout),
         (424, "ModelErrorException", "", ProviderUnavailable),
-        (429, "ThrottlingException", "", ProviderOverloaded),
+        (429, "ThrottlingException", "Too many tokens, please wait before trying again.", ProviderOverloaded),
         (429, "ModelNotReadyException", "", ProviderOverloaded),
         (500, "InternalServerException", "", ProviderUnavailable),
         (503, "ServiceUnavailableException", "", ProviderOverloaded),

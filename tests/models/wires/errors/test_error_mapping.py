@@ -5,6 +5,7 @@ import pytest
 from acta_engine.errors import (
     ActaError,
     ContextTooLong,
+    ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
     ProviderTimeout,
@@ -54,6 +55,8 @@ def test_retry_after_is_parsed_in_every_form(headers: dict[str, str], seconds: f
         (400, ("exceed_context_size_error",), ContextTooLong),
         (500, ("exceed_context_size_error",), ContextTooLong),
         (413, (), ContextTooLong),
+        (400, ("no_db_connection", "400"), ProviderKeyRefused),
+        (503, ("no_db_connection", "503"), ProviderOverloaded),
         (429, ("rate_limit_error", "enforced_spend_limit_reached"), ProviderQuotaExceeded),
         (429, ("rate_limit_error", "contract_spend_limit_reached"), ProviderQuotaExceeded),
         (403, ("linked_organization_spend_limit_reached",), ProviderQuotaExceeded),
@@ -102,6 +105,7 @@ def test_a_name_that_is_neither_text_nor_number_is_ignored(kind: object) -> None
     [
         ("This model's maximum context length is 4096 tokens. However, you", TOO_LONG),
         ("the request exceeds the available context size. try", TOO_LONG_FOR_SLOT),
+        ("Too many tokens, please wait before trying again.", None),
         ("Your credit balance is too low", NO_CREDIT),
         (f"{'x' * 2000} maximum context length", None),
         ("Invalid schema for function 'x': \"prompt is too long\" is not a type", None),

@@ -65,6 +65,34 @@ def test_a_prompt_that_exceeds_the_window_is_recognised_by_every_name(
     assert type(failure(MODELS[wire](server.url))) is ContextTooLong
 
 
+PER_MINUTE = {
+    "message": "Request too large for gpt-6-sol in organization org-1 on tokens per min (TPM): Limit 8, Requested 9.",
+    "type": "tokens",
+    "code": "rate_limit_exceeded",
+}
+IN_THIS_MINUTE = {
+    "message": "Rate limit reached for gpt-6-sol on tokens per min (TPM): Limit 8, Used 7, Requested 2.",
+    "type": "tokens",
+    "code": "rate_limit_exceeded",
+}
+
+
+@pytest.mark.parametrize("wire", OPENAIS)
+@pytest.mark.parametrize("in_stream", [False, True])
+@pytest.mark.parametrize(
+    ("error", "kind"), [(PER_MINUTE, ContextTooLong), (IN_THIS_MINUTE, ProviderOverloaded)]
+)
+def test_a_request_that_alone_exceeds_the_limit_of_a_minute_is_not_waited_for(
+    wire: str, in_stream: bool, error: dict[str, str], kind: type[ActaError], server: FakeProvider
+) -> None:
+    if in_stream:
+        server.queue(sse({"error": error} if wire == "openai" else {**error, "type": "error"}), headers=SSE)
+    else:
+        server.queue(json.dumps({"error": error}).encode(), status=429, headers=JSON)
+
+    assert type(failure(MODELS[wire](server.url))) is kind
+
+
 TOO_LONG_ELSEWHERE: list[tuple[int, object]] = [
     (
         400,

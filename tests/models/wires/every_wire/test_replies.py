@@ -69,6 +69,10 @@ def test_a_number_that_cannot_be_kept_is_no_input_and_the_model_is_told_how_to_s
     assert parse_call("pay", f'{{"amount": "{number}"}}', cut=False).input == {"amount": number}
 
 
+def test_a_token_of_the_models_format_is_no_part_of_a_name() -> None:
+    assert parse_call("read_file<|channel|>commentary", "{}", cut=False).name == "read_file"
+
+
 def test_parallel_calls_come_back_in_the_models_order(model: Model, llmock: Any) -> None:
     paths = ["c.md", "a.md", "b.md"]
     llmock.add(Reply(tool_calls=tuple(ToolCall("read_file", {"path": path}) for path in paths)))

@@ -81,6 +81,8 @@ def declined(wire: str, told: object) -> list[bytes]:
         ),
         ("openai", "content_filter", "content_filter"),
         ("openai", "SAFETY", "safety"),
+        ("openai", "content_filter: PROHIBITED_CONTENT", "prohibited_content"),
+        ("openai", "content_filter: SOMETHING_NEW", "something_new"),
         ("openai-responses", "bio_policy", "bio_policy"),
     ],
 )

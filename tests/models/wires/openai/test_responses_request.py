@@ -39,7 +39,7 @@ def test_every_call_has_its_result_before_any_other_text() -> None:
     )
 
     assert _kinds(body) == [
-        "system", "user", "assistant", "function_call", "function_call", "function_call_output",
+        "system", "user", "message", "function_call", "function_call", "function_call_output",
         "function_call_output", "user", "user",
     ]  # fmt: skip
     assert [item["arguments"] for item in body["input"][3:5]] == ['{"path":"ä"}', "{}"]
