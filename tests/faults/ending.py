@@ -133,7 +133,7 @@ def _calls(message: Json) -> list[str]:
     return [f"{call['name']} {call['input']}" for call in message.get("tool_calls") or ()]
 
 
-MARK = re.compile(r" #[0-9a-f]{8} ---$", re.MULTILINE)
+MARK = re.compile(r" #[0-9]{9} ---$", re.MULTILINE)
 """Of a quotation. The release before quotes without."""
 
 

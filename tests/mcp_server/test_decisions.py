@@ -51,7 +51,7 @@ def unquoted(text: str) -> str:
     """What stands outside of all quotations."""
     kept, mark = [], ""
     for line in text.split("\n"):
-        found = re.fullmatch(r"--- .* #([0-9a-f]{8}) ---", line)
+        found = re.fullmatch(r"--- .* #([0-9]{9}) ---", line)
         if not mark and found:
             mark = found[1]
         elif found and found[1] == mark and line.startswith("--- end "):

@@ -43,6 +43,6 @@ def test_the_prompt_names_no_tool_that_an_agent_may_lack() -> None:
 
 
 def test_the_mark_that_the_prompt_shows_is_where_quotations_have_it() -> None:
-    (mark,) = re.findall(r"#[0-9a-f]{8}", PLANNING)
+    (mark,) = re.findall(r"#[0-9]{9}", PLANNING)
     opening, closing = (line.rsplit("#")[-1] for line in quoted("file", "a", "", key="k").split("\n"))
     assert (opening, len(f"#{opening.removesuffix(' ---')}")) == (closing, len(mark))

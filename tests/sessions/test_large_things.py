@@ -201,7 +201,7 @@ def test_a_result_of_two_megabytes_is_shown_in_part_and_paged_through_to_its_end
     assert house.head(session_id).state == "completed"
     results = [entry.content.loaded for entry in model.requests[-1].entries if isinstance(entry, ToolEntry)]
     _, first, second, near, last, *_ = results
-    assert first.startswith("--- answer: fetch (2097152 bytes) #")
+    assert first.startswith("--- answer (2097152 bytes) #")
     assert first.splitlines()[1] == "0000000"
     assert len(first) < 66_000
     assert "\n0008192\n" in second

@@ -129,7 +129,7 @@ def test_an_exception_is_a_failure_without_its_stack() -> None:
     with pytest.raises(ToolFailed) as failed:
         run(Lambdas(json.dumps(raised).encode(), failed=True))
     told = failure_text(failed.value, "call_1")
-    assert told.startswith("Error: pay failed.\n--- answer: pay (")
+    assert told.startswith("Error: pay failed.\n--- answer (")
     assert "\nKeyError: no order 7\n" in told
     assert "secret place" not in told
     assert "no order" not in str(failed.value)

@@ -46,7 +46,7 @@ def test_a_large_result_is_shown_in_part_inside_its_fences() -> None:
     assert opening.startswith(f"--- file: a.txt ({len(LARGE.encode())} bytes) #")
     assert text.startswith(f"{opening}\nZeile 0")
     quoted, note = text.rsplit("\n", 1)
-    assert quoted.endswith(f"\n--- end {opening[-13:]}")
+    assert quoted.endswith(f"\n--- end {opening[-14:]}")
     assert HANDLE.search(note)
     assert len(text.encode()) < 66_000
 

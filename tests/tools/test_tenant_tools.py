@@ -75,7 +75,7 @@ def test_an_added_tool_runs_once_under_its_effect_s_key_and_its_answer_is_quoted
     assert heard.headers["idempotency-key"].startswith("eff_")
     (entry,) = entries(house, session)
     assert entry.content.text == quoted(
-        "answer", "refund", '{"refunded": 7}', key=house.head(session).quotation_key
+        "answer", "", '{"refunded": 7}', key=house.head(session).quotation_key
     )
     assert isinstance(house.model, ScriptedModel)
     offered = [tool.name for tool in house.model.requests[1].tools]

@@ -58,7 +58,6 @@ from acta_engine.models.wire import (
     token_usage,
     told_tokens,
     utf8_size,
-    wire_call_id,
     wire_tool_name,
     wire_tools,
     with_own_names,
@@ -228,7 +227,7 @@ def _text(text: str) -> Block:
 def _tool_result(answered: AnsweredCall) -> Block:
     return {
         "toolResult": {
-            "toolUseId": wire_call_id(answered.call.call_id),
+            "toolUseId": answered.call.call_id,
             "content": [_text(answered.text)],
             "status": "success" if answered.ok else "error",
         }
@@ -251,7 +250,7 @@ def _reply_blocks(entry: AssistantEntry, model: str, provider: str) -> list[Bloc
     blocks += [
         {
             "toolUse": {
-                "toolUseId": wire_call_id(call.call_id),
+                "toolUseId": call.call_id,
                 "name": wire_tool_name(call.name),
                 "input": call.input or {},
             }

@@ -17,7 +17,6 @@ Any other word raises StreamBroken, and the engine asks again. Servers that gave
 (`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
 """
 
-import base64
 import hashlib
 import json
 import re
@@ -108,6 +107,7 @@ def messages_of_blocks(
 
     def add(messages: Rendered, turns: Iterable[ConversationTurn]) -> None:
         for turn in turns:
+            turn = with_wire_ids(turn, messages)
             if turn.reply is not None:
                 if messages and messages[-1]["role"] == "assistant":
                     add_blocks(messages, "user", [text(GO_ON)])
@@ -175,11 +175,21 @@ def first_id(entries: Sequence[Entry]) -> str:
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def wire_call_id(call_id: str) -> str:
-    """A short name for the id: each request pays for it twice, and Mistral's models take nothing but nine letters and
-    digits. Of a thousand calls two have the same with a probability of 1 to 70 million.
+def with_wire_ids(turn: ConversationTurn, messages: Rendered) -> ConversationTurn:
+    """The turn, whose calls have ids that say where they stand in the request: after how many messages, and as which of
+    their reply. Each request pays for an id twice, and nine digits are three tokens. Mistral's models take nothing but
+    nine letters and digits.
     """
-    return base64.b32encode(hashlib.sha256(call_id.encode()).digest())[:9].decode().lower()
+    if turn.reply is None or not turn.calls:
+        return turn
+    named = [
+        answered._replace(
+            call=answered.call.model_copy(update={"call_id": f"{len(messages):06d}{number:03d}"})
+        )
+        for number, answered in enumerate(turn.calls)
+    ]
+    reply = turn.reply.model_copy(update={"calls": tuple(answered.call for answered in named)})
+    return turn._replace(reply=reply, calls=tuple(named))
 
 
 def wire_tool_name(name: str) -> str:

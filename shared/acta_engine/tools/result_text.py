@@ -34,7 +34,7 @@ def result_text(
         text = cut(text.encode(), 0, limit)
         notes = [more(len(text.encode()), content.bytes, whole.blob)]
     if outside is not None:
-        text = quoted(outside.kind, outside.name, text, size=content.bytes, key=key)
+        text = _quotation(outside, text, content.bytes, key)
         notes += [outside.note] if outside.note else []
     return ResultText("\n".join([text, *notes]), whole)
 
@@ -44,8 +44,12 @@ def failure_text(failure: ModelFeedback, key: str) -> str:
     outside = failure.outside if isinstance(failure, ToolFailed) else None
     if outside is None:
         return f"Error: {failure}"
-    quotation = quoted(outside.kind, outside.name, well_formed(outside.text), size=outside.size, key=key)
-    return f"Error: {failure}\n{quotation}"
+    return f"Error: {failure}\n{_quotation(outside, well_formed(outside.text), outside.size, key)}"
+
+
+def _quotation(outside: OutsideText, text: str, size: int | None, key: str) -> str:
+    """An answer has no name in its quotation: the call right before it names the tool."""
+    return quoted(outside.kind, "" if outside.kind == "answer" else outside.name, text, size, key=key)
 
 
 def cut(data: bytes, offset: int, limit: int) -> str:

@@ -1,9 +1,9 @@
 """Text from outside reaches a model only as a quotation: between two marker lines that name its origin
 (docs/design/tools.md 19).
 
-    --- file: notes.md (812 bytes) #3f2a90c1 ---
+    --- file: notes.md (812 bytes) #530174218 ---
     …
-    --- end #3f2a90c1 ---
+    --- end #530174218 ---
 
 So the model can tell data from instructions. Both lines have the same mark, and the mark does not occur between them,
 in whatever characters. It is made from the text and from an id that the text's author does not know. So no text can
@@ -39,13 +39,14 @@ class OutsideText(NamedTuple):
 
 
 def quoted(kind: str, name: str, text: str, size: int | None = None, *, key: str) -> str:
-    """The text between its marker lines. A line break is added where the last line has none.
+    """The text between its marker lines. A line break is added where the last line has none. `name`: empty if the kind
+    says enough.
 
     `size`: the bytes of the complete text, where `text` is only its beginning. `key`: an id that the text's author does
     not know (`unused_mark`).
     """
     count = len(text.encode()) if size is None else size
-    label = f"{kind}: {clipped_name(name)}"
+    label = f"{kind}: {clipped_name(name)}" if name else kind
     mark = unused_mark(f"{label}\n{text}", key)
     end = "" if text.endswith("\n") or not text else "\n"
     unit = "byte" if count == 1 else "bytes"
@@ -67,7 +68,7 @@ def quoted_json(kind: str, name: str, value: Any, *, key: str) -> str:
 def unquoted(result: str) -> str:
     """A tool's result without the two marker lines around a text from outside, and without what stands after them."""
     lines = result.split("\n")
-    opening = re.fullmatch(r"--- \w+: .*\((\d+) bytes?\) (#\w+) ---", lines[0])
+    opening = re.fullmatch(r"--- \w+(?:: .*)? \((\d+) bytes?\) (#\d+) ---", lines[0])
     if opening is None:
         return result
     ends = [n for n, line in enumerate(lines) if line == f"--- end {opening[2]} ---"]
@@ -86,8 +87,8 @@ def clipped_name(name: str, most: int = MAX_NAME_CHARS) -> str:
 
 
 def unused_mark(text: str, key: str) -> str:
-    """Eight hex digits that do not occur in the text, in whatever characters they are written. The same text with the
-    same key always gets the same mark, whatever process makes it.
+    """Nine digits, which are three tokens. They do not occur in the text, in whatever characters they are written. The
+    same text with the same key always gets the same mark, whatever process makes it.
 
     `key`: an id that the text's author does not know. Otherwise its author could try out texts until one contains what
     the eye, or a model, takes for the mark.
@@ -95,13 +96,13 @@ def unused_mark(text: str, key: str) -> str:
     seed, plain = f"{key}\n{text}".encode("utf-8", "surrogatepass"), in_plain_characters(text)
     while True:
         seed = hashlib.sha256(seed).digest()
-        mark = seed.hex()[:8]
+        mark = f"{int.from_bytes(seed[:8]) % 1_000_000_000:09d}"
         if mark not in plain:
             return mark
 
 
 # What a reader would take for a given text is found by its letters and digits, whatever other characters stand for
-# them. Only what looks like a hexadecimal digit is folded: marks of quotations are made of those.
+# them. Only what looks like a digit is folded: marks of quotations are made of those.
 LOOK_ALIKES = {
     "0": "oO\u043e\u041e\u03bf\u039f\u0585\u0555\u1d0f\u2c9e\u2c9f\u2d54\u3007\u05e1",
     "1": "lIi|!\u04cf\u04c0\u0406\u0456\u0399\u03b9\u05c0\u05d5\u05df\u0627\u01c0\u2223\u16c1\u2d4f\ua4f2\u0131",
@@ -112,12 +113,6 @@ LOOK_ALIKES = {
     "6": "\u0431\u13ee\u2cd2\u2cd3",
     "8": "\u0222\u0223",
     "9": "\ua76e\ua76f\u2cca\u2ccb",
-    "a": "\u0430\u0410\u0251\u03b1\u0391\u1d00\u237a\u13aa\ua4ee\u15c5\u04d5\u04d4",
-    "b": "\u0432\u0412\u042c\u044c\u0392\u03b2\u0184\u0185\u0299\u13cf\u13f4\u15af\u15f7\ua4d0\ua7b4",
-    "c": "\u0441\u0421\u03f2\u03f9\u1d04\u2ca4\u2ca5\u13df\uabaf\ua4da\u00a2",
-    "d": "\u0501\u0500\u1d05\u13a0\u13e7\u146f\u15de\u15ea\ua4d2\ua4d3\u0111\u0110",
-    "e": "\u0435\u0415\u0395\u03b5\u04bd\u04bc\u212e\uab32\u22ff\u2d39\u13ac\ua4f0\u025b\u1d07",
-    "f": "\u017f\u0192\u03dc\u03dd\u0584\ua798\ua799\uab35\u1e9d\u15b4\ua4dd\ua730",
 }
 """By digit, characters that look like it and that Unicode does not call a form of it. Most are in Unicode's table
 `confusables.txt` (UTS 39)."""
@@ -125,13 +120,13 @@ _FOLDED = {ord(form): digit for digit, forms in LOOK_ALIKES.items() for form in 
 
 
 def in_plain_characters(text: str) -> str:
-    """The text in lower case, without hidden characters and accents, with letters and digits for what looks like them:
-    `３`, `𝟑` and `٣` are 3, a Cyrillic `а` is an a. Each character is looked at by itself, because normalising a whole
-    text takes time that grows faster than its length.
+    """The text without hidden characters and accents, with digits for what looks like them: `３`, `𝟑` and
+    `٣` are 3, and so is a Cyrillic `З`. Each character is looked at by itself, because normalising a whole text takes
+    time that grows faster than its length.
     """
     if text.isascii():
-        return text.translate(_FOLDED).lower()
-    return text.translate({ord(char): _plain(char) for char in set(text)}).lower()
+        return text.translate(_FOLDED)
+    return text.translate({ord(char): _plain(char) for char in set(text)})
 
 
 def _plain(char: str) -> str:

@@ -130,7 +130,7 @@ def test_an_agent_uses_a_python_tool_on_the_real_loop() -> None:
     (made,) = session.tool_calls
     assert (made.data, made.ok, session.answer) == ({"order_id": "7", "state": "sent"}, True, "It was sent.")
     assert made.told is not None
-    assert made.told.startswith("--- answer: lookup_order")
+    assert made.told.startswith("--- answer (")
 
 
 def test_what_a_tool_says_of_a_failure_is_told_to_the_model() -> None:

@@ -73,7 +73,7 @@ def test_the_longest_message_and_the_largest_result_leave_every_answer_and_paylo
     (message,) = [one for one in told if one["role"] == "user"]
     assert goal.startswith(message["content"])
     results = [one["content"] for one in told if one["role"] == "tool"][1:4]
-    assert results[0].startswith("--- answer: fetch (2097152 bytes) #")
+    assert results[0].startswith("--- answer (2097152 bytes) #")
     assert results[0].splitlines()[1] == "0000000"
     assert len(results[0]) < 66_000
     assert "\n0008192\n" in results[1]

@@ -53,7 +53,7 @@ def test_an_answer_is_data_of_bounded_size_and_no_server_gets_another_one_s_head
     seen = boss.finished(boss.start("Ask the servers"))
     results = stage.results(seen)
     orders = next(text for text in results if "open orders" in text)
-    opened = re.fullmatch(r"--- answer: orders \(\d+ bytes\)( #\w+) ---", orders.splitlines()[0])
+    opened = re.fullmatch(r"--- answer \(\d+ bytes\)( #\w+) ---", orders.splitlines()[0])
     assert opened, "an answer that has a closing mark of its own gets one that it cannot know"
     assert orders.splitlines()[-1] == f"--- end{opened[1]} ---"
     assert any(text.startswith("Error: flood answered with more than") for text in results)

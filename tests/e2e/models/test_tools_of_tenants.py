@@ -138,7 +138,7 @@ def test_an_http_tool_runs_once_under_its_key(boss: Person, llmock: Any, sink: S
     add(boss, "refund", "http", url=sink.url("/refunds"), method="POST")
     (result,) = run(boss, llmock, ToolCall("refund", {"order": 7}))
     mark = result.rpartition("#")[2].split()[0]
-    whole = quoted("answer", "refund", '{"refunded": 7}', key="")
+    whole = quoted("answer", "", '{"refunded": 7}', key="")
     assert result == whole.replace(whole.rpartition("#")[2].split()[0], mark)
     (heard,) = sink.heard[before:]
     assert heard.body == {"order": 7}

@@ -157,9 +157,7 @@ def test_a_tool_s_own_failure_is_an_error_quoted_as_data(server: McpSink) -> Non
     with pytest.raises(ToolFailed) as failed:
         Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
     assert "ignore" not in str(failed.value)
-    assert (
-        failure_text(failed.value, "key").splitlines()[1].startswith("--- answer: desk__search (17 bytes) #")
-    )
+    assert failure_text(failed.value, "key").splitlines()[1].startswith("--- answer (17 bytes) #")
 
 
 def test_an_error_of_the_protocol_is_told_with_the_server_s_words_as_data(server: McpSink) -> None:

@@ -23,7 +23,6 @@ from acta_engine.models.wire import (
     add_blocks,
     kept_of,
     messages_of_blocks,
-    wire_call_id,
     wire_tool_name,
     wire_tools,
 )
@@ -119,7 +118,7 @@ def _reply_blocks(entry: AssistantEntry, model: str, provider: str, thinking: bo
 def _tool_use(call: ToolCall) -> Block:
     return {
         "type": "tool_use",
-        "id": wire_call_id(call.call_id),
+        "id": call.call_id,
         "name": wire_tool_name(call.name),
         "input": call.input or {},
     }
@@ -128,7 +127,7 @@ def _tool_use(call: ToolCall) -> Block:
 def _tool_result(answered: AnsweredCall) -> Block:
     block = {
         "type": "tool_result",
-        "tool_use_id": wire_call_id(answered.call.call_id),
+        "tool_use_id": answered.call.call_id,
         "content": answered.text,
     }
     return block if answered.ok else {**block, "is_error": True}

@@ -41,9 +41,9 @@ from acta_engine.models.wire import (
     parse_call,
     rendered,
     stop_reason,
-    wire_call_id,
     wire_tool_name,
     wire_tools,
+    with_wire_ids,
 )
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
@@ -157,6 +157,7 @@ def to_messages(
 
     def add(messages: list[Message], turns: Iterable[ConversationTurn]) -> None:
         for turn in turns:
+            turn = with_wire_ids(turn, messages)
             if turn.reply is not None:
                 if messages and messages[-1]["role"] == "assistant":
                     _add_user(messages, GO_ON)
@@ -164,7 +165,7 @@ def to_messages(
                     kept = kept_of(turn.reply, provider, request.model, API)
                     messages.append(_reply(turn.reply, kept, without, filled))
             for call, text, _ in turn.calls:
-                messages.append({"role": "tool", "tool_call_id": wire_call_id(call.call_id), "content": text})
+                messages.append({"role": "tool", "tool_call_id": call.call_id, "content": text})
             for text in turn.texts:
                 _add_user(messages, text)
 
@@ -183,7 +184,7 @@ def _reply(
     if entry.calls:
         message["tool_calls"] = [
             {
-                "id": wire_call_id(call.call_id),
+                "id": call.call_id,
                 "type": "function",
                 "function": {
                     "name": wire_tool_name(call.name),

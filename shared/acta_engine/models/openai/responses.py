@@ -77,9 +77,9 @@ from acta_engine.models.wire import (
     parse_call,
     rendered,
     stop_reason,
-    wire_call_id,
     wire_tool_name,
     wire_tools,
+    with_wire_ids,
 )
 
 API = "responses"
@@ -274,6 +274,7 @@ def to_items(
     def add(items: list[Item], turns: Iterable[ConversationTurn]) -> None:
         used = {item["call_id"] for item in items if "call_id" in item}
         for turn in turns:
+            turn = with_wire_ids(turn, items)
             if turn.reply is not None:
                 kept = kept_of(turn.reply, provider, model, API).get("items", [])
                 ids = _call_ids(turn.reply, kept, used)
@@ -292,7 +293,7 @@ def _call_ids(reply: AssistantEntry, kept: list[Item], used: set[str]) -> list[s
     ids = []
     for call in reply.calls:
         provider_id = next(provider_ids, None)
-        ids.append(provider_id if provider_id and provider_id not in used else wire_call_id(call.call_id))
+        ids.append(provider_id if provider_id and provider_id not in used else call.call_id)
         used.add(ids[-1])
     return ids
 

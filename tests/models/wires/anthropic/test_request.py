@@ -6,7 +6,6 @@ from typing import Any
 from acta_engine.log.conversation import AssistantEntry, Content
 from acta_engine.models.anthropic.request import to_body
 from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "sig=="}
@@ -27,12 +26,12 @@ def test_every_call_has_its_result_first_in_the_very_next_message() -> None:
 
     assert [message["role"] for message in messages] == ["user", "assistant", "user"]
     assert [(b["type"], b.get("id")) for b in messages[1]["content"]] == [
-        ("text", None), ("tool_use", wire_call_id("c1")), ("tool_use", wire_call_id("c2")),
+        ("text", None), ("tool_use", "000001000"), ("tool_use", "000001001"),
     ]  # fmt: skip
     blocks = messages[2]["content"]
     assert [b["type"] for b in blocks] == ["tool_result", "tool_result", "text", "text"]
     assert [(b["tool_use_id"], b.get("is_error", False)) for b in blocks[:2]] == [
-        (wire_call_id("c1"), True), (wire_call_id("c2"), False),
+        ("000001000", True), ("000001001", False),
     ]  # fmt: skip
     assert [b["text"] for b in blocks[2:]] == ["hurry up", "Plan: step 1 of 2."]
 

@@ -1,11 +1,11 @@
 """Entries that no provider would accept as they are, in the Messages API and in Chat Completions."""
 
+import re
 from typing import Any
 
 from acta_engine.log.conversation import ToolCall
 from acta_engine.models.anthropic import request as anthropic_request
 from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 
@@ -31,7 +31,7 @@ def test_a_call_left_without_a_result_gets_one() -> None:
     result_block = _anthropic(*entries)["messages"][2]["content"][0]
     assert (result_block["type"], result_block["tool_use_id"], result_block["is_error"]) == (
         "tool_result",
-        wire_call_id("c1"),
+        "000001000",
         True,
     )
     assert [m["role"] for m in _chat(*entries)["messages"]][3] == "tool"
@@ -62,3 +62,19 @@ def test_names_and_ids_of_the_models_own_invention_are_made_acceptable() -> None
 def test_a_request_without_tools_has_no_tool_choice() -> None:
     assert "tool_choice" not in _anthropic(tools=())
     assert "tool_choice" not in _chat(tools=())
+
+
+def test_the_id_of_a_call_is_nine_digits_of_its_own_and_stays_when_the_conversation_grows() -> None:
+    def ids(turns: int) -> tuple[list[str], list[str]]:
+        asked: list[Any] = [user("go")]
+        for turn in range(turns):
+            calls = [call(f"{turn}-{number}") for number in range(2)]
+            asked += [assistant("", *calls), *(result(one.call_id, "ok") for one in calls)]
+        said = [message.get("tool_calls", ()) for message in _chat(*asked)["messages"]]
+        blocks = [block for message in _anthropic(*asked)["messages"] for block in message["content"]]
+        return [one["id"] for each in said for one in each], [one["id"] for one in blocks if "id" in one]
+
+    for before, after in zip(ids(3), ids(5), strict=True):
+        assert len(set(after)) == 10
+        assert all(re.fullmatch("[0-9]{9}", each) for each in after), "Mistral's models take no longer ones"
+        assert after[:6] == before

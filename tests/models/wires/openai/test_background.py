@@ -18,7 +18,6 @@ from acta_engine.models.choose import RotatingModel, UnusableModel
 from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
 from acta_engine.models.openai.chat import OpenAIModel
 from acta_engine.models.openai.responses import OpenAIResponsesModel, to_items
-from acta_engine.models.wire import wire_call_id
 from tests.doubles.background_responses import JSON, USAGE, BackgroundResponses, message
 from tests.doubles.http_sink import Heard, Reply
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
@@ -81,7 +80,7 @@ def test_the_conversation_goes_on_without_the_reasoning_of_a_kept_response() -> 
         assert to_items(request(entry, model=MODEL), in_blocks=False)[:2] == [
             {"type": "message", "role": "assistant", "content": "I look.", "phase": "commentary"},
             {
-                "type": "function_call", "call_id": wire_call_id("c-1"), "name": "read_file",
+                "type": "function_call", "call_id": "000000000", "name": "read_file",
                 "arguments": '{"path":"a.txt"}',
             },
         ]  # fmt: skip

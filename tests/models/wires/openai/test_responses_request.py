@@ -8,7 +8,6 @@ import pytest
 
 from acta_engine.log.conversation import ToolCall
 from acta_engine.models.openai import responses as responses_request
-from acta_engine.models.wire import wire_call_id
 from tests.models.wires.conversations import (
     READ_FILE,
     assistant,
@@ -44,7 +43,7 @@ def test_every_call_has_its_result_before_any_other_text() -> None:
     ]  # fmt: skip
     assert [item["arguments"] for item in body["input"][3:5]] == ['{"path":"ä"}', "{}"]
     assert [(i["call_id"], i["output"]) for i in body["input"][5:7]] == [
-        (wire_call_id("c1"), "A"), (wire_call_id("c2"), "(no output)"),
+        ("000001000", "A"), ("000001001", "(no output)"),
     ]  # fmt: skip
     assert body["input"][-1]["content"][0]["text"] == "Plan: step 1 of 2."
 
@@ -54,7 +53,7 @@ def test_a_call_left_without_a_result_gets_one() -> None:
 
     assert items[3] == {
         "type": "function_call_output",
-        "call_id": wire_call_id("c1"),
+        "call_id": "000001000",
         "output": "Error: this call has no result.",
     }
 
@@ -93,7 +92,7 @@ def test_an_id_the_provider_gave_twice_is_used_once() -> None:
 
     called = [item["call_id"] for item in items if item.get("type") == "function_call"]
     answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
-    assert called == answered == ["call_0", wire_call_id("c2")]
+    assert called == answered == ["call_0", "000004000"]
 
 
 @pytest.mark.parametrize(
