@@ -1,8 +1,11 @@
 """A precondition that is sent decides, or is refused: `If-Match`, `If-None-Match`, `If-Unmodified-Since`."""
 
+import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from acta_engine.api.arguments import Arguments
 from acta_engine.api.etag import PRECONDITIONS
@@ -29,28 +32,20 @@ TOOL = {
 
 @pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
 def test_a_row_that_does_not_take_a_precondition_refuses_it(row: Operation) -> None:
-    took = Arguments(row, row.load(), SETTINGS)
-    names = (
-        "session_id",
-        "intervention_id",
-        "agent_id",
-        "memory_id",
-        "name",
-        "file",
-        "text_id",
-        "version",
-        "place",
-        "path",
-    )
     for name in PRECONDITIONS:
-        sent = {name.lower(): '"1"'}
-        request = Request(row, row.prefix + "x", dict.fromkeys(names, "x"), {}, sent, None, text="{}")
-        try:
-            took.bind(request)
-            details: Any = {}
-        except CallerError as refused:
-            details = refused.details or {}
+        details = refused_of(row, {name.lower(): '"1"'})
         assert (name in details) is (name not in (*row.takes, *row.needs)), details
+
+
+def refused_of(row: Operation, headers: dict[str, str]) -> Mapping[str, Any]:
+    """The details of what a request with these headers is refused for; empty where it is not."""
+    variables = dict.fromkeys(re.findall(r"{(\w+)", row.path), "x")
+    request = Request(row, row.prefix + "x", variables, {}, headers, None, text="{}")
+    try:
+        Arguments(row, row.load(), SETTINGS).bind(request)
+    except CallerError as refused:
+        return refused.details or {}
+    return {}
 
 
 def test_the_document_says_what_each_precondition_leads_to() -> None:
@@ -68,6 +63,24 @@ def test_the_document_says_what_each_precondition_leads_to() -> None:
         assert ("412" in told["responses"]) is (row.method != "GET" and bool(taken))
         for name in taken:
             assert ("304" if row.method == "GET" else "412") in headers[name]["description"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_right"),
+    [
+        ("*", True), ('"1"', True), ('""', True), ('W/"1"', True), ('"1", W/"2"', True), (',"1" ,,\t"2",', True),
+        ("", False), ("1", False), ('"1', False), ('"1" "2"', False), ('*, "1"', False), (",", False),
+        ('"a b"', False), ('w/"1"', False),
+    ],
+)  # fmt: skip
+def test_an_if_match_without_a_tag_is_refused_as_the_document_says(sent: str, is_right: bool) -> None:
+    for row in OPERATIONS:
+        if "If-Match" not in (*row.takes, *row.needs):
+            continue
+        told = document()["paths"][row.plain_path][row.method.lower()]["parameters"]
+        (schema,) = (each["schema"] for each in told if each["name"] == "If-Match")
+        assert Draft202012Validator(schema).is_valid(sent) is is_right
+        assert ("If-Match" in refused_of(row, {"if-match": sent})) is not is_right
 
 
 class Kept(NamedTuple):
@@ -117,11 +130,14 @@ def test_a_write_and_a_deletion_honour_if_match_in_every_form(kept: Kept) -> Non
     methods = ["PUT"] if "prompts" in kept.path else ["PUT", "DELETE"]
     for method in methods:
         body = kept.body if method == "PUT" else None
-        for other in ('"x"', f"W/{desk.tag}", f'"x", W/{desk.tag}', desk.tag.strip('"'), "", '"*"'):
-            before = desk.tag
+        before = desk.tag
+        for other in ('"x"', f"W/{before}", f'"x", W/{before}', '"*"'):
             refused = desk.ask(method, body, If_Match=other)
             assert (refused.status, refused.error["code"]) == (412, "PRECONDITION_FAILED"), other
             assert desk.tag == before
+        refused = desk.ask(method, body, If_Match=before.strip('"'))
+        assert (refused.status, list(refused.error["details"])) == (400, ["If-Match"])
+        assert desk.tag == before
         for form in ("{}", '"x", {}', "*"):
             done = desk.ask(method, body, If_Match=form.format(desk.tag))
             assert done.status in (200, 204), done.body

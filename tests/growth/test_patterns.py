@@ -116,6 +116,7 @@ TABLE = {
     "shared/acta_engine/tools/tenant/parameters.py _SEPARATORS": Met("the query of a tool's URL"),
     "shared/acta_engine/sessions/history.py _CURSOR": Met("a query parameter"),
     "shared/acta_engine/sessions/poll.py _CURSOR": Met("a query parameter"),
+    "shared/acta_engine/api/arguments.py TAGS": Met("a request's header"),
     "shared/acta_engine/api/arguments.py _PATH_VARIABLE": Met("a variable of a request's path"),
     "shared/acta_engine/api/identity.py _TENANT": Met("a claim"),
     "shared/acta_engine/api/etag.py _TAG": Met("a request's header"),

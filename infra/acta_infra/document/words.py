@@ -5,6 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from acta_engine.api.etag import TAGS
+
 Json = dict[str, Any]
 
 DESCRIPTION = Path(__file__).with_name("description.md").read_text(encoding="utf-8")
@@ -46,12 +48,17 @@ HEADERS: Mapping[str, Json] = MappingProxyType(
             "again and is answered as before.",
             {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
         ),
-        "If-Match": _header("The ETag of what you have read, or `*`. 412 where it has changed since."),
+        "If-Match": _header(
+            "The ETag of what you have read, with its quotation marks, or `*`. 412 where it has changed since.",
+            {"type": "string", "anyOf": [{"const": "*"}, {"pattern": TAGS}]},
+        ),
         "If-None-Match": _header("The ETag of the last answer. 304 where nothing has changed since."),
         "Last-Event-ID": _header("The id of the last event that arrived."),
     }
 )
-OF_NEW = _header("`*`: only where there is nothing yet. 412 where there is something.")
+OF_NEW = _header(
+    "`*`: only where there is nothing yet. 412 where there is something.", {"type": "string", "const": "*"}
+)
 """`If-None-Match` of a write."""
 
 LIMITS = r'^"[a-z-]+"(;[a-z]=[0-9]+)+(, "[a-z-]+"(;[a-z]=[0-9]+)+)*$'

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from acta_engine.api.etag import PRECONDITIONS
+from acta_engine.api.etag import PRECONDITIONS, TAGS
 from acta_engine.api.incoming import Request
 from acta_engine.api.json_body import SOME_WRONG, Bounds, RequestBody, bounds_of, parse_json
 from acta_engine.api.operation import Operation
@@ -45,6 +45,10 @@ _NOT_TAKEN = {
     "type": "precondition",
     "msg": "This route does not compare states, so nothing was done. Send the request without this header.",
 }
+_NO_TAGS = {
+    "type": "precondition",
+    "msg": "Send the ETag that you have read, with its quotation marks, or `*`. Nothing was done.",
+}
 _REPEATED = {"type": "repeated_parameter", "msg": "It is given twice. Send it once."}
 """What is wrong with a header or a query parameter, in the form of pydantic's errors."""
 
@@ -68,6 +72,7 @@ class Arguments:
         self.bounds = bounds_of(route, body, settings)
         self._takes_any_query = route.is_page
         self._not_taken = [name for name in PRECONDITIONS if name not in (*route.takes, *route.needs)]
+        self._takes_if_match = "If-Match" in (*route.takes, *route.needs)
         self._query = [one.name.removesuffix("_") for one in self.parameters if one.where == "query"]
         taken = f"It takes {', '.join(self._query)}." if self._query else "It takes none."
         message = f"There is no such query parameter here. {taken}"
@@ -83,6 +88,9 @@ class Arguments:
             (field_name([name]), self._unknown) for name in unknown
         ]
         errors += [(name, _NOT_TAKEN) for name in self._not_taken if name.lower() in request.headers]
+        if_match = request.headers.get("if-match", "*") if self._takes_if_match else "*"
+        if if_match != "*" and not re.fullmatch(TAGS, if_match):
+            errors.append(("If-Match", _NO_TAGS))
         for name, where, _, adapter, default in self.parameters:
             sent_as = name.removesuffix("_")
             value = _value(request, where, sent_as, self.bounds)

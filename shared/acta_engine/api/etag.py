@@ -13,6 +13,10 @@ from acta_engine.errors import FieldsInvalid
 PRECONDITIONS = ("If-Match", "If-None-Match", "If-Unmodified-Since")
 """Those that decide whether something is done. `If-Modified-Since` and `If-Range` only spare bytes."""
 _TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+TAGS = r'^[ \t,]*(W/)?"[!#-~\x80-\xff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\x80-\xff]*")*[ \t,]*$'
+"""What `If-Match` has where it is not `*`: a list with at least one tag, as the document says, too. A tag without its
+quotation marks is no tag; it would be taken for that of another state.
+"""
 
 
 def etag(*parts: object) -> str:
@@ -51,6 +55,6 @@ def is_for_new(if_none_match: str | None, if_match: str | None) -> bool:
 
 def admits(if_match: str | None, tag: str) -> bool:
     """Whether `If-Match` permits a change of what has this tag. Strong comparison; `*` or no header permits any."""
-    if if_match is None or if_match.strip() == "*":
+    if if_match is None or if_match == "*":
         return True
     return any(found[0] == tag for found in _TAG.finditer(if_match))

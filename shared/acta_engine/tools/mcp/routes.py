@@ -178,7 +178,7 @@ def write_mcp_server(
             raise FieldsInvalid({"name": [SERVER_NAME_RULE]})
         if len(api.app.server_definitions.all(tenant)) >= MAX_SERVERS:
             raise Conflict(f"There are {MAX_SERVERS} MCP servers already, which is the most. Delete one.")
-        if body.version is not None or api.request.headers.get("if-match"):
+        if body.version is not None or "if-match" in api.request.headers:
             raise servers.refusal()
     else:
         servers.check_as_read(old, body.version)
