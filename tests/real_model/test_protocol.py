@@ -17,8 +17,10 @@ from acta_engine.errors import (
     ProviderUnavailable,
     TransientError,
 )
-from acta_engine.models.model import ModelReply
+from acta_engine.models.model import ModelReply, OfferedTool
 from acta_engine.models.openai.chat import OpenAIModel
+from acta_engine.turn.final_answer import schema_text
+from acta_engine.turn.schema_check import check_answer
 from tests.models.wires.conversations import READ_FILE, assistant, call, request, result, user
 from tests.real_model.server import KEY, ModelServer
 
@@ -87,6 +89,17 @@ def test_several_calls_failures_and_people_speaking_up_make_a_conversation_it_ta
     reply = model.complete(request(*entries, tools=(), max_tokens=20), timeout=TIMEOUT)
 
     assert reply.usage.output > 0
+
+
+@pytest.mark.parametrize("tools", [(), (READ_FILE,)], ids=["without tools", "beside tools"])
+def test_an_answer_is_held_to_the_run_s_schema(model: OpenAIModel, tools: tuple[OfferedTool, ...]) -> None:
+    field = {"enum": ["open", "paid"]}
+    schema = schema_text({"type": "object", "properties": {"a": field, "b": field}, "required": ["a"]})
+    asked = request(user("Say hello."), tools=tools, max_tokens=200)._replace(answer_schema=schema)
+
+    reply = model.complete(asked, timeout=TIMEOUT)
+
+    assert (reply.stop, reply.calls, check_answer(schema, reply.text).problem) == ("end", (), "")
 
 
 def test_a_call_cut_off_in_its_arguments_is_not_one_that_could_run(caller: OpenAIModel) -> None:

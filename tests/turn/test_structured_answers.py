@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import built_in
+from acta_engine.agents.agent import AgentDefinition, Models, built_in
+from acta_engine.errors import ProviderUnavailable
 from acta_engine.log.commit import Decision
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.models.offline import OfflineModel
 from acta_engine.prompts.prompt import PLANNING
 from acta_engine.sessions.answers import session_view
 from acta_engine.turn.final_answer import ANSWER_RETRIES, schema_text
-from tests.in_process.house import House
+from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
 SCHEMA = schema_text(
@@ -243,6 +244,74 @@ def test_a_worker_that_dies_after_each_commit_counts_each_answer_once() -> None:
     house.run(again)
     head = house.head(session)
     assert (head.state, head.progress.wrong_answers) == ("completed", ANSWER_RETRIES)
+    assert result(house, session)["data"] == VALUE
+
+
+def formats(house: House) -> list[bool]:
+    """Which requests ask the provider to hold the reply to the schema."""
+    assert {request.answer_schema for request in requests(house)} <= {"", SCHEMA}
+    return [bool(request.answer_schema) for request in requests(house)]
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["with the plan", "as text"])
+def test_only_the_turn_after_an_answer_that_did_not_fit_asks_the_provider_for_the_form(closes: bool) -> None:
+    wrong = completes("Twelve.") if closes else says("GOAL_COMPLETE\nTwelve.")
+    house, session = ran(LOOKED, wrong, says(FITS))
+    assert formats(house) == [False, False, False, True]
+    assert (house.head(session).state, result(house, session)["data"]) == ("completed", VALUE)
+    first, *others = requests(house)
+    assert all((each.system, each.tools) == (first.system, first.tools) for each in others), (
+        "the prefix changed"
+    )
+
+
+def test_a_value_in_the_provider_s_form_that_does_not_fit_is_an_answer_and_is_explained() -> None:
+    house, session = ran(LOOKED, says("GOAL_COMPLETE\nTwelve."), says('{"total": 1.5}'), says(FITS))
+    assert "total must be of type integer" in requests(house)[-1].suffix
+    assert formats(house)[-2:] == [True, True]
+    assert house.head(session).progress.wrong_answers == 2
+    assert result(house, session)["data"] == VALUE
+
+
+def test_a_turn_that_goes_on_with_work_or_with_a_half_answer_is_free() -> None:
+    wrong = says("GOAL_COMPLETE\nTwelve.")
+    half = says('{"total": 1')._replace(stop="max_tokens")
+    look = says("", call("list_files", path="."))
+    house, session = ran(LOOKED, wrong, look, wrong, half, says('2, "currency": "EUR"}'))
+    assert formats(house) == [False, False, False, True, False, True, False]
+    assert result(house, session)["data"] == VALUE
+
+
+def test_steps_that_are_open_again_and_a_message_make_a_turn_free() -> None:
+    def asked(request: ModelRequest) -> ModelReply:
+        house.say(session, "In euros, please")
+        return says("GOAL_COMPLETE\nstill wrong")
+
+    wrong = says("GOAL_COMPLETE\nTwelve.")
+    turns: list[Turn] = [plans("look"), LOOKED, wrong, asked, plans("look again"), LOOKED, says(FITS)]
+    house = House(ScriptedModel(turns))
+    session = house.start("Go", output_schema=SCHEMA).session_id
+    house.run()
+    assert formats(house) == [False, False, False, True, False, False, True]
+    assert result(house, session)["data"] == VALUE
+
+
+def test_another_model_that_writes_the_answer_is_asked_for_the_form_at_once() -> None:
+    for final, think, form in (("f", "m", True), ("f", "f", False)):
+        house = House(ScriptedModel([plans("look"), LOOKED, says(FITS)]))
+        models = Models(final=final, think=think)
+        agent = AgentDefinition(agent_id="a", name="A", version=1, model="m", models=models)
+        house.definitions.create_agent(TENANT, agent)
+        session = house.start("Go", agent_id="a", output_schema=SCHEMA).session_id
+        house.run()
+        assert formats(house) == [False, False, form]
+        assert result(house, session)["data"] == VALUE
+
+
+def test_a_turn_that_is_tried_again_leaves_the_form_out() -> None:
+    wrong = says("GOAL_COMPLETE\nTwelve.")
+    house, session = ran(LOOKED, wrong, ProviderUnavailable("no grammar"), says(FITS))
+    assert formats(house) == [False, False, False, True, False]
     assert result(house, session)["data"] == VALUE
 
 

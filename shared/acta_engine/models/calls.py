@@ -22,7 +22,14 @@ from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from acta_engine.errors import ActaError, ModelRefused, ProviderKeyRefused, ProviderTimeout, StreamBroken
+from acta_engine.errors import (
+    ActaError,
+    ModelRefused,
+    ProviderKeyRefused,
+    ProviderRejected,
+    ProviderTimeout,
+    StreamBroken,
+)
 from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
 from acta_engine.models.wire import estimate_tokens, token_usage, told_tokens, utf8_size
 from acta_engine.queue.places import LEARN, ProviderLimits
@@ -196,6 +203,19 @@ class ReplyBuilder(ABC):
             cached,
             cache_write,
         )
+
+
+def ask_with_format(ask: Callable[[ModelRequest], T], request: ModelRequest) -> T:
+    """Asks, and asks again without a format for the answer if the provider refuses the request: many models have no
+    structured outputs, some have none beside tools, and each knows another part of JSON Schema. Raises what `ask`
+    raises.
+    """
+    try:
+        return ask(request)
+    except ProviderRejected:
+        if not request.answer_schema:
+            raise
+    return ask(request._replace(answer_schema=""))
 
 
 def ask_streamed(

@@ -29,12 +29,14 @@ from acta_engine.errors import (
     StreamBroken,
 )
 from acta_engine.log.conversation import AssistantEntry
+from acta_engine.models.answer_format import answer_format
 from acta_engine.models.calls import (
     CHARS_PER_TOKEN,
     MORE_CHARS,
     MOST_PARTS,
     CallProgress,
     ReplyBuilder,
+    ask_with_format,
     bedrock_region,
     declined,
     run_within,
@@ -48,6 +50,7 @@ from acta_engine.models.wire import (
     AnsweredCall,
     Block,
     add_blocks,
+    compact,
     estimate_tokens,
     joined,
     joined_exactly,
@@ -100,7 +103,7 @@ class ConverseModel:
         reply = run_within(
             timeout,
             self.provider,
-            lambda progress: self._call(client, request, progress),
+            lambda progress: ask_with_format(lambda each: self._call(client, each, progress), request),
             request.stream_options.begins_within,
         )
         return with_own_names(reply, request.tools, CONVERSE_TOOLS)
@@ -188,6 +191,9 @@ def to_body(request: ModelRequest, provider: str) -> dict[str, Any]:
         body["system"] = [{"text": request.system}, *([_CACHE_POINT] if caches else [])]
     if tools := _tools(request):
         body["toolConfig"] = {"tools": tools}
+    if (schema := answer_format(request.answer_schema)) is not None:
+        answer = {"jsonSchema": {"name": "answer", "schema": compact(schema)}}
+        body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": answer}}
     return body
 
 

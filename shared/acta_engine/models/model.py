@@ -72,6 +72,10 @@ class ModelRequest(NamedTuple):
     """The most tokens of the answer: the turn's limit (`Turn.max_output_tokens`) or a summary's, cut to what the
     budget allows (`mark_call` in `shared/acta_engine/turn/model_call.py`).
     """
+    answer_schema: str = ""
+    """The JSON Schema that the provider is to hold the reply's text to; calls stay free. A provider without structured
+    outputs, or that takes no such schema, is asked without it. Empty: the text is free.
+    """
     parameters: ModelParameters = ModelParameters()
     """Of an agent's turns. A model that does not take one of them is asked without it."""
     stream_options: StreamOptions = StreamOptions()

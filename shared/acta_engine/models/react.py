@@ -163,6 +163,7 @@ def to_inner(request: ModelRequest) -> ModelRequest:
     return request._replace(
         system=f"{request.system}\n\n{rules}" if request.system.strip() else rules,
         tools=(),
+        answer_schema="",  # the reply is an action or an answer in a form of its own
         entries=tuple(_rendered(request.entries)),
         suffix=f"{suffix}\n\n{REMINDER}" if request.suffix.strip() else REMINDER,
         ended_turns=None,  # its entries are made anew in each request

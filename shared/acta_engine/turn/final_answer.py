@@ -305,4 +305,4 @@ def final_answer(check: AnswerCheck, schema: str, text: str, closing: str | None
     for one, (value, problem, is_alone) in zip(written, checked, strict=True):
         if not problem:
             return FinalAnswer(one, value, is_alone=is_alone)
-    return FinalAnswer(written[0], problem=told(checked[0].problem))
+    return FinalAnswer(written[0], problem=told(checked[0].problem), is_alone=checked[0].is_alone)

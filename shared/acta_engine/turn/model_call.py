@@ -166,7 +166,7 @@ def request_bytes(request: ModelRequest) -> int:
     entries = (request.ended_turns or EndedTurns()).made(
         "bytes", request.entries, 0, lambda before, turns: before + sum(map(total_bytes, turns))
     )
-    return len(request.system) + tools + entries + len(request.suffix)
+    return len(request.system) + len(request.answer_schema) + tools + entries + len(request.suffix)
 
 
 def mark_call(turn: Turn, call: ModelCall, key: str) -> ModelCall | BudgetTooLow | Decision:

@@ -411,7 +411,9 @@ def answer_in_text(
     if not head.output_schema or not text.strip() or head.undelivered:
         return None
     found = final_answer(check, head.output_schema, text, None)
-    is_meant = ends_run or claims_completion(text) or (not called and not found.problem and found.is_alone)
+    # After an answer that did not fit, the provider may have been given the schema, which leaves no room for a marker.
+    is_value = not called and found.is_alone and (not found.problem or head.progress.wrong_answers > 0)
+    is_meant = ends_run or claims_completion(text) or is_value
     return found if is_meant else None
 
 

@@ -18,7 +18,7 @@ from acta_engine.plans.update import described
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, WHEN_NEEDED
 from acta_engine.turn.context import Turn
 from acta_engine.turn.final_answer import instruction
-from acta_engine.turn.next_action import PLAN_RETRIES, repeated_failure
+from acta_engine.turn.next_action import PLAN_RETRIES, Facts, repeated_failure
 from acta_engine.untrusted.visible import one_line
 
 PRIVATE_SESSION = (
@@ -94,9 +94,28 @@ def turn_request(turn: Turn) -> ModelRequest:
         entries=entries,
         suffix=suffix,
         max_tokens=turn.max_output_tokens,
+        answer_schema=_answer_schema(turn),
         parameters=turn.agent.parameters,
         ended_turns=session.ended_turns,
     )
+
+
+def _answer_schema(turn: Turn) -> str:
+    """The run's schema in a turn that is only to answer. Empty in every other turn, and if the run has none.
+
+    With a format the provider finds nothing of the conversation in its cache (ADR 192). So a turn has one only if the
+    cache holds nothing anyway, because another model writes the answer, or if an answer before did not fit.
+    """
+    head, agent = turn.session.head, turn.agent
+    has_failed = turn.attempt > 0 or head.outage is not None  # perhaps over the format
+    if has_failed or head.undelivered or head.progress.continues:
+        return ""
+    if turn.is_final and agent.model_for("final") != agent.model_for("think"):
+        return head.output_schema
+    facts = Facts(plan=head.plan, is_left=head.has_left_plan)
+    has_called = any(call.name != UPDATE_PLAN for call, _ in turn.session.outcomes())
+    is_again = head.progress.wrong_answers > 0 and not has_called and not facts.open_steps
+    return head.output_schema if is_again else ""
 
 
 def _about_planning(attempts: int) -> list[str]:

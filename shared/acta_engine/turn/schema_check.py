@@ -37,7 +37,8 @@ def check_answer(schema: str, text: str) -> CheckedAnswer:
     except Exception:  # whatever makes the validator fail, the model may try again
         return CheckedAnswer(problem="it cannot be checked against the schema. Try other values.")
     if errors:
-        return CheckedAnswer(problem=f"{problems_of(errors, Words('the answer', 'the schema'))}.")
+        problem = f"{problems_of(errors, Words('the answer', 'the schema'))}."
+        return CheckedAnswer(problem=problem, is_alone=is_alone)
     return CheckedAnswer(value, is_alone=is_alone)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llmock.scenarios import Reply
 
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -103,15 +104,25 @@ def test_an_access_that_is_denied_fails_the_session_with_a_code(ann: Person, mod
     assert (seen.session["state"], seen.session["error"]["code"]) == ("failed", "PROVIDER_KEY_REFUSED")
 
 
-def test_an_answer_that_does_not_fit_its_schema_is_explained_and_sent_again(ann: Person, model: Any) -> None:
+def test_an_answer_that_does_not_fit_its_schema_is_explained_and_sent_again_in_the_provider_s_form(
+    ann: Person, model: Any, wire: str
+) -> None:
     schema = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
-    model.add(plan(), end("Three."), end('{"total": 3}'))
+    model.add(plan(), end("Three."), Reply(text='{"total": 3}'))
 
     seen = ann.finished(ann.start("Add them up", output_schema=schema))
 
     assert (seen.session["state"], seen.session["result"]["data"]) == ("completed", {"total": 3})
     assert "ANSWER_INVALID" in [event["data"]["code"] for event in seen.of("plan.rejected")]
-    assert len(model.requests) == 3
+    strict = {"schema": {**schema, "additionalProperties": False}}
+    named = {**strict, "name": "answer", "strict": True}
+    sent = {
+        "openai-chat": ("response_format", {"type": "json_schema", "json_schema": named}),
+        "openai-responses": ("text", {"format": {"type": "json_schema", **named}}),
+        "bedrock": ("output_config", {"format": {"type": "json_schema", **strict}}),
+    }
+    field, form = sent[wire]
+    assert [asked.body.get(field) for asked in model.requests] == [None, None, form]
 
 
 @pytest.mark.thorough

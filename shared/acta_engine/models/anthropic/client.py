@@ -24,6 +24,7 @@ from acta_engine.models.anthropic.stream import MessagesReplyBuilder
 from acta_engine.models.calls import (
     CallProgress,
     ask_streamed,
+    ask_with_format,
     loading,
     require_sendable,
     run_within,
@@ -65,7 +66,9 @@ class AnthropicModel:
         reply = run_within(
             timeout,
             self.provider,
-            lambda progress: self._call(client, request, timeout, progress),
+            lambda progress: ask_with_format(
+                lambda each: self._call(client, each, timeout, progress), request
+            ),
             begins_within,
         )
         return with_own_names(reply, request.tools, CLAUDE_TOOLS)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from acta_engine.log.conversation import AssistantEntry, ToolCall
+from acta_engine.models.answer_format import answer_format
 from acta_engine.models.anthropic.stream import drop_last_thinking, with_signed_thinking
 from acta_engine.models.model import ModelRequest
 from acta_engine.models.wire import (
@@ -78,8 +79,11 @@ def to_body(request: ModelRequest, provider: str = PROVIDER, *, thinking: bool =
         body["tool_choice"] = {"type": "auto"}
     effort = request.parameters.taken(provider, request.model).effort
     how = thinking_of(request.model) if effort is None else None
-    if effort is not None:
-        body["output_config"] = {"effort": effort}
+    output: dict[str, Any] = {} if effort is None else {"effort": effort}
+    if (schema := answer_format(request.answer_schema)) is not None:
+        output["format"] = {"type": "json_schema", "schema": schema}
+    if output:
+        body["output_config"] = output
     if how is not None:
         body["thinking"] = how
     return body

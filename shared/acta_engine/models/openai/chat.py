@@ -22,6 +22,7 @@ from typing import Any
 
 from acta_engine.errors import StreamBroken
 from acta_engine.log.conversation import AssistantEntry
+from acta_engine.models.answer_format import answer_format
 from acta_engine.models.calls import CallProgress, ReplyBuilder
 from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta_engine.models.openai.capabilities import counts_reasoning, reasoning_effort_with_tools
@@ -138,6 +139,9 @@ def to_body(
             for tool in wire_tools(request.tools, OPENAI_TOOLS)
         ]
         body["tool_choice"] = "auto"
+    if (schema := answer_format(request.answer_schema, all_required=True)) is not None:
+        answer = {"name": "answer", "schema": schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": answer}
     wanted = request.parameters.taken(provider, request.model)
     effort = reasoning_effort_with_tools(request.model) if request.tools else None
     if wanted.effort is not None and not (official and effort is not None):

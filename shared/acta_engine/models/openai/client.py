@@ -19,6 +19,7 @@ from acta_engine.models.calls import (
     CallProgress,
     ReplyBuilder,
     ask_streamed,
+    ask_with_format,
     bedrock_region,
     is_official,
     loading,
@@ -207,7 +208,10 @@ class OpenAIStreamed(ABC):
         self._client.load()
         begins_within = request.stream_options.begins_within
         return run_within(
-            timeout, self.provider, lambda progress: self._call(request, timeout, progress), begins_within
+            timeout,
+            self.provider,
+            lambda progress: ask_with_format(lambda each: self._call(each, timeout, progress), request),
+            begins_within,
         )
 
     @abstractmethod

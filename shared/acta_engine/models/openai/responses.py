@@ -36,7 +36,8 @@ from typing import Any, TypeVar
 
 from acta_engine.errors import ActaError, ModelRefused, ProviderRejected, StreamBroken
 from acta_engine.log.conversation import AssistantEntry, ToolCall
-from acta_engine.models.calls import CallProgress, ReplyBuilder, declined, run_within
+from acta_engine.models.answer_format import answer_format
+from acta_engine.models.calls import CallProgress, ReplyBuilder, ask_with_format, declined, run_within
 from acta_engine.models.errors import error_from_stream, name_in
 from acta_engine.models.model import (
     BackgroundCalls,
@@ -133,9 +134,7 @@ class ResponsesInBackground:
         id.
         """
         try:
-            return self._create(request, timeout, reasoning=True)
-        except ReasoningUnreadable:
-            return self._create(request, timeout, reasoning=False)
+            return ask_with_format(lambda each: self._begun(each, timeout), request)
         except ModelRefused as refused:
             return declined(refused)
 
@@ -157,6 +156,12 @@ class ResponsesInBackground:
     def _responses(self) -> Any:
         self._client.load()
         return self._client.sdk_client.responses.with_raw_response
+
+    def _begun(self, request: ModelRequest, timeout: float) -> str | ModelReply:
+        try:
+            return self._create(request, timeout, reasoning=True)
+        except ReasoningUnreadable:
+            return self._create(request, timeout, reasoning=False)
 
     def _create(self, request: ModelRequest, timeout: float, *, reasoning: bool) -> str | ModelReply:
         body = to_body(
@@ -248,6 +253,8 @@ def to_body(
         body["reasoning"] = {"effort": effort}
     if wanted.temperature is not None:
         body["temperature"] = wanted.temperature
+    if (schema := answer_format(request.answer_schema, all_required=True)) is not None:
+        body["text"] = {"format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": True}}
     if request.tools:
         body["tools"] = [
             {
