@@ -153,6 +153,14 @@ def test_an_example_fits_its_schema() -> None:
             assert not list(Draft202012Validator(schema).iter_errors(example["value"])), f"{key}: {name}"
 
 
+def test_a_body_is_required_where_it_may_not_be_empty() -> None:
+    for key, operation in operations():
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+            schema = {**body["schema"], "components": document()["components"]}
+            may_be_empty = kind != "application/json" or Draft202012Validator(schema).is_valid({})
+            assert operation["requestBody"]["required"] is not may_be_empty, key
+
+
 def test_every_json_body_has_an_example() -> None:
     for key, operation in operations():
         body = (

@@ -116,6 +116,10 @@ def test_an_answer_has_the_id_of_its_request_as_it_was_given(older: Client, iden
         assert (answer["id"], type(answer["id"])) == (identity, type(identity))
 
 
+def test_a_request_without_a_body_is_refused(older: Client) -> None:
+    assert code_of(older.gateway.request("POST", "/mcp")) == (400, -32600)
+
+
 @pytest.mark.parametrize("more", [{}, {"id": None}, {"params": None}, {"params": {"_meta": None}}])
 def test_a_notification_is_taken_and_not_answered(older: Client, more: dict[str, Any]) -> None:
     body = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized", **more})

@@ -160,7 +160,7 @@ def _operation(row: Operation, parameters: tuple[Parameter, ...], schemas: _Sche
         ),
     ]
     body = next((one for one in parameters if one.where == "body"), None)
-    sends, examples, required = row.sends, row.examples, False
+    sends, examples, required = row.sends, row.examples, not row.takes_bytes  # a file may be empty
     if body is not None:
         schema = schemas.by_key[f"{row.name} {body.name}"]
         required = bool(schemas.defined[schema["$ref"].rpartition("/")[2]].get("required"))
