@@ -20,7 +20,7 @@ provider's `client.py`.
         413; 400 that says the prompt is too long;
           429 for a request that no wait makes small ContextTooLong          CONTEXT_TOO_LONG, after one compaction
         other 4xx                                    ProviderRejected        PROVIDER_REJECTED
-        a refusal as stop reason, or as a 4xx        ModelRefused            MODEL_REFUSED, after one fallback
+        a refusal as stop reason, or as an error     ModelRefused            MODEL_REFUSED, after one fallback
 
 Backoff is in `infra/acta_infra/engine/retries.py`, Wait in `shared/acta_engine/recovery/wait_out.py`, the compaction
 in `shared/acta_engine/turn/turn.py`, and the reaction to `malformed` in `shared/acta_engine/turn/reply.py`.
@@ -48,7 +48,6 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.models.wire import DECLINED_CODES
 from acta_engine.untrusted.exact_json import value_at
 
 ErrorNames = Sequence[object]
@@ -66,6 +65,10 @@ TOO_LARGE = "request_too_large"
 UNREADABLE_REASONING = "invalid_encrypted_content"
 NO_CREDIT = "credit_balance"
 """Acta's own name: Anthropic reports a used-up balance with a 400 and a sentence."""
+FILTERED = "content_filter"
+"""Azure's name. Many servers say in words that a filter declined."""
+NEW_SENSITIVE = "new_sensitive"
+"""MiniMax's words for it, with a 400, a 422 or a 500."""
 NO_DATABASE = "no_db_connection"
 """LiteLLM's name for a key that is not its master key, where it has no database to look other keys up in."""
 
@@ -88,15 +91,21 @@ _AT_ANY_STATUS: Mapping[str, type[ActaError]] = {
     # Groq: a call of the model's is no JSON or does not fit its tool. The next answer may be better.
     "tool_use_failed": StreamBroken,
     TOO_LONG_FOR_SLOT: ContextTooLong,
+    NEW_SENSITIVE: ModelRefused,
 }
 _BELOW_500: Mapping[str, type[ActaError]] = {
     **_AT_ANY_STATUS,
-    **dict.fromkeys(DECLINED_CODES, ModelRefused),
+    FILTERED: ModelRefused,
+    "data_inspection_failed": ModelRefused,  # DashScope
+    "1301": ModelRefused,  # GLM
+    "sensitive_words_detected": ModelRefused,  # New API
     TOO_LONG: ContextTooLong,
     TOO_LARGE: ContextTooLong,
     NO_DATABASE: ProviderKeyRefused,
 }
 """These names decide, whatever the status below 500 and the other names say."""
+_POLICY = ("_policy", "_policy_violation")
+"""Ends of names that mean: the provider declined, such as OpenAI's `cyber_policy`. It adds more."""
 _BY_STATUS: Mapping[int, type[ActaError]] = {
     401: ProviderKeyRefused,
     402: ProviderQuotaExceeded,
@@ -196,17 +205,19 @@ def error_from_bedrock(
 
 
 def _named(names: Sequence[str], table: Mapping[str, type[ActaError]]) -> tuple[type[ActaError], str] | None:
-    """The error of the first name that the table has, and that name."""
-    return next(((table[name], name) for name in names if name in table), None)
+    """The error of the first name that the table has or that names a policy, and that name."""
+    policies: dict[str, type[ActaError]] = {name: ModelRefused for name in names if name.endswith(_POLICY)}
+    kinds = {**policies, **table}
+    return next(((kinds[name], name) for name in names if name in kinds), None)
 
 
 def message_of(body: object) -> object:
-    """The message in the body of an error. Some servers send the message alone, without an object around it, and
-    Gemini sends a list of one object.
+    """The message in the body of an error. Some servers send the message alone, without an object around it, some call
+    it `detail`, and Gemini sends a list of one object.
     """
     if isinstance(body, list) and body:
         body = value_at(body[0], "error")
-    return body.get("message") if isinstance(body, dict) else body
+    return body.get("message") or body.get("detail") if isinstance(body, dict) else body
 
 
 _NAMES_BY_WORDING = {
@@ -232,14 +243,23 @@ _NAMES_BY_WORDING = {
     "request too large for": TOO_LARGE,
     "available context size": TOO_LONG_FOR_SLOT,
     "context size has been exceeded": TOO_LONG_FOR_SLOT,
-    "content filtering policy": "content_filter",
+    "content filtering policy": FILTERED,
+    "content management policy": FILTERED,  # Azure, behind LiteLLM
+    "flagged as potentially violating": FILTERED,  # OpenAI
+    "input was flagged": FILTERED,  # OpenRouter
+    "limited access to this content for safety": FILTERED,  # OpenAI
+    "violates usage guidelines": FILTERED,  # xAI
+    "content exists risk": FILTERED,  # DeepSeek
+    "may contain inappropriate content": FILTERED,  # DashScope
+    "because the input text may contain": FILTERED,  # Volcengine
+    "new_sensitive": NEW_SENSITIVE,
     "encrypted content": UNREADABLE_REASONING,  # Azure, without a code
 }
 _SEARCHED_CHARS = 1_000
 """What comes later in a message may quote the request."""
 _QUOTED = re.compile(r"""(?<!\w)(?:"[^"]*"?|`[^`]*`?|'(?:[^']|'\w)*'?)""")
 """A quotation that nobody closes goes to the end. An apostrophe within a word closes none."""
-_GENERAL = ("_error", "_request", "_argument", "rate_limit_exceeded")
+_GENERAL = ("_error", "_request", "_argument", "rate_limit_exceeded", "invalid_prompt")
 """Ends of codes that do not say what is wrong with the request."""
 
 

@@ -456,6 +456,7 @@ _COMMON: StopTable = {
     "complete": "end",
     "completed": "end",
     "malformed_function_call": "end",
+    "unexpected_tool_call": "end",
     "tool_calls": "tools",
     "tool_call": "tools",
     "tool_use": "tools",
@@ -468,7 +469,6 @@ _COMMON: StopTable = {
     "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
     "content_filter": "refusal",
-    "content-filter": "refusal",
     "sensitive": "refusal",
     "safety": "refusal",
     "recitation": "refusal",
@@ -476,6 +476,8 @@ _COMMON: StopTable = {
     "prohibited_content": "refusal",
     "error_toxic": "refusal",
     "spii": "refusal",
+    "language": "refusal",
+    "model_armor": "refusal",
     "guardrail_intervened": "refusal",
 }
 """Compatible servers pass on the words of the engine or the model that they run."""
@@ -503,18 +505,12 @@ def category_of(word: object) -> str:
     return last[:MAX_CATEGORY_CHARS].lower() if last.isascii() and last.isidentifier() else ""
 
 
-DECLINED_CODES = frozenset(
-    {"bio_policy", "misalignment_policy_violation", "content_filter", "content_policy_violation"}
-)
-"""Codes of an error, or of a failed response, that mean: the provider declined to answer."""
-
-
 def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
     """`word`: the provider's, in any case; Gemini's may be two, `content_filter: PROHIBITED_CONTENT`. `calls`: whether
     the reply has tool calls; some servers end such a reply with the word for any other. Raises StreamBroken where the
     table does not have the word.
     """
-    general, _, exact = str(word).lower().partition(": ")
+    general, _, exact = str(word).lower().replace("-", "_").partition(": ")
     stop = table.get(exact) or table.get(general)
     if stop is None:
         raise StreamBroken("the answer ended for a reason that is not known")

@@ -62,7 +62,6 @@ from acta_engine.models.openai.client import (
 )
 from acta_engine.models.wire import (
     CUT_OFF,
-    DECLINED_CODES,
     GO_ON,
     OPENAI_TOOLS,
     RESPONSES_STOPS,
@@ -477,13 +476,16 @@ class ResponsesReplyBuilder(ReplyBuilder):
         response = self._response
         if response is None or response.status not in ("completed", "incomplete", "failed"):
             raise StreamBroken(f"{self._provider}: the answer ended before it was complete")
-        if response.status == "failed" and getattr(response.error, "code", None) not in DECLINED_CODES:
-            raise _failure(self._provider, response.error, begun=bool(self._items))
+        has_failed, begun = response.status == "failed", bool(self._items)
+        failure = _failure(self._provider, response.error, begun=begun) if has_failed else None
+        if failure is not None and not isinstance(failure, ModelRefused):
+            raise failure
         items = [self._items[index] for index in sorted(self._items)]
         calls = [item for item in items if item.type == "function_call"]
         stop: StopReason = "refusal"
-        word = getattr(response.error, "code", None)
-        if response.status != "failed":
+        if failure is not None:
+            word = failure.category
+        else:
             word = getattr(response.incomplete_details, "reason", None) or response.status
             stop = stop_reason(RESPONSES_STOPS, word, calls=bool(calls))
         refusal = joined("".join(item.refusal for item in items))

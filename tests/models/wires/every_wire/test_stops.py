@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StreamBroken
+from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderRejected, StreamBroken
 from acta_engine.models.model import TokenUsage
 from acta_engine.models.react import UNREADABLE, ReActModel
 from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
@@ -83,7 +83,11 @@ def declined(wire: str, told: object) -> list[bytes]:
         ("openai", "SAFETY", "safety"),
         ("openai", "content_filter: PROHIBITED_CONTENT", "prohibited_content"),
         ("openai", "content_filter: SOMETHING_NEW", "something_new"),
-        ("openai-responses", "bio_policy", "bio_policy"),
+        ("openai", "LANGUAGE", "language"),
+        *(
+            ("openai-responses", code, code)
+            for code in ("bio_policy", "cyber_policy", "tomorrows_policy_violation")
+        ),
     ],
 )
 def test_a_refusal_has_the_category_that_its_provider_names(
@@ -123,6 +127,72 @@ def test_a_filter_that_is_reported_as_an_error_is_a_refusal(
     assert reply.category in ("content_filter", "content_policy_violation")
 
 
+FLAGGED = (
+    "Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again."
+)
+LIMITED = "Invalid prompt: we've limited access to this content for safety reasons."
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"error": {"code": "invalid_prompt", "type": "invalid_request_error", "message": FLAGGED}}),
+        (400, {"error": {"code": "invalid_prompt", "type": "invalid_request_error", "message": LIMITED}}),
+        (400, {"error": {"code": "cyber_policy", "type": "invalid_request", "message": "no"}}),
+        (400, {"error": {"code": 400, "type": "content_filter", "message": "considered high risk"}}),
+        (400, {"error": {"code": "invalid_request_error", "message": "Content Exists Risk"}}),
+        (400, {"detail": "Content Exists Risk"}),
+        (400, {"error": {"code": "data_inspection_failed", "message": "It may be inappropriate."}}),
+        (400, {"error": {"code": None, "message": "<400> Algo: Input text data may contain inappropriate content."}}),
+        (400, {"contentFilter": [{"level": 1}], "error": {"code": "1301", "message": "no"}}),
+        (400, {"error": {"code": "sensitive_words_detected", "type": "new_api_error", "message": "no"}}),
+        (
+            400,
+            {
+                "error": {
+                    "code": "InputTextSensitiveContentDetected",
+                    "message": "The request failed because the input text may contain sensitive information.",
+                }
+            },
+        ),
+        *((status, {"error": {"message": "input new_sensitive (1026)"}}) for status in (400, 422, 500)),
+        (400, {"error": {"code": "400", "message": "litellm: triggering Azure OpenAI's content management policy."}}),
+        (403, {"code": "permission-denied", "error": "Content violates usage guidelines. Failed check: X"}),
+        (403, {"error": {"code": 403, "message": 'x requires moderation. Your input was flagged for "violence".'}}),
+    ],
+)  # fmt: skip
+def test_a_filter_is_known_as_one_by_the_words_of_every_server(
+    status: int, body: dict[str, Any], server: FakeProvider
+) -> None:
+    server.queue(json.dumps(body).encode(), status=status, headers={"content-type": "application/json"})
+
+    reply = MODELS["openai"](server.url).complete(request(), timeout=TIMEOUT)
+
+    assert (reply.stop, reply.usage) == ("refusal", TokenUsage())
+
+
+@pytest.mark.parametrize("wire", ["openai", "openai-responses"])
+@pytest.mark.parametrize(
+    ("status", "code", "message", "kind"),
+    [
+        (400, "invalid_prompt", "A message has no content.", ProviderRejected),
+        (400, "invalid_prompt", "The tool `it was flagged` is unknown.", ProviderRejected),
+        (403, "permission-denied", "Access to the chat endpoint is denied", ProviderKeyRefused),
+        (403, "unsupported_country_region_territory", "Country not supported", ProviderKeyRefused),
+        (403, "account_deactivated", "Your account was flagged.", ProviderKeyRefused),
+        (403, "forbidden_error", "Your account was flagged for inappropriate content.", ProviderKeyRefused),
+    ],
+)
+def test_what_no_filter_has_declined_is_no_refusal(
+    wire: str, status: int, code: str, message: str, kind: type[ActaError], server: FakeProvider
+) -> None:
+    error = json.dumps({"error": {"code": code, "message": message}}).encode()
+    server.queue(error, status=status, headers={"content-type": "application/json"})
+
+    with pytest.raises(kind):
+        MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+
+
 @pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "bedrock"])
 @pytest.mark.parametrize("word", ["because", "abort", "error", "insufficient_system_resource"])
 def test_an_unknown_stop_word_breaks_the_answer(wire: str, word: str, server: FakeProvider) -> None:
@@ -145,6 +215,9 @@ def test_an_unknown_stop_word_breaks_the_answer(wire: str, word: str, server: Fa
         ("model_length", "max_tokens"),
         ("SAFETY", "refusal"),
         ("sensitive", "refusal"),
+        ("content-filter", "refusal"),
+        ("tool-calls", "tools"),
+        ("UNEXPECTED_TOOL_CALL", "end"),
         ("MALFORMED_FUNCTION_CALL", "end"),
     ],
 )

@@ -220,9 +220,16 @@ def test_a_response_that_fails_before_any_text_has_not_begun(
         ask(server)
 
 
-@pytest.mark.parametrize("code", ["bio_policy", "misalignment_policy_violation"])
-def test_a_response_that_failed_for_a_policy_was_refused(server: FakeProvider, code: str) -> None:
-    queue(server, message("So"), status="failed", error={"code": code, "message": "no"})
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("bio_policy", "no"),
+        ("misalignment_policy_violation", "no"),
+        ("invalid_prompt", "Invalid prompt: your prompt was flagged as potentially violating our usage policy."),
+    ],
+)  # fmt: skip
+def test_a_response_that_failed_for_a_policy_was_refused(server: FakeProvider, code: str, said: str) -> None:
+    queue(server, message("So"), status="failed", error={"code": code, "message": said})
 
     assert ask(server).stop == "refusal"
 
