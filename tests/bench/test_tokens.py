@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.beside.tasks import TASKS, with_plan, with_todos
+from tests.bench.beside.tasks import TASKS, with_plan, with_plan_when_needed, with_todos
 from tests.bench.beside.tokens import LEAST_CACHED, SIX, Encoded, encoded, encoding, figures, missed, usage_of
 from tests.bench.stand.script import Call, Reply
 
@@ -41,12 +41,12 @@ def test_the_second_call_of_a_task_pays_less_for_what_the_first_one_had() -> Non
     told = figures([first, second], [0.25])
 
     assert (told["calls"], told["cached"], told["fresh"], told["written"]) == (2, 1_025, 1_026, 1_026)
-    assert (told["output"], told["input"], told["gap_ms"]) == (2, 2_051, 250)
+    assert (told["output"], told["input"], told["tokens"], told["gap_ms"]) == (2, 2_051, 2_053, 250)
 
 
 def rows(**ours: float) -> dict[str, Any]:
-    equal = {task.name: {"calls": 7.0, "input": 100.0, "usd": 1.0} for task in TASKS}
-    peer = {name: row | {"input": 221.0} for name, row in equal.items()}
+    equal = {task.name: {"calls": 7.0, "tokens": 100.0, "usd": 1.0} for task in TASKS}
+    peer = {name: row | {"tokens": 221.0} for name, row in equal.items()}
     made = equal | {SIX: equal[SIX] | ours}
     return {"acta": made, "langgraph": equal, "deep_agents": peer, "deep_agents_planning": peer}
 
@@ -54,15 +54,15 @@ def rows(**ours: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("ours", "aims"),
     [
-        ({"input": 220.4, "usd": 1.54}, []),
+        ({"tokens": 220.4, "usd": 1.54}, []),
         ({"calls": 8.0}, ["six steps: 8 calls, LangGraph 7"]),
         ({"usd": 1.6}, ["six steps: 1.60 times LangGraph's dollars, and 1.5 is the most"]),
         (
-            {"input": 226.0},
+            {"tokens": 226.0},
             [
-                "six steps: 226 tokens of input, deep agents 221",
-                "six steps: 226 tokens of input, deep agents planning 221",
-                "six steps: 2.26 times LangGraph's tokens of input, and 2.2 is the most",
+                "six steps: 226 tokens, deep agents 221",
+                "six steps: 226 tokens, deep agents planning 221",
+                "six steps: 2.26 times LangGraph's tokens, and 2.2 is the most",
             ],
         ),
     ],
@@ -73,6 +73,9 @@ def test_an_aim_that_is_missed_is_named(ours: dict[str, float], aims: list[str])
 
 def test_a_script_plans_as_the_one_who_asks_is_told_to() -> None:
     planned = {task.name: len(with_plan(task)) for task in TASKS}
+    when_needed = {task.name: with_plan_when_needed(task) for task in TASKS}
+    assert planned == {name: len(replies) for name, replies in when_needed.items()}
+    assert [task.name for task in TASKS if when_needed[task.name] == with_plan(task)] == [SIX]
     listed = {task.name: len(with_todos(task)) for task in TASKS}
     assert planned == {"greeting": 1, "two tools": 3, "six steps": 7, "three at once": 2}
     assert listed == planned | {"six steps": 8}, (

@@ -208,6 +208,32 @@ def test_a_reply_that_plans_does_and_completes_at_once_is_the_whole_run() -> Non
     )
 
 
+def test_the_text_beside_complete_is_the_answer_without_a_reason_or_a_marker() -> None:
+    last = call("update_plan", action="complete", steps=[{"step_number": 1, "step_result": "4"}])
+    house, model, session = run(plans("Add"), says("Four.", last))
+    assert rejected(house, session) == []
+    result = house.head(session).result
+    assert result is not None
+    assert (result.goal_met, result.answer, result.reason, len(model.requests)) == (
+        True,
+        "Four.",
+        "plan_completed",
+        2,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "<think>It is four.</think>"])
+def test_complete_without_any_answer_is_refused_and_says_where_it_belongs(text: str) -> None:
+    last = call("update_plan", action="complete", steps=[{"step_number": 1, "step_result": "4"}])
+    house, model, session = run(plans("Add"), says(text, last), says("Four.", last))
+    (refused,) = rejected(house, session)
+    assert refused.data["code"] == "NO_REASON"
+    assert "write it as your text" in answer_to_the_plan(model.requests[-1]).content.loaded
+    result = house.head(session).result
+    assert result is not None
+    assert result.answer == "Four."
+
+
 def test_a_goal_that_is_unclear_asks_instead_of_planning() -> None:
     house, _, session = run(says("", call("update_plan", action="wait_for_user", reason="Which folder?")))
     (asked,) = house.head(session).interventions

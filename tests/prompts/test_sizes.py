@@ -37,11 +37,11 @@ def tool_tokens(rules: ToolRules) -> dict[str, int]:
 
 def test_what_stands_around_an_agent_s_own_words_is_small() -> None:
     own = tokens(AGENT.system_prompt) + tokens(AGENT.goal)
-    assert tokens(AGENT.system(f"{PLANNING}\n{WHEN_NEEDED}")) - own <= 250
+    assert tokens(AGENT.system(f"{PLANNING}\n{WHEN_NEEDED}")) - own <= 210
 
 
 @pytest.mark.parametrize("rules", [CLAUDE_TOOLS, OPENAI_TOOLS], ids=["Claude", "OpenAI"])
 def test_the_built_in_tools_are_small_as_they_are_sent(rules: ToolRules) -> None:
     sizes = tool_tokens(rules)
-    assert sizes.pop(UPDATE_PLAN) <= 200
-    assert mean(sizes.values()) <= 60, sizes
+    assert sizes.pop(UPDATE_PLAN) <= 175
+    assert mean(sizes.values()) <= 56, sizes

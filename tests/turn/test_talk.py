@@ -250,6 +250,17 @@ FINAL: dict[str, tuple[Iterable[Turn], list[str]]] = {
     ),
     "the steps are done first": ([plans("a"), OK, says("GOAL_COMPLETE Written.")], ["m", "m", "f"]),
     "it closes the plan itself": ([plans("a"), OK, completes("Written.")], ["m", "m", "f"]),
+    "one reply makes the plan and closes it without a reason": (
+        [
+            says(
+                "Draft.",
+                call("update_plan", action="create", goal="g", steps=[{"description": "a"}]),
+                call("update_plan", action="complete", steps=[{"step_number": 1, "step_result": "ok"}]),
+            ),
+            says("Written."),
+        ],
+        ["m", "f"],
+    ),
     "a plan of Acta's": (
         [says("", LOOK), says("", LOOK), says("Draft."), says("Written.")],
         ["m", "m", "m", "f"],

@@ -211,7 +211,8 @@ def apply(
             f"The plan cannot be completed: steps {numbers_of(plan.open_steps)} are still open. Do them, or say in "
             "`steps` that they are completed, failed or skipped.",
         )
-    _require_reason(update)
+    if update.action == "fail":
+        _require_reason(update)
     status: Literal["completed", "failed"] = "completed" if update.action == "complete" else "failed"
     plan = plan.model_copy(update={"status": status, "updated_at": now})
     closed = PlanClosed(version=plan.version, status=status)

@@ -385,7 +385,9 @@ def _update_plan(turn: Turn, reply: TurnReply, change: Change, call: ToolCall, o
             "The user has written meanwhile. Read that first; then go on, or close the plan again.",
         )
     applied = plan_update.apply(head.plan, arguments, turn.specs, change.now, turn.deps.registry.check)
-    reason = applied.update.reason
+    reason = applied.update.reason or ""
+    if applied.update.action == "complete" and not (reason.strip() or without_marker(reply.text)):
+        raise PlanRefused("NO_REASON", "complete needs the answer: write it as your text, or as `reason`.")
     if applied.update.action == "complete" and head.output_schema:
         # If this answer does not fit, the plan stays open for another one.
         outcome.answer = final_answer(turn.deps.check_answer, head.output_schema, reply.text, reason)

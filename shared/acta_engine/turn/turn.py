@@ -700,10 +700,8 @@ def _has_worked(progress: Progress, facts: Facts) -> bool:
     """Whether the run had a plan or calls, and is no talk alone."""
     plan = facts.plan
     has_plan = plan is not None and plan.is_live and not facts.is_left
-    was_judged = progress.not_met > 0
-    return (
-        has_plan or was_judged or bool(progress.succeeded or progress.failed or facts.closing or facts.final)
-    )
+    was_judged, closes_plan = progress.not_met > 0, facts.closing is not None
+    return has_plan or was_judged or closes_plan or bool(progress.succeeded or progress.failed or facts.final)
 
 
 def _after_judging(turn: Turn, change: Change, judging: Judging, verdict: Verdict | None) -> Decision | None:

@@ -11,8 +11,10 @@ SYSTEM = (
 )
 TOOLS = ("look_up_order", "find_customer", "refund")
 """`tools/shop/tools.py`."""
-LISTED_FROM = 3
-"""Steps. With fewer, the description of `write_todos` says, it is better not to use it."""
+PLANNED_FROM = 3
+"""Steps. With fewer, it is better not to plan: so say the description of `write_todos`, and Acta's prompt for agents
+that plan when needed.
+"""
 
 
 class Step(NamedTuple):
@@ -89,7 +91,7 @@ def with_todos(task: Task) -> list[Reply]:
     """As `write_todos` of Deep Agents wants it: the list is written with the first calls and again after each step, and
     the answer has a reply of its own after the last time.
     """
-    if len(task.steps) < LISTED_FROM:
+    if len(task.steps) < PLANNED_FROM:
         return tools_only(task)
 
     def todos(done: int) -> Call:
@@ -109,24 +111,27 @@ def with_plan(task: Task, settled_at_once: int = 1) -> list[Reply]:
     the next calls, and the last one completes the plan and answers. `settled_at_once`: how many steps, or the fewer
     that are left for the end.
     """
-    answer = f"GOAL_COMPLETE\n{task.answer}"
     if not task.steps:
-        return [Reply(answer)]
+        return [Reply(f"GOAL_COMPLETE\n{task.answer}")]
     planned = [{"description": step.description} for step in task.steps]
     replies = [Reply("", (_plan("create", goal=task.goal, steps=planned), *task.steps[0].calls))]
     finished: list[dict[str, Any]] = []
     for number, step in enumerate(task.steps, start=1):
-        finished.append({"step_number": number, "step_status": "completed", "step_result": step.result})
+        finished.append({"step_number": number, "step_result": step.result})
         if step is task.steps[-1]:
             break
         following = task.steps[number].calls
         if len(finished) < settled_at_once:
             replies.append(Reply("", following))
             continue
-        update = finished[0] if settled_at_once == 1 else {"steps": finished}
-        replies.append(Reply("", (_plan("update_step", **update), *following)))
+        replies.append(Reply("", (_plan("update_step", steps=finished), *following)))
         finished = []
-    return [*replies, Reply(answer, (_plan("complete", steps=finished, reason=task.answer),))]
+    return [*replies, Reply(task.answer, (_plan("complete", steps=finished),))]
+
+
+def with_plan_when_needed(task: Task) -> list[Reply]:
+    """As Acta's prompt wants it under `planning: when_needed`: without a plan, the text itself is the answer."""
+    return with_plan(task) if len(task.steps) >= PLANNED_FROM else tools_only(task)
 
 
 def _plan(action: str, **fields: Any) -> Call:

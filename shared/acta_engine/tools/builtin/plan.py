@@ -5,7 +5,7 @@ from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.tools.tool import BuiltinTool, fields
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-_STATUS = {"type": "string", "enum": ["pending", "in_progress", "completed", "failed", "skipped"]}
+_STATUS = {"type": "string", "enum": ["in_progress", "completed", "failed", "skipped"]}
 STEP = fields(
     step_number=_NUMBER,
     description=_TEXT,
@@ -21,8 +21,8 @@ TOOLS = (
     BuiltinTool(
         name=UPDATE_PLAN,
         description=(
-            "create: goal, 1-10 steps; replaces a live plan. update_step: where steps stand. complete, fail, "
-            "wait_for_user: reason is the answer, cause, question."
+            "create: goal, 1-10 steps; replaces a live plan. update_step, complete: where steps stand; step_result "
+            "alone is completed. fail, wait_for_user: reason."
         ),
         input_schema=fields(
             ("action",),
