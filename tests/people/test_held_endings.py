@@ -60,7 +60,7 @@ def test_a_paused_run_ends_when_it_is_resumed_and_not_before(last: Turn, state: 
     house.run()
 
     head = house.head(session)
-    assert (head.state, head.state_reason, head.held) == (state, reason, None)
+    assert (head.state, head.state_reason, head.ending) == (state, reason, None)
     assert types(house, session).count("run.finished") == 1
     assert [
         one.state for one in house.index.interventions(TENANT, state=None, limit=9, cursor=None).items
@@ -86,7 +86,7 @@ def test_a_plan_that_is_given_up_while_it_is_revised_waits_for_the_pause_too() -
     house.say(session, "Again")
     model.meanwhile = lambda: house.pause(session)
     house.run()
-    assert (house.head(session).state, house.head(session).held is not None) == ("waiting_for_user", True)
+    assert (house.head(session).state, house.head(session).ending is not None) == ("waiting_for_user", True)
     house.resume(session)
     assert house.head(session).state == "failed"
 
@@ -95,7 +95,7 @@ def test_a_cancel_ends_a_paused_run_as_cancelled_whatever_was_held() -> None:
     house, session = paused_while(completes("Seen."))
     house.cancel(session)
     head = house.head(session)
-    assert (head.state, head.result, head.held) == ("cancelled", None, None)
+    assert (head.state, head.result, head.ending) == ("cancelled", None, None)
 
 
 def test_who_decides_on_the_pause_itself_lifts_it_as_well() -> None:
@@ -122,7 +122,7 @@ def test_a_message_that_came_during_the_pause_is_answered_instead(
     house, session = paused_while(last, *following, completes("Both seen."))
     house.say(session, "And this?")
     house.resume(session)
-    assert house.head(session).held is None
+    assert house.head(session).ending is None
     house.run()
     head = house.head(session)
     assert (head.state, head.undelivered) == ("completed", ())

@@ -60,23 +60,27 @@ def test_a_session_has_exactly_the_public_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "shown"),
+    ("ending", "shown"),
     [
         (None, None),
         (
-            Ending(result=Result(goal_met=True, answer="Yes.", reason="plan_completed")),
+            Ending(result=Result(goal_met=True, answer="Yes.", reason="plan_completed"), awaits="resume"),
             {"state": "completed", "goal_met": True, "reason": "plan_completed"},
         ),
         (
-            Ending(error=Failure(code="PLAN_FAILED", message="No.")),
+            Ending(error=Failure(code="PLAN_FAILED", message="No."), awaits="resume"),
             {"state": "failed", "goal_met": False, "reason": "plan_failed"},
+        ),
+        (
+            Ending(result=Result(goal_met=True, answer="Yes.", reason="plan_completed"), awaits="verdict"),
+            None,
         ),
     ],
 )
 def test_a_paused_session_shows_how_it_ends_when_the_pause_is_lifted(
-    held: Ending | None, shown: dict[str, Any] | None
+    ending: Ending | None, shown: dict[str, Any] | None
 ) -> None:
-    assert session_view(HEAD.model_copy(update={"held": held}))["held"] == shown
+    assert session_view(HEAD.model_copy(update={"ending": ending}))["held"] == shown
 
 
 def test_neither_tenant_nor_task_token_leaves_the_server() -> None:

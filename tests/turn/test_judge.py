@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Judge, Limits
+from acta_engine.agents.agent import AgentDefinition, Judge, Limits, Models
 from acta_engine.errors import ContextTooLong, ProviderRejected, ProviderUnavailable
 from acta_engine.log.events import AnswerJudged
 from acta_engine.log.head import Head
@@ -36,7 +36,7 @@ def run(*turns: Turn, **agent: Any) -> tuple[House, ScriptedModel, Head]:
     head = house.head(session)
     assert head.is_over, head.interventions
     assert not model.left
-    assert head.judging is None
+    assert head.ending is None
     return house, model, head
 
 
@@ -226,7 +226,7 @@ def test_a_message_that_comes_before_it_judges_is_for_the_agent_first() -> None:
 
     model.meanwhile = meanwhile
     house.run()
-    assert house.head(session).judging is not None
+    assert house.head(session).ending_after("verdict") is not None
     house.say(session, "Shorter, please")
     house.resume(session)
     house.run()
@@ -239,7 +239,7 @@ def test_a_cancel_while_it_judges_ends_the_run_as_cancelled() -> None:
     model.meanwhile = lambda: len(model.requests) == len(WORK) + 1 and house.cancel(session)
     house.run()
     head = house.head(session)
-    assert (head.state, head.result, head.judging) == ("cancelled", None, None)
+    assert (head.state, head.result, head.ending) == ("cancelled", None, None)
 
 
 def test_a_pause_while_it_judges_keeps_the_verdict_until_it_is_lifted() -> None:
@@ -247,8 +247,8 @@ def test_a_pause_while_it_judges_keeps_the_verdict_until_it_is_lifted() -> None:
     model.meanwhile = lambda: len(model.requests) == len(WORK) + 1 and house.pause(session)
     house.run()
     head = house.head(session)
-    assert (head.state_reason, head.judging) == ("paused", None)
-    assert head.held is not None
+    assert head.state_reason == "paused"
+    assert head.ending_after("resume") is not None
     house.resume(session)
     house.run()
     assert ending(house.head(session))[3] is True
@@ -288,9 +288,21 @@ def test_under_a_cost_budget_the_judge_needs_a_price_before_anything_is_paid() -
         assert (head.error and head.error.code) == (None if state == "completed" else "PRICE_UNKNOWN")
 
 
-def test_who_finishes_a_run_whose_budget_carries_no_verdict_gets_the_answer() -> None:
-    house, model, session = judged(*WORK, limits=Limits(at_token_limit="ask"))
-    model.meanwhile = lambda: len(model.requests) == len(WORK) and house.pause(session)
+AT_ONCE = says(
+    "There are 2 files.", step(1, "completed", "2"), call("update_plan", action="complete", reason="2")
+)
+
+
+@pytest.mark.parametrize(
+    ("turns", "models"),
+    [(WORK, Models()), ([plans("look"), AT_ONCE], Models(final="third"))],
+    ids=["no verdict", "no text of the model for final answers"],
+)
+def test_who_finishes_a_run_whose_budget_carries_no_more_than_its_answer_gets_the_answer(
+    turns: list[Turn], models: Models
+) -> None:
+    house, model, session = judged(*turns, models=models, limits=Limits(at_token_limit="ask"))
+    model.meanwhile = lambda: len(model.requests) == len(turns) and house.pause(session)
     house.run()
     house.limit(session, token_budget=house.head(session).budget.charged_tokens + 200)
     house.resume(session)

@@ -180,7 +180,7 @@ def test_a_permission_that_a_person_added_outlives_a_plan_that_was_completed_whi
 
     model.meanwhile = meanwhile
     house.run()
-    assert house.head(session).held is not None
+    assert house.head(session).ending_after("resume") is not None
     house.say(session, "And now?")
     house.resume(session)
     house.run()

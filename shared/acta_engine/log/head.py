@@ -345,12 +345,9 @@ class Ending(StoredModel):
     """How a completed run ended."""
     error: Failure | None = None
     """Why a failed run ended."""
-
-
-class Judging(StoredModel):
-    """An ending with the goal met that the agent's judge has to look at before it holds."""
-
-    result: Result
+    awaits: Literal["", "resume", "answer", "verdict"] = ""
+    """What comes first: the end of a pause, the text of the agent's model for final answers, or its judge's verdict.
+    Empty: nothing."""
     unread: int = 0
     """The judge's replies in which there was no verdict."""
 
@@ -379,9 +376,6 @@ class Progress(StoredModel):
     planning_attempts: int = 0
     """Replies whose plan was refused, or whose calls, because there was no plan. `PLAN_RETRIES` in
     `shared/acta_engine/turn/next_action.py` is the limit."""
-    final_due: str = ""
-    """Why the run would have ended, had the agent no model of its own for the final answer. That model is asked next.
-    Empty: it is not."""
     cut_offs: int = 0
     """Replies in a row that were cut off at their length limit: `shared/acta_engine/turn/reply.py`."""
     continues: str = ""
@@ -500,11 +494,9 @@ class Head(SessionSettings, VersionedModel):
     """The number of the commit with the last compaction: the conversation is read from there. 0 means that there was no
     compaction.
     """
-    held: Ending | None = None
-    """How the run ends once its pause is lifted. None if it goes on then."""
-    judging: Judging | None = None
-    """How the run ends if the agent's judge, which is asked next, finds that the goal is met. A message of the user
-    comes first: then the agent goes on. None: there is nothing to judge.
+    ending: Ending | None = None
+    """How the run ends, once what it awaits has come. A message of the user comes before that: then the agent goes on.
+    None: the run goes on.
     """
     outage: Outage | None = None
     """What has failed since the last reply or finished call. None if nothing has."""
@@ -531,6 +523,10 @@ class Head(SessionSettings, VersionedModel):
     """The JSON Schema, as compact JSON, that the final answer of this run must fit. Empty if it is free text."""
     found_tools: tuple[str, ...] = ()
     """Names of tools that the model has found and is not offered, the newest last."""
+
+    def ending_after(self, awaited: Literal["resume", "answer", "verdict"]) -> Ending | None:
+        """The ending, if this is what it awaits."""
+        return self.ending if self.ending is not None and self.ending.awaits == awaited else None
 
     @property
     def private_to(self) -> str | None:

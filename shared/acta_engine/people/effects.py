@@ -105,11 +105,11 @@ def _end_if_held(change: Change) -> None:
     """Once no pause is open any more, the run ends as it would have ended. A message that has come since is answered
     instead: then the run goes on (ADR 4).
     """
-    held = change.head.held
+    held = change.head.ending_after("resume")
     if held is None or any(map(is_pause, change.head.interventions)):
         return
     if change.head.has_unread_message:
-        change.set(held=None)
+        change.set(ending=None)
     else:
         ended(change, held)
 
@@ -163,10 +163,9 @@ def _apply(
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=with_limits(change.head.budget, *limits))
         case "budget_exceeded", "finish":
-            judging, ends = change.head.judging, {"goal_met": False, "reason": "budget_exceeded"}
-            answer = (
-                Result(answer=None, **ends) if judging is None else judging.result.model_copy(update=ends)
-            )
+            ending, ends = change.head.ending, {"goal_met": False, "reason": "budget_exceeded"}
+            so_far = None if ending is None else ending.result
+            answer = Result(answer=None, **ends) if so_far is None else so_far.model_copy(update=ends)
             completed(change, answer, by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)

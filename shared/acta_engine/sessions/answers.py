@@ -463,7 +463,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
             for each in head.answers
             for by, rating in each.ratings.items()
         ],
-        held=None if head.held is None else held_view(head.held),
+        held=held_view(head.ending_after("resume")),
         forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
     )
 
@@ -472,8 +472,10 @@ def fork_view(head: Head) -> ForkedSessionView:
     return {**session_view(head), "files": "as_they_are_now"}
 
 
-def held_view(held: Ending) -> HeldView:
+def held_view(held: Ending | None) -> HeldView | None:
     """How the run ends once its pause is lifted. The answer is in the conversation already."""
+    if held is None:
+        return None
     if held.result is not None:
         return {"state": "completed", "goal_met": held.result.goal_met, "reason": held.result.reason}
     return {"state": "failed", "goal_met": False, "reason": held.error.code.lower() if held.error else ""}

@@ -356,7 +356,7 @@ def hold_restored(repository: SessionRepository, tenant: str, session_id: str, r
             break
         _end_open_calls(change)
         withdraw(change)
-        change.set(held=None, outage=None, delay=None, lease=None, day_lease=None, background=None)
+        change.set(ending=None, outage=None, delay=None, lease=None, day_lease=None, background=None)
         begin_next_generation(
             change, run.model_copy(update={"generation": run.generation + FRESH_GENERATIONS}), Restarts()
         )

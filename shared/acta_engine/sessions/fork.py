@@ -70,7 +70,7 @@ def fork(
         run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
         decision = begin_run(change, run_id, message_id, new.message, new.max_steps, requester.user)
         message = (UserEntry(message_id=message_id, content=Content.of(new.message)),)
-    elif before.is_over or before.held is not None or before.run is None:
+    elif before.is_over or before.ending is not None or before.run is None:
         change.first_state("idle")
     else:
         decision = _go_on(change, clock.new_id(RUN), before.run, new.max_steps)

@@ -12,7 +12,7 @@ from acta_engine.files.store import FileStore
 from acta_engine.limits.tenant_hour import TenantHour
 from acta_engine.log.beside import AttemptStore
 from acta_engine.log.commit import Position
-from acta_engine.log.head import Judging
+from acta_engine.log.head import Ending
 from acta_engine.log.repository import Session, SessionRepository
 from acta_engine.memories.memory import Notes, RelevantMemories
 from acta_engine.models.model import Model
@@ -101,9 +101,10 @@ class Turn:
     """Memories of earlier sessions that fit the run."""
     timeouts: Timeouts
     max_output_tokens: int
-    is_final: bool = False
-    """Whether the agent's model for final answers is asked."""
-    judging: Judging | None = None
+    final: str = ""
+    """Why the run ends with this turn's text, if the agent's model for final answers is asked for it. Empty: it is not.
+    """
+    judging: Ending | None = None
     """The ending that the agent's judge is asked about. None: the agent itself is asked."""
     is_fused: bool = False
     """Whether the worker has made another turn before, in the same state of the engine."""

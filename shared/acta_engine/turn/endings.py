@@ -29,8 +29,7 @@ def failed(change: Change, code: str, message: str, category: str = "") -> Decis
     change.set(
         error=Failure(code=code, message=message, category=category),
         calls=(),
-        held=None,
-        judging=None,
+        ending=None,
         outage=None,
         delay=None,
     )
@@ -44,7 +43,7 @@ def completed(change: Change, result: Result, by: str | None = None) -> Decision
     """`by`: the person who finished the run, if one did."""
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason in ANSWERS else "failed", result.reason)
-    change.set(result=result, calls=(), held=None, judging=None, outage=None, delay=None)
+    change.set(result=result, calls=(), ending=None, outage=None, delay=None)
     if change.head.run is not None:
         answer = AnsweredRun(run_id=change.head.run.run_id, ended_at=change.now)
         change.set(answers=(*change.head.answers, answer)[-MAX_ANSWERS:])
@@ -61,7 +60,7 @@ def cancelled(change: Change, by: str | None) -> None:
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
-    change.set(calls=started, held=None, judging=None, outage=None, delay=None)
+    change.set(calls=started, ending=None, outage=None, delay=None)
     _leave_to_next_generation(change)
     change.to_state("cancelled", "cancelled")
     change.event(RunFinished(state="cancelled", by=by or "timeout"))
@@ -78,8 +77,7 @@ def restored(change: Change, run_id: str) -> None:
     head = change.head
     change.set(
         calls=(),
-        held=None,
-        judging=None,
+        ending=None,
         outage=None,
         delay=None,
         lease=None,

@@ -134,8 +134,7 @@ def next_turn_kind(head: Head) -> Literal["plan", "think"]:
     """
     is_live = head.plan is not None and head.plan.is_live
     has_begun = head.run is not None and head.run.iteration > 0
-    is_ending = head.progress.final_due or head.judging is not None
-    return "think" if is_live or has_begun or is_ending else "plan"
+    return "think" if is_live or has_begun or head.ending is not None else "plan"
 
 
 def check_turn(head: Head, at: Position) -> None:

@@ -1,13 +1,13 @@
 """The judge of an agent: a second model that says whether the goal is met, before a run ends with it (ADR 198).
 
-Its call is a turn of its own, with a commit like any other. Meanwhile the ending is in the head (`Judging`). What it is
-shown is bounded and quoted: none of it is an instruction to the judge.
+Its call is a turn of its own, with a commit like any other. Meanwhile the ending is in the head (`Head.ending`). What
+it is shown is bounded and quoted: none of it is an instruction to the judge.
 """
 
 import json
 
 from acta_engine.log.conversation import AssistantEntry, Content, ToolEntry, UserEntry
-from acta_engine.log.head import Head, Judging, Verdict
+from acta_engine.log.head import Ending, Head, Result, Verdict
 from acta_engine.models.model import ModelReply, ModelRequest, OfferedTool
 from acta_engine.plans.plan import UPDATE_PLAN
 from acta_engine.turn.context import Turn
@@ -53,10 +53,11 @@ RETURNED = (
 )
 
 
-def judge_request(turn: Turn, judging: Judging) -> ModelRequest:
+def judge_request(turn: Turn, ending: Ending) -> ModelRequest:
     """What the judge is asked: one message, whose size has a bound."""
-    head, entries = turn.session.head, turn.session.entries
-    key, result = head.quotation_key, judging.result
+    head, entries, result = turn.session.head, turn.session.entries, ending.result
+    key = head.quotation_key
+    assert result is not None
     messages = [one for one in entries if isinstance(one, UserEntry) and one.origin == "user"][-MAX_MESSAGES:]
     parts = [
         _cut("message of the user", one.message_id, one.content.loaded, MAX_MESSAGE_CHARS, key)
@@ -77,20 +78,19 @@ def judge_request(turn: Turn, judging: Judging) -> ModelRequest:
         _cut(f"result of {one.name}", one.call_id, one.content.loaded, MAX_EVIDENCE_CHARS, key)
         for one in evidence[-MAX_EVIDENCE:]
     ]
-    parts.append(_cut("answer of the agent", "", _answer(turn, judging), MAX_ANSWER_CHARS, key))
+    parts.append(_cut("answer of the agent", "", _answer(turn, result), MAX_ANSWER_CHARS, key))
     return ModelRequest(
         model=turn.model_name,
         system=SYSTEM,
         tools=(TOOL,),
         entries=(UserEntry(message_id="judge", content=Content.of("\n\n".join(parts))),),
-        suffix=AGAIN if judging.unread else "",
+        suffix=AGAIN if ending.unread else "",
         max_tokens=turn.max_output_tokens,
     )
 
 
-def _answer(turn: Turn, judging: Judging) -> str:
+def _answer(turn: Turn, result: Result) -> str:
     """The whole answer. The head may have its beginning only."""
-    result = judging.result
     if result.answer_data is not None:
         return json.dumps(result.answer_data, ensure_ascii=False)
     replies = [one for one in turn.session.entries if isinstance(one, AssistantEntry)]

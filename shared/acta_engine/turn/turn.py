@@ -13,7 +13,7 @@ commit, the reply that could not be committed, or the call that was written down
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from acta_engine.agents.agent import AgentDefinition, policies_of
 from acta_engine.errors import (
@@ -32,14 +32,13 @@ from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import AnswerJudged, HintInjected, PlanRejected, PlanStepChanged
-from acta_engine.log.head import Ending, Failure, Judging, Progress, Result, Verdict
+from acta_engine.log.head import Ending, Failure, Result, Verdict
 from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.providers import is_priced
 from acta_engine.people.intervention import is_pause
 from acta_engine.people.opening import (
     MAX_SAID_CHARS,
-    AskedBy,
     AskingRules,
     ends,
     open_approval,
@@ -86,7 +85,7 @@ from acta_engine.turn.engine import (
     wait_decision,
     wait_or_go_on,
 )
-from acta_engine.turn.final_answer import ANSWER_RETRIES, final_answer
+from acta_engine.turn.final_answer import ANSWER_RETRIES, FinalAnswer, final_answer
 from acta_engine.turn.judge import NO_VERDICT, READINGS, judge_request, may_go_back, returned, verdict_in
 from acta_engine.turn.model_call import (
     BudgetTooLow,
@@ -107,6 +106,7 @@ from acta_engine.turn.next_action import (
     Complete,
     Facts,
     Fail,
+    Stuck,
     ThinkAgain,
     answer_reason,
     detect_loop,
@@ -250,12 +250,14 @@ def _new_turn(
     if head.budget.cost_budget_usd is not None:
         _check_prices(deps, agent)
     is_worked_through = head.plan is not None and head.plan.is_live and not head.plan.open_steps
-    is_last = (is_worked_through and not head.has_left_plan) or (
-        head.progress.final_due and not head.undelivered
-    )
-    # A message that came meanwhile is the agent's to read, before anybody judges.
-    judging = head.judging if agent.judge is not None and not head.undelivered else None
+    # A message that came meanwhile is the agent's to read, before anybody writes the answer or judges it.
+    draft = None if head.undelivered else head.ending_after("answer")
+    judging = None if head.undelivered or agent.judge is None else head.ending_after("verdict")
+    is_last = draft is not None or (is_worked_through and not head.has_left_plan)
     model, model_name = deps.choose_model(agent, "judge" if judging else "final" if is_last else kind)
+    final = "" if agent.models.final is None or judging is not None or not is_last else "goal_complete"
+    if final and draft is not None and draft.result is not None:
+        final = draft.result.reason
     # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
     # with more time.
     max_output_tokens = min(
@@ -282,7 +284,7 @@ def _new_turn(
         notes=deps.memories_of_run.notes(head),
         timeouts=deps.timeouts._replace(approval=approval),
         max_output_tokens=max_output_tokens,
-        is_final=bool(is_last) and agent.models.final is not None and judging is None,
+        final=final,
         judging=judging,
     )
 
@@ -493,34 +495,38 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     if turn.judging is None:  # a judge may count tokens in another way
         change.set(budget=calibrated(change.head.budget, call.bytes, answer.usage.input))
     settle_call(change, call.attempts, deps.settings.token_window_seconds, turn.first_model, answer)
-    # The run ended while the model thought: charge the reply, and ignore what it says.
     if change.head.is_over:
+        # The run ended while the model thought: charge the reply, and ignore what it says.
         change.commit(next_decision(change.head, change.now))
         return
     change.end_outage()
+    delivered = call.delivered
     if turn.judging is not None:
-        change.commit(_after_judging(turn, change, turn.judging, verdict_in(turn, answer)))
-        return
-    if answer.stop == "refusal":
+        decision = _after_judging(turn, change, turn.judging, verdict_in(turn, answer))
+    elif answer.stop == "refusal":
         leave_out_declined(turn, call, change)
-        why = f" ({answer.category})" if answer.category else ""
+        why, delivered = f" ({answer.category})" if answer.category else "", ()
         declined = f"The model declined to go on{why}. {ModelRefused.remedy}"
         failure = Failure(code=ModelRefused.code, message=declined, category=answer.category)
-        change.commit(_end_run(deps, change, Ending(error=failure)))
-        return
+        decision = _end_run(deps, change, Ending(error=failure))
+    else:
+        decision = _take_reply(turn, call, reply, change)
+    change.commit(or_roll_over(change.head, deps.settings.roll_over_events, decision), delivered=delivered)
+
+
+def _take_reply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> Decision | None:
+    """Makes the reply's own changes, moves the run to its next turn, and does what follows."""
     for orphan in turn.session.orphans():  # except those whose own result has come while the model thought
         change.entry(orphan)
-    progress, is_cut_off = change.head.progress, answer.stop == "max_tokens"
-    cut_offs = progress.cut_offs + 1 if is_cut_off else 0
+    head, is_cut_off = change.head, reply.answer.stop == "max_tokens"
+    cut_offs = head.progress.cut_offs + 1 if is_cut_off else 0
     change.set(
-        undelivered=tuple(id_ for id_ in change.head.undelivered if id_ not in call.delivered),
-        progress=progress.model_copy(
-            update={"hint": "", "continues": "", "cut_offs": cut_offs, "final_due": ""}
-        ),
-        read_outside=change.head.read_outside or turn.notes.outside,
-        judging=None,
+        undelivered=tuple(id_ for id_ in head.undelivered if id_ not in call.delivered),
+        progress=head.progress.model_copy(update={"hint": "", "continues": "", "cut_offs": cut_offs}),
+        read_outside=head.read_outside or turn.notes.outside,
+        ending=None,
     )
-    if change.head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
+    if head.state == "waiting_for_tool":  # a result was lost for good; the model goes on without it
         change.to_state("executing")
     outcome = apply_reply(turn, reply, change)
     has_calls = bool(outcome.to_run)
@@ -530,32 +536,7 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     if run is not None and run.left_plan and (outcome.plan_changed or has_calls):
         change.set(run=run.model_copy(update={"left_plan": 0}))
     is_first = run is not None and run.goal_id in call.delivered  # the calls before it are another run's
-    decision = _after_reply(turn, change, reply, outcome, () if is_first else call.previous)
-    decision = or_roll_over(change.head, deps.settings.roll_over_events, decision)
-    change.commit(decision, delivered=call.delivered)
-
-
-def _ask_person(
-    turn: Turn,
-    change: Change,
-    reply: TurnReply,
-    kind: Literal["clarification_needed", "budget_exceeded", "error_recovery"],
-    question: str,
-    asked_by: AskedBy,
-    **context: Any,
-) -> Decision:
-    """Asks a person how the work is to go on."""
-    open_question(
-        change,
-        kind,
-        question,
-        turn.rules,
-        asked_by=asked_by,
-        said=reply.text,
-        message_id=reply.message_id,
-        **context,
-    )
-    return _wait(turn, change)
+    return _after_reply(turn, change, reply, outcome, () if is_first else call.previous)
 
 
 def _after_reply(
@@ -564,96 +545,20 @@ def _after_reply(
     """Finds the next action by the rules of docs/design/turn.md 16 (`shared/acta_engine/turn/next_action.py`), and
     does it. `previous`: the calls before this reply and how they went.
     """
-    answer, called, progress = reply.answer, bool(reply.calls), change.head.progress
-    plan, stuck = change.head.plan, None
-    failed_plans, tried_before = progress.planning_attempts, bool(progress.planning_attempts)
-    if outcome.plan_failed:
-        failed_plans += (
-            1  # what the model is told of it, and when a person is asked, is not a matter of loops
-        )
-    else:
-        if outcome.to_run or outcome.question is not None or (plan is not None and plan.is_live):
-            failed_plans = 0
-        # Whether a run in circles gets a hint, a question or the end is decided in `next_action.py`. The calls beside
-        # a plan that was refused were not tried.
-        progress, stuck = detect_loop(
-            turn.specs,
-            progress,
-            () if tried_before else previous,
-            answer.text,
-            reply.calls,
-            plan_changed=outcome.plan_changed,
-        )
-    cut_offs, is_paused = progress.cut_offs, answer.stop == "pause"
-    # The text of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
-    is_half = is_paused or cut_offs == 1
-    text_replies = 0 if called else progress.text_replies + (not is_half)
-    change.set(
-        progress=progress.model_copy(update={"text_replies": text_replies, "planning_attempts": failed_plans})
-    )
-    run = change.head.run
-    assert run is not None
-    if change.head.undelivered and run.iteration >= run.max_steps:
-        # A message that comes at the step limit gets as many steps as the first message of a new run (ADR 4).
-        run = run.model_copy(update={"max_steps": run.iteration + change.head.max_steps})
-        change.set(run=run)
-    head, check = change.head, turn.deps.check_answer
-    refusal = change.newest(PlanRejected) if outcome.plan_failed else None
-    facts = Facts(
-        plan=head.plan,
-        is_left=head.has_left_plan,
-        planning=turn.agent.planning,
-        text="" if cut_offs or is_paused else reply.text,
-        calls=len(outcome.to_run),
-        calls_refused=outcome.calls_refused,
-        undelivered=len(head.undelivered),
-        iteration=run.iteration,
-        max_steps=run.max_steps,
-        over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
-        text_replies=text_replies,
-        failed_plans=failed_plans if outcome.plan_failed else 0,
-        refusal=ends(refusal.message, MAX_SAID_CHARS) if refusal is not None else "",
-        question=outcome.question,
-        closing=outcome.closing,
-        stuck=stuck,
-        final=turn.session.head.progress.final_due or "goal_complete" if turn.is_final else "",
-    )
-    final = outcome.answer
-    if final is None and not outcome.to_run and not facts.open_steps:
-        ends_run = bool(answer_reason(facts))
-        final = answer_in_text(check, head, facts.text or "", called=called, ends_run=ends_run)
-    if final is not None and final.problem:
-        wrong_answers = head.progress.wrong_answers + 1
-        change.set(progress=head.progress.model_copy(update={"wrong_answers": wrong_answers}))
-    facts = facts._replace(
-        answer="" if final is None else "wrong" if final.problem else "fits",
-        answers_left=max(0, ANSWER_RETRIES + 1 - change.head.progress.wrong_answers),
-    )
-    advice = cut_off_advice(answer, cut_offs)
+    stuck = _count(turn, change, reply, outcome, previous)
+    facts, final = _facts(turn, change, reply, outcome, stuck)
+    action = next_action(facts)
     if stuck is not None and stuck.reaction == "hint":
         if stuck.was_told:
             change.event(HintInjected(hint=stuck.hint))
         else:
             hint(change, stuck.hint)
-    action = next_action(facts)
-    if isinstance(action, Complete) and _asks_final_model(turn, change.head.progress, facts, action):
-        change.set(progress=change.head.progress.model_copy(update={"final_due": action.reason}))
-        action = ThinkAgain("final", WRITE_ANSWER)
     if final is not None and outcome.answer is None and not isinstance(action, Complete | Fail):
         hint(change, final.problem)  # an answer that completes the plan is explained in the call's result
+    advice = cut_off_advice(reply.answer, change.head.progress.cut_offs)
     match action:
-        case Complete(goal_met=goal_met, reason=reason):
-            given = final or final_answer(check, head.output_schema, reply.text, outcome.closing)
-            message = (reply.answered or reply).message_id
-            result = Result.of(
-                given.text, goal_met=goal_met, reason=reason, message_id=message, data=given.data
-            )
-            if goal_met and turn.agent.judge is not None and _has_worked(change.head.progress, facts):
-                change.set(judging=Judging(result=result))
-                return _think_again(turn, change, reply, cut_offs)
-            if reason in ANSWERS:
-                _settle_plan_of_acta(change, given.text or "")
-            return _end_run(turn.deps, change, Ending(result=result))
+        case Complete():
+            return _complete(turn, change, reply, facts, final, action)
         case Fail(code=code, reason=reason):
             return _end_run(turn.deps, change, Ending(error=Failure(code=code, message=reason[:1_000])))
         case Act():
@@ -665,76 +570,151 @@ def _after_reply(
             change.to_state("waiting_for_tool")
             ready = tuple(call.call_id for call in outcome.to_run)
             return Decision(next="act", at=position(change.head), calls=ready)
-        case AskPerson(type="budget_exceeded"):
-            return _ask_for_budget(turn, change, reply, outcome)
-        case AskPerson(type=kind, reason=reason, question=question):
-            # Each call has one result. This is the result of a call that does not run.
-            for call in outcome.to_run:
-                change.entry(own_result(call, NOT_RUN, ok=False))
-            change.set(calls=())
-            asked_by: AskedBy = "agent" if reason in ("wait_for_user", "question") else "acta"
-            more = {"reason": reason}
-            if reason == "no_plan":
-                change.set(progress=change.head.progress.model_copy(update={"planning_attempts": 0}))
-                more["cause"] = facts.refusal
-            return _ask_person(turn, change, reply, kind, question, asked_by, **more)
+        case AskPerson():
+            return _ask_person(turn, change, reply, outcome, facts, action)
         case ThinkAgain(hint=following):
-            hint(change, advice or ("" if is_paused else following))
-            return _think_again(turn, change, reply, cut_offs)
+            hint(change, advice or ("" if reply.answer.stop == "pause" else following))
+            return _think_again(turn, change, reply)
         case other:
             assert_never(other)
 
 
-def _asks_final_model(turn: Turn, progress: Progress, facts: Facts, ending: Complete) -> bool:
-    """Whether the agent's model for final answers writes this one: another model would complete a run that had a plan
-    or calls. Talk without either stays one call.
+def _count(
+    turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, previous: tuple[CallAndResult, ...]
+) -> Stuck | None:
+    """Moves the counters of `Progress`. Returns whether the run is stuck."""
+    progress, plan, stuck = change.head.progress, change.head.plan, None
+    failed_plans = progress.planning_attempts
+    if outcome.plan_failed:
+        # What the model is told of it, and when a person is asked, is not a matter of loops.
+        failed_plans += 1
+    else:
+        # The calls beside a plan that was refused were not tried.
+        tried = () if failed_plans else previous
+        if outcome.to_run or outcome.question is not None or (plan is not None and plan.is_live):
+            failed_plans = 0
+        progress, stuck = detect_loop(
+            turn.specs,
+            progress,
+            tried,
+            reply.answer.text,
+            reply.calls,
+            plan_changed=outcome.plan_changed,
+        )
+    # The text of a paused reply is kept and is no answer yet. A cut-off reply and its other half are one reply.
+    is_half = reply.answer.stop == "pause" or progress.cut_offs == 1
+    text_replies = 0 if reply.calls else progress.text_replies + (not is_half)
+    change.set(
+        progress=progress.model_copy(update={"text_replies": text_replies, "planning_attempts": failed_plans})
+    )
+    return stuck
+
+
+def _facts(
+    turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, stuck: Stuck | None
+) -> tuple[Facts, FinalAnswer | None]:
+    """What the rules look at, and the final answer that the reply gives for the session's schema, if it has one."""
+    run = change.head.run
+    assert run is not None
+    if change.head.undelivered and run.iteration >= run.max_steps:
+        # A message that comes at the step limit gets as many steps as the first message of a new run (ADR 4).
+        run = run.model_copy(update={"max_steps": run.iteration + change.head.max_steps})
+        change.set(run=run)
+    head, progress = change.head, change.head.progress
+    refusal = change.newest(PlanRejected) if outcome.plan_failed else None
+    facts = Facts(
+        plan=head.plan,
+        is_left=head.has_left_plan,
+        planning=turn.agent.planning,
+        text="" if progress.cut_offs or reply.answer.stop == "pause" else reply.text,
+        calls=len(outcome.to_run),
+        calls_refused=outcome.calls_refused,
+        undelivered=len(head.undelivered),
+        iteration=run.iteration,
+        max_steps=run.max_steps,
+        over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
+        text_replies=progress.text_replies,
+        failed_plans=progress.planning_attempts if outcome.plan_failed else 0,
+        refusal=ends(refusal.message, MAX_SAID_CHARS) if refusal is not None else "",
+        question=outcome.question,
+        closing=outcome.closing,
+        stuck=stuck,
+        final=turn.final,
+    )
+    final = outcome.answer
+    if final is None and not facts.calls and not facts.open_steps:
+        called, ends_run = bool(reply.calls), bool(answer_reason(facts))
+        final = answer_in_text(
+            turn.deps.check_answer, head, facts.text or "", called=called, ends_run=ends_run
+        )
+    if final is None or not final.problem:
+        return facts._replace(answer="" if final is None else "fits"), final
+    wrong = progress.wrong_answers + 1
+    change.set(progress=progress.model_copy(update={"wrong_answers": wrong}))
+    return facts._replace(answer="wrong", answers_left=max(0, ANSWER_RETRIES + 1 - wrong)), final
+
+
+def _complete(
+    turn: Turn,
+    change: Change,
+    reply: TurnReply,
+    facts: Facts,
+    final: FinalAnswer | None,
+    ending: Complete,
+) -> Decision | None:
+    """Ends the run with its answer. Where another model of the agent comes first, the ending awaits it: its model for
+    final answers, where the agent's own would complete the run, and then its judge. Neither is asked about talk: only
+    about a run that had a plan or calls.
     """
-    named = turn.agent.models.final
-    if named in (None, turn.agent.model_for(turn.kind)) or turn.is_final or ending.reason not in ANSWERS:
-        return False
-    may_go_on = facts.iteration < facts.max_steps and not facts.over_budget
-    return _has_worked(progress, facts) and may_go_on
-
-
-def _has_worked(progress: Progress, facts: Facts) -> bool:
-    """Whether the run had a plan or calls, and is no talk alone."""
-    plan = facts.plan
+    agent, progress, plan = turn.agent, change.head.progress, facts.plan
+    check, schema = turn.deps.check_answer, change.head.output_schema
+    given = final or final_answer(check, schema, reply.text, facts.closing)
+    message = (reply.answered or reply).message_id
+    result = Result.of(
+        given.text, goal_met=ending.goal_met, reason=ending.reason, message_id=message, data=given.data
+    )
     has_plan = plan is not None and plan.is_live and not facts.is_left
-    was_judged, closes_plan = progress.not_met > 0, facts.closing is not None
-    return has_plan or was_judged or closes_plan or bool(progress.succeeded or progress.failed or facts.final)
+    has_called = progress.succeeded or progress.failed
+    if has_plan or has_called or progress.not_met or facts.closing is not None or facts.final:
+        is_drafted = agent.models.final not in (None, agent.model_for(turn.kind)) and not turn.final
+        may_go_on = facts.iteration < facts.max_steps and not facts.over_budget
+        if is_drafted and may_go_on and ending.reason in ANSWERS:
+            change.set(ending=Ending(result=result, awaits="answer"))
+            hint(change, WRITE_ANSWER)
+            return _think_again(turn, change, reply)
+        if agent.judge is not None and ending.goal_met:
+            change.set(ending=Ending(result=result, awaits="verdict"))
+            return _think_again(turn, change, reply)
+    if ending.reason in ANSWERS:
+        _settle_plan_of_acta(change, given.text or "")
+    return _end_run(turn.deps, change, Ending(result=result))
 
 
-def _after_judging(turn: Turn, change: Change, judging: Judging, verdict: Verdict | None) -> Decision | None:
+def _after_judging(turn: Turn, change: Change, ending: Ending, verdict: Verdict | None) -> Decision | None:
     """What follows from a judge's reply, or from the lack of one. `verdict` None: there is none in its reply."""
-    head, deps = change.head, turn.deps
+    head, result = change.head, ending.result
     # A run whose work was judged is past its planning.
     next_turn(change, thought=head.run is not None and not head.run.iteration)
-    unread, goes_on = judging.unread + 1, bool(head.undelivered)
-    if verdict is None and unread < READINGS and not goes_on:
-        change.set(judging=judging.model_copy(update={"unread": unread}))
-        goes_on = True
-    else:
-        verdict = verdict or Verdict(met=None, reason=NO_VERDICT, model=turn.model_name)
-        said = {} if verdict.met is None else {"met": verdict.met}
-        change.event(AnswerJudged(reason=verdict.reason, model=verdict.model, **said))
-        change.set(judging=None)
-        if verdict.met is False and may_go_back(turn, head):
-            change.set(progress=head.progress.model_copy(update={"not_met": head.progress.not_met + 1}))
-            hint(change, returned(verdict))
-            goes_on = True
-    if goes_on:
-        if head.interventions:
-            return _wait(turn, change)
-        change.to_state("executing")
-        following = Decision(next=next_turn_kind(change.head), at=position(change.head))
-        return or_roll_over(change.head, deps.settings.roll_over_events, following)
-    assert verdict is not None
+    if verdict is None and ending.unread + 1 < READINGS and not head.undelivered:
+        change.set(ending=ending.model_copy(update={"unread": ending.unread + 1}))
+        return _go_on(turn, change)
+    verdict = verdict or Verdict(met=None, reason=NO_VERDICT, model=turn.model_name)
+    said = {} if verdict.met is None else {"met": verdict.met}
+    change.event(AnswerJudged(reason=verdict.reason, model=verdict.model, **said))
+    change.set(ending=None)
+    goes_back = verdict.met is False and may_go_back(turn, head)
+    if goes_back:
+        change.set(progress=head.progress.model_copy(update={"not_met": head.progress.not_met + 1}))
+        hint(change, returned(verdict))
+    if goes_back or head.undelivered:
+        return _go_on(turn, change)
+    assert result is not None
     ends: dict[str, Any] = {"verdict": verdict}
     if verdict.met is False:
         ends |= {"goal_met": False, "reason": "judged_not_met"}
     else:
-        _settle_plan_of_acta(change, judging.result.answer or "")
-    return _end_run(deps, change, Ending(result=judging.result.model_copy(update=ends)))
+        _settle_plan_of_acta(change, result.answer or "")
+    return _end_run(turn.deps, change, Ending(result=result.model_copy(update=ends)))
 
 
 def _settle_plan_of_acta(change: Change, answer: str) -> None:
@@ -751,23 +731,50 @@ def _settle_plan_of_acta(change: Change, answer: str) -> None:
     change.set(plan=plan)
 
 
-def _ask_for_budget(turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome) -> Decision:
-    """Asks a person for a higher budget. The calls of this reply are kept, and run once it is raised."""
-    # The next request will be at least as long as this one and its reply.
-    usage = reply.answer.usage
-    bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
-    needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
-    open_budget_question(change, turn.rules, needed)
-    _open_questions(turn, change, reply, outcome)
+def _ask_person(
+    turn: Turn, change: Change, reply: TurnReply, outcome: ReplyOutcome, facts: Facts, action: AskPerson
+) -> Decision:
+    """Asks a person how the work is to go on."""
+    if action.type == "budget_exceeded":
+        # The next request will be at least as long as this one and its reply. The calls of this reply run before it.
+        usage = reply.answer.usage
+        bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
+        needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
+        open_budget_question(change, turn.rules, needed)
+        _open_questions(turn, change, reply, outcome)
+        return _wait(turn, change)
+    # Each call has one result. This is the result of a call that does not run.
+    for call in outcome.to_run:
+        change.entry(own_result(call, NOT_RUN, ok=False))
+    change.set(calls=())
+    context = {"reason": action.reason}
+    if action.reason == "no_plan":
+        change.set(progress=change.head.progress.model_copy(update={"planning_attempts": 0}))
+        context["cause"] = facts.refusal
+    open_question(
+        change,
+        action.type,
+        action.question,
+        turn.rules,
+        asked_by="agent" if action.reason in ("wait_for_user", "question") else "acta",
+        said=reply.text,
+        message_id=reply.message_id,
+        **context,
+    )
     return _wait(turn, change)
 
 
-def _think_again(turn: Turn, change: Change, reply: TurnReply, cut_offs: int) -> Decision:
-    """The model is asked again, unless a person reviews first."""
-    if is_first_half(reply.answer, cut_offs):
+def _think_again(turn: Turn, change: Change, reply: TurnReply) -> Decision:
+    """A model is asked again, unless a person reviews first."""
+    if is_first_half(reply.answer, change.head.progress.cut_offs):
         progress = change.head.progress.model_copy(update={"continues": reply.message_id})
         change.set(progress=progress)
     _open_review_if_due(turn, change, reply)
+    return _go_on(turn, change)
+
+
+def _go_on(turn: Turn, change: Change) -> Decision:
+    """The next turn follows, once nobody is asked any more."""
     if change.head.interventions:
         return _wait(turn, change)
     kind = next_turn_kind(change.head)
@@ -851,7 +858,8 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
     if turn.judging is not None and not head.is_over:
         reason = f"The judge could not be asked, so what the agent said holds. {error.explained}"
         verdict = Verdict(met=None, reason=reason, model=turn.model_name)
-        return _after_judging(turn, change, turn.judging, verdict)
+        decision = _after_judging(turn, change, turn.judging, verdict)
+        return or_roll_over(change.head, turn.deps.settings.roll_over_events, decision)
     return _end_failed(turn.deps, change, error)
 
 
@@ -862,8 +870,8 @@ def _end_failed(deps: TurnDeps, change: Change, error: SessionError) -> Decision
 
 
 def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
-    """Ends the run. While a pause is open the ending is held until it is lifted: a paused session does not end by
-    itself, and what the reply said is kept.
+    """Ends the run. While a pause is open the ending awaits its end: a paused session does not end by itself, and what
+    the reply said is kept.
     """
     if not any(map(is_pause, change.head.interventions)):
         return ended(change, ending)
@@ -871,5 +879,5 @@ def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:
     has_moved_on = run is not None and run.first == change.number  # `apply` moved the run on, after a reply
     if run is not None and not has_moved_on:
         next_turn(change, thought=False)
-    change.set(held=ending, calls=())
+    change.set(ending=ending.model_copy(update={"awaits": "resume"}), calls=())
     return wait_decision(change.head, deps.timeouts)
