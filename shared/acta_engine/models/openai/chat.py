@@ -286,9 +286,8 @@ class ChatReplyBuilder(ReplyBuilder):
             position, known = last, self._calls[last]
         if known is None or _begins_another_call(part, known):
             position = len(self._calls)
-            self._calls.append(_Call(part.id or "", known.name if known else "", part.index))
-            if has_name:
-                self._calls[position].name = part.function.name
+            name = known.name if known is not None and not has_name else ""
+            self._calls.append(_Call(part.id or "", name, part.index))
         call = self._calls[position]
         call.id = call.id or part.id or ""
         if part.index is not None:
@@ -299,7 +298,8 @@ class ChatReplyBuilder(ReplyBuilder):
         call.extra = extra if isinstance(extra, dict) else call.extra
 
     def _add_to(self, call: "_Call", function: Any) -> None:
-        call.name = call.name or function.name or ""
+        if isinstance(function.name, str) and function.name != call.name:  # some servers repeat the whole
+            call.name += function.name
         call.add(function.arguments)
         self.size += len(json_text(function.name)) + len(json_text(function.arguments))
 
@@ -421,8 +421,9 @@ def _as_object(text: str) -> str:
 def _begins_another_call(part: Any, known: _Call) -> bool:
     """Whether the part is not of the `known` call with the same index. It is not where its id differs; but some servers
     give each piece of a call another id, so a part without a name goes on with a call that is not whole. Where neither
-    has an id: where its name differs, or where the known call's arguments are complete and the part brings more. After
-    `{}`, more without a name is still the same call.
+    has an id: where its name differs and the known call has arguments, or where these are complete and the part brings
+    more. Before any argument, another name may be the rest of the name. After `{}`, more without a name is still the
+    same call.
     """
     name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
     if part.id or known.id:
@@ -430,7 +431,7 @@ def _begins_another_call(part: Any, known: _Call) -> bool:
             return False
         if name:
             return True
-    elif name and known.name and name != known.name:
+    elif name and known.name and name != known.name and (known.json or part.index is None):
         return True
     if isinstance(more, dict) and not name:  # a call that begins has a name
         return False

@@ -168,9 +168,56 @@ def test_calls_with_one_index_and_no_ids_are_separated_where_an_object_ends(
 
 
 def test_calls_with_one_index_and_no_ids_are_separated_by_their_names() -> None:
-    reply = _reply(_part(0, "", None, "read_file"), _part(0, '{"a":1}', None, "update_plan"))
+    reply = _reply(_part(0, "{}", None, "read_file"), _part(0, '{"a":1}', None, "update_plan"))
 
     assert [(c.name, c.input) for c in reply.calls] == [("read_file", {}), ("update_plan", {"a": 1})]
+
+
+@pytest.mark.parametrize("call_id", ["a", None])
+@pytest.mark.parametrize("later_id", [True, False])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["refund_preview", None],
+        ["refund", "_preview", None],
+        ["refund", "_", "preview"],
+        ["refund_preview", "refund_preview", "refund_preview"],
+        ["refund", "_preview", "refund_preview"],
+        ["", "refund_preview", ""],
+        ["refund_preview", "<|channel|>commentary", None],
+    ],
+)
+def test_a_name_may_come_in_pieces_or_with_each_piece(
+    names: list[str | None], call_id: str | None, later_id: bool
+) -> None:
+    first, *others = names
+    later = call_id if later_id else None
+    parts = [_part(0, "", call_id, first), *(_part(0, "", later, name) for name in others)]
+    reply = _reply(*parts, _part(0, '{"order":', later), _part(0, '"A7"}', later))
+
+    assert [(call.name, call.input) for call in reply.calls] == [("refund_preview", {"order": "A7"})]
+
+
+@pytest.mark.parametrize(
+    ("names", "read"),
+    [
+        (["refund", "refund_preview"], "refundrefund_preview"),
+        (["read_file", "update_plan"], "read_fileupdate_plan"),
+    ],
+)
+def test_names_that_can_be_read_in_two_ways_are_the_name_of_no_tool(names: list[str], read: str) -> None:
+    """Each would be a tool of its own: the model is told that there is none of this name, and nothing has run."""
+    reply = _reply(_part(0, "", None, names[0]), _part(0, '{"a":1}', None, names[1]))
+
+    assert [(call.name, call.input) for call in reply.calls] == [(read, {"a": 1})]
+
+
+def test_calls_of_a_whole_message_without_ids_are_apart_though_the_first_has_no_arguments() -> None:
+    reply = _reply(
+        {"tool_calls": [_sent("", call_id=None, name=one)["tool_calls"][0] for one in ("look", "wait")]}
+    )
+
+    assert [(call.name, call.input) for call in reply.calls] == [("look", {}), ("wait", {})]
 
 
 def test_calls_with_one_index_are_separated_by_their_ids() -> None:
