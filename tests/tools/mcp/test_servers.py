@@ -732,6 +732,20 @@ def test_a_call_is_never_what_finds_out_whether_a_server_has_a_handshake(server:
     assert server.methods == ["tools/list", "tools/list", "tools/call"]
 
 
+@pytest.mark.parametrize("code", [-32000, -32001, 408])
+def test_an_error_of_the_sdks_for_a_server_behind_that_went_away_leaves_open_what_has_run(
+    code: int, server: McpSink
+) -> None:
+    server.called = lambda params: {
+        "rpc_error": {"code": code, "message": f"MCP error {code}: Connection closed"}
+    }
+    worker, url = Worker(server), server.url("/mcp")
+    with pytest.raises(ToolUnanswered):
+        worker.call(confirmed(PAY, url))
+    with pytest.raises(ToolFailed, match=f"answered with error {code}. Try another way"):
+        worker.call(confirmed(SEARCH, url, read=True))
+
+
 def test_a_handshake_that_nobody_answers_is_no_call(older: McpSink) -> None:
     worker, tool = Worker(older), confirmed(PAY, older.url("/mcp"))
     worker.call(tool)
@@ -1053,6 +1067,8 @@ def test_an_empty_cursor_ends_the_list(last: Any) -> None:
     [
         ({1: "1"}, "no further page"),
         ({0: 5}, "no further page"),
+        ({0: 0}, "no further page"),
+        ({0: False}, "no further page"),
         ({0: {}}, None),
         ({0: "x" * 5_000}, "no further page"),
     ],

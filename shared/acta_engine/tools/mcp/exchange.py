@@ -71,6 +71,8 @@ STATELESS_ERRORS = frozenset((HEADER_MISMATCH, CAPABILITY_MISSING, VERSION_UNSUP
 METHOD_NOT_FOUND, INVALID_PARAMS = -32601, -32602
 INVALID_REQUEST, SESSION_NOT_FOUND = -32600, -32001
 """Codes with which servers say that they know no such session. The SDKs use the latter for a timeout, too."""
+CONNECTION_CLOSED = -32000
+"""The SDKs' code for a server behind that went away. With a status of 400 servers refuse a request by it."""
 
 Message = Mapping[str, Any]
 
@@ -293,10 +295,8 @@ class RpcRefused(McpFailed):
         given = error if isinstance(error, dict) else {"message": error}
         code, said, data = (given.get(name) for name in ("code", "message", "data"))
         self.code = code if isinstance(code, int) and not isinstance(code, bool) else 0
-        self.is_lost = self.code in (
-            SESSION_NOT_FOUND,
-            408,
-        )  # the SDKs' codes of a time-out behind the server
+        is_closed, timeouts = self.code == CONNECTION_CLOSED and status < 300, (SESSION_NOT_FOUND, 408)
+        self.is_lost = is_closed or self.code in timeouts  # the SDKs' codes for the server behind
         super().__init__(f"answered with error {self.code}")
         self.said = said[:1_000] if isinstance(said, str) else ""
         supported = value_at(data, "supported")

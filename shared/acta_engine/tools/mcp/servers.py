@@ -176,9 +176,10 @@ def _pages(exchange: McpExchange) -> Listing:
         for one in page["tools"]:
             room -= _add(said, one, room)
         fresh = min(fresh, _fresh_seconds(page))
-        cursor = page.get("nextCursor") or ""  # an empty one ends the list for many servers
-        if cursor == "" or len(said) >= 2 * MAX_TOOLS:
-            more = f"listed more than {len(said)} tools" if cursor else None
+        cursor = page.get("nextCursor")
+        is_last = cursor in (None, "", {})  # an empty one ends the list for many servers
+        if is_last or len(said) >= 2 * MAX_TOOLS:
+            more = None if is_last else f"listed more than {len(said)} tools"
             return Listing(said, fresh, more)
         if not isinstance(cursor, str) or len(cursor) > MAX_CURSOR_CHARS or cursor in cursors:
             return Listing(said, fresh, "gave a cursor that leads to no further page")
