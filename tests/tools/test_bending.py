@@ -54,6 +54,10 @@ PET = {
         (closed(a=WHOLE), {"a": "5.0"}, {"a": 5}),
         (closed(a=WHOLE), {"a": "-123456789012345678901234567890"}, {"a": -123456789012345678901234567890}),
         (closed(a={"type": "number"}), {"a": "0.1"}, {"a": 0.1}),
+        (closed(a={"type": "number"}), {"a": "-0.250"}, {"a": -0.25}),
+        (closed(a={"type": "number"}), {"a": "1.25"}, {"a": 1.25}),
+        (closed(a={"type": "number"}), {"a": "1.5e3"}, {"a": 1500}),
+        (closed(a={"type": "number"}), {"a": "1234.500"}, {"a": 1234.5}),
         (closed(a=FLAG), {"a": "true"}, {"a": True}),
         (closed(a={"enum": [1, 2]}), {"a": "2"}, {"a": 2}),
         (closed(a={"const": 7}), {"a": "7"}, {"a": 7}),
@@ -102,7 +106,10 @@ EITHER = {"anyOf": [{"properties": {"a": WHOLE}}, {"properties": {"b": WHOLE}}]}
         (closed(a=WHOLE), {"a": "0x10"}),
         (closed(a=WHOLE), {"a": "1_000"}),
         (closed(a=WHOLE), {"a": "1.000"}),
-        (closed(a={"type": "number"}), {"a": "12.000"}),
+        *(
+            (closed(a={"type": "number"}), {"a": text})
+            for text in ("12.000", "1.250", "-999.500", " 1.000 ", "1.500\n")
+        ),
         (closed(a=WHOLE), {"a": "٥"}),
         (closed(a=WHOLE), {"a": '"5"'}),
         (closed(a=WHOLE), {"a": True}),

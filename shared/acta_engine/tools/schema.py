@@ -577,7 +577,9 @@ def _edit(value: Any, error: "ValidationError") -> Edits:
         read = parse_value(here)
     except InvalidJson:
         return {}
-    if read is None or isinstance(read, str) or here.endswith(".000"):  # a thousand, for half of Europe
+    whole, _, rest = here.strip().lstrip("-").partition(".")
+    is_grouped = whole != "0" and len(whole) <= 3 and len(rest) == 3 and rest.isdecimal()
+    if read is None or isinstance(read, str) or is_grouped:  # 1.250 is more than a thousand in half of Europe
         return {}
     return {place: read}
 
