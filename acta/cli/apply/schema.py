@@ -27,6 +27,12 @@ TYPES: Mapping[str, str] = {
 }
 
 
+WORDS: Mapping[type, str] = dict(
+    zip((str, int, float, bool, list, dict, type(None)), TYPES.values(), strict=True)
+)
+"""The same by the type of a value that was read."""
+
+
 class Problem(NamedTuple):
     """Something that is wrong with a definition. `at`: where the value stands."""
 
@@ -81,7 +87,7 @@ def _problems(error: Any) -> Iterator[Problem]:
                 yield Problem(at, f"the key {key!r} is missing")
     elif rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
-        yield Problem(at, f"this is {' or '.join(TYPES[each] for each in kinds)}, not {TYPES[_type(value)]}")
+        yield Problem(at, f"this is {' or '.join(TYPES[each] for each in kinds)}, not {WORDS[type(value)]}")
     elif rule in ("enum", "const"):
         known = [str(each) for each in (wanted if rule == "enum" else [wanted])]
         place = (*at, value) if isinstance(value, str) and _is_key(error) else at
@@ -124,23 +130,6 @@ def _is_key(error: Any) -> bool:
 def nearest(key: str, known: list[str]) -> str:
     near = similar(key, known, most=1, at_least=0.35)
     return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
-
-
-def _type(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-    return "object"
 
 
 def _short(value: Any) -> str:
