@@ -16,16 +16,6 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import note, visible
 from acta.client.errors import ApiError, ClientError
 
-
-def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if not wanted:
-        return
-    from importlib.metadata import version  # imported only now: it reads what is installed
-
-    click.echo(f"acta {version('acta-agents')}")
-    context.exit()
-
-
 ACTA = Group(
     "acta",
     "Runs autonomous LLM agents on your own AWS account. SESSION is an id, its beginning, or `last`.",
@@ -34,17 +24,8 @@ ACTA = Group(
     *definitions.COMMANDS,
     *deployment.SIGN_IN,
     *deployment.OPERATIONS,
-    params=[
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=show_version,
-            help="Show the version.",
-        )
-    ],
 )
+click.version_option(package_name="acta-agents", message="acta %(version)s", help="Show the version.")(ACTA)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -97,7 +97,12 @@ class Deployment:
                 "use https, or say that you mean it (`acta … --insecure`, `Deployment(…, insecure=True)`)"
             )
         if isinstance(self.token, str):
-            object.__setattr__(self, "token", checked_token(self.token))
+            token = self.token.strip()
+            if not token.isascii() or not token.isprintable() or " " in token or not token:
+                raise InvalidDeploymentError(
+                    "the token is malformed: a token is one word of letters, digits, dots, dashes"
+                )
+            object.__setattr__(self, "token", token)
 
     @property
     def tokens(self) -> TokenSource:
@@ -135,13 +140,3 @@ def check_url(url: str) -> None:
         usable = False
     if not usable or not url.isprintable() or " " in url:
         raise InvalidDeploymentError(f"the API's URL must be an http or https URL, not {one_line(url, 100)}")
-
-
-def checked_token(token: str) -> str:
-    """`token` without the spaces and line breaks around it. Raises InvalidDeploymentError."""
-    token = token.strip()
-    if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise InvalidDeploymentError(
-            "the token is malformed: a token is one word of letters, digits, dots, dashes"
-        )
-    return token

@@ -123,10 +123,16 @@ def answered(request: HttpRequest) -> Flow[HttpResponse]:
         error = error_of(answer)
         if request.method == "DELETE" and may_be_done and isinstance(error, NotFoundError) and error.code:
             return HttpResponse(204, answer.headers, b"")
-        if is_last or not may_pass(error):
+        is_limit, seconds = isinstance(error, RateLimitError), error.retry_after
+        may_pass = error.status in RETRIED_STATUSES and not isinstance(error, TooManyOpenSessionsError)
+        if is_last or not may_pass or (is_limit and (seconds or 0) > MAX_RETRY_AFTER_SECONDS):
             raise error
         may_be_done = may_be_done or isinstance(error, ServerError)
-        yield Pause(pause_after(error, attempt))
+        if seconds is None:
+            seconds = backoff(attempt)
+        yield Pause(
+            seconds if is_limit else min(seconds, MAX_PAUSE_SECONDS)
+        )  # only a limit's wait is kept in full
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
@@ -203,23 +209,6 @@ def flattened(stream: Stream[T], parts: Callable[[T], Iterable[S]]) -> Stream[S]
             outcome = yield step
 
 
-def may_pass(error: ApiError) -> bool:
-    """Whether the same request, sent again soon, may succeed."""
-    too_late = isinstance(error, RateLimitError) and (error.retry_after or 0) > MAX_RETRY_AFTER_SECONDS
-    return (
-        error.status in RETRIED_STATUSES and not too_late and not isinstance(error, TooManyOpenSessionsError)
-    )
-
-
-def pause_after(error: ApiError, attempt: int) -> float:
-    """Seconds to wait: those that the server asks for, but at most `MAX_PAUSE_SECONDS` in an outage."""
-    if error.retry_after is None:
-        return backoff(attempt)
-    return (
-        error.retry_after if isinstance(error, RateLimitError) else min(error.retry_after, MAX_PAUSE_SECONDS)
-    )
-
-
 def backoff(attempt: int) -> float:
     """Seconds to wait after the attempt of this number, counted from 0."""
     return float(min(FIRST_PAUSE_SECONDS * 2**attempt, MAX_PAUSE_SECONDS))
@@ -247,22 +236,16 @@ def error_of(answer: HttpResponse) -> ApiError:
         message, code = str(error["message"]), str(error["code"])
         details = dict(error.get("details") or {})
     except (ValueError, KeyError, TypeError, AttributeError):
-        return class_of(status, "")(gateway_message(status), status, retry_after=retry_after(answer))
+        said = GATEWAY_MESSAGES.get(status, f"the API answered with status {status}")
+        if status >= 500:
+            said += ": it is starting, stopping, in quarantine or broken; try again in a moment"
+        return class_of(status, "")(said, status, retry_after=retry_after(answer))
     fields = "; ".join(
         f"{name}: {', '.join(map(str, texts if isinstance(texts, list) else [texts]))}"
         for name, texts in details.items()
     )
     words = f"{message} ({code})" + (f": {fields}" if fields else "")
     return class_of(status, code)(words, status, code, details, retry_after(answer))
-
-
-def gateway_message(status: int) -> str:
-    if status >= 500:
-        return (
-            f"the API answered with status {status}: it is starting, stopping, in quarantine or broken; try again in a "
-            "moment"
-        )
-    return GATEWAY_MESSAGES.get(status, f"the API answered with status {status}")
 
 
 def session_path(session_id: str, *rest: str) -> str:

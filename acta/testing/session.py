@@ -78,7 +78,8 @@ def _fields_of(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         fields = read(text).value if is_yaml else read_exactly(text)
     except OSError as error:
-        raise BadAgent(f"{path}: {error.strerror}{_relative(path)}") from None
+        where = f". It was looked for in {Path.cwd()}; beside the test it is Path(__file__).parent / {str(path)!r}"
+        raise BadAgent(f"{path}: {error.strerror}{'' if path.is_absolute() else where}") from None
     except NoYaml as error:
         raise BadAgent(f"{path}:{error.line}: {error}") from None
     except ValueError as error:
@@ -86,12 +87,6 @@ def _fields_of(path: Path) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise BadAgent(f"{path} does not define an agent: it has no fields")
     return {**({"agent_id": path.stem} if is_yaml else {}), **fields}
-
-
-def _relative(path: Path) -> str:
-    if path.is_absolute():
-        return ""
-    return f". It was looked for in {Path.cwd()}; beside the test it is Path(__file__).parent / {str(path)!r}"
 
 
 class ToolUse(NamedTuple):
@@ -151,7 +146,10 @@ def run(
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
     definition = to_definition(agent)
     check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
-    _store(acta, definition)
+    if definition.agent_id == DEFAULT_AGENT:
+        acta.definitions.replace_agent(tenant, built_in(), definition)
+    else:
+        acta.definitions.create_agent(tenant, definition)
     put_files(acta.files, tenant, user, files or {})
     deployment = LimitValues(
         DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None
@@ -265,8 +263,10 @@ class InProcessSession:
             if isinstance(one.entry, AssistantEntry):
                 for call in one.entry.calls:
                     if call.name != UPDATE_PLAN:
-                        ran = one.amended.get(call.call_id, call.input)
-                        uses.append(_tool_use(call.call_id, call.name, ran, results.get(call.call_id)))
+                        ran, result = one.amended.get(call.call_id, call.input), results.get(call.call_id)
+                        told = None if result is None else result.content.loaded
+                        ok = result is not None and result.ok
+                        uses.append(ToolUse(call.call_id, call.name, ran, told, ok))
         return uses
 
     @property
@@ -397,15 +397,3 @@ def _open_steps(calls: Iterable[ToolCall | RequestedCall]) -> set[int] | None:
         elif found is not None and given.get("step_status") in ("completed", "failed", "skipped"):
             found.discard(given.get("step_number", 0))
     return found
-
-
-def _store(acta: InProcess, agent: AgentDefinition) -> None:
-    if agent.agent_id == DEFAULT_AGENT:
-        acta.definitions.replace_agent(acta.tenant, built_in(), agent)
-    else:
-        acta.definitions.create_agent(acta.tenant, agent)
-
-
-def _tool_use(call_id: str, name: str, ran: dict[str, Any] | None, result: ToolEntry | None) -> ToolUse:
-    told = None if result is None else result.content.loaded
-    return ToolUse(call_id, name, ran, told, result is not None and result.ok)

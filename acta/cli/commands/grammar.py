@@ -78,9 +78,9 @@ class Command(click.Command):
 class Group(click.Group):
     """Lists its commands in the order in which they are written here, not by the alphabet."""
 
-    def __init__(self, name: str, help: str, *commands: click.Command, **more: Any) -> None:
-        named: Mapping[str, click.Command] = {str(each.name): each for each in commands}
-        super().__init__(name, dict(named), help=help, no_args_is_help=False, **more)
+    def __init__(self, name: str, help: str, *commands: click.Command) -> None:
+        named = {str(each.name): each for each in commands}
+        super().__init__(name, named, help=help, no_args_is_help=False)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return [*self.commands]

@@ -23,7 +23,7 @@ from acta.cli.files import put_directory, save
 from acta.cli.local_stack import LOCAL_TENANT, LOCAL_USER
 from acta.cli.operations.logs import first_line, further_lines, is_of_a_tool
 from acta.cli.sessions.listings import trace_lines
-from acta.cli.sessions.run import print_outcome, watch_session
+from acta.cli.sessions.run import Watcher, print_outcome
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, one_line, visible
 from acta.client.api import Client
@@ -322,9 +322,8 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
     echo(f"goal   {GOAL}")
     echo("")
     session_id = client.start(GOAL, token_budget=TOKEN_BUDGET, max_steps=MAX_STEPS)["session_id"]
-    session = watch_session(
-        client, session_id, Invocation.from_arguments(Namespace(state=str(stack.state.path)))
-    )
+    here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
+    session = Watcher(client, session_id, here).watch()
     echo("")
     echo("What it thought and did")
     for item in client.trace(session_id):

@@ -45,7 +45,12 @@ def decide(
     for each in given or ():
         option, _, text = each.partition("=")
         if option not in open_points:
-            raise CliError(_not_undecided(option, environment.name))
+            names = [each.option for each in POINTS if each.strict is None]
+            if option in names:
+                raise CliError(f"{option} is decided in the entry of {environment.name}: change it there")
+            raise CliError(
+                f"--decide takes OPTION=VALUE, where OPTION is {' or '.join(names)}, not {option!r}"
+            )
         with cli_error(ValueError):
             answers[option] = answered(open_points[option], text)
     if not open_points:
@@ -73,13 +78,6 @@ def ask(point: Point, asks: Asks) -> object:
             raise CliError("nothing was answered, and nothing was deployed") from None
         except ValueError as error:
             echo(f"  {error}")
-
-
-def _not_undecided(option: str, environment: str) -> str:
-    names = [each.option for each in POINTS if each.strict is None]
-    if option in names:
-        return f"{option} is decided in the entry of {environment}: change it there"
-    return f"--decide takes OPTION=VALUE, where OPTION is {' or '.join(names)}, not {option!r}"
 
 
 def show_posture(chosen: OperatorTarget) -> None:

@@ -59,7 +59,7 @@ class Question:
             except PromptCancelled:
                 if self.why_closed:
                     self.echo(self.why_closed)
-            except NoDecision:
+            except EOFError:
                 self.show_commands("left open; decide with one of:")
             finally:
                 feed.unsubscribe()
@@ -126,20 +126,14 @@ class ChosenOption:
     input: dict[str, Any] = field(default_factory=dict)
 
 
-class NoDecision(Exception):
-    """The person left the question open (end of input)."""
-
-
 def read_decision(intervention: Mapping[str, Any], read: Read, echo: Echo) -> ChosenOption:
-    """Asks until the person has named one of the options, and then for its input. Raises NoDecision."""
-    options = [str(option) for option in intervention.get("options") or []]
-    try:
-        option, said = read_option(options, read, echo)
-        if said:
-            return ChosenOption("answer", {"text": said})
-        return ChosenOption(option, read_input(option, intervention, read, echo))
-    except EOFError:
-        raise NoDecision from None
+    """Asks until the person has named one of the options, and then for its input. Raises EOFError if they leave the
+    question open.
+    """
+    option, said = read_option([str(option) for option in intervention.get("options") or []], read, echo)
+    if said:
+        return ChosenOption("answer", {"text": said})
+    return ChosenOption(option, read_input(option, intervention, read, echo))
 
 
 YES, NO = ("y", "yes"), ("n", "no")

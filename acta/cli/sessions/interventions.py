@@ -126,22 +126,21 @@ def session_of(client: Client, intervention_id: str) -> str:
 def only_open(client: Client, arguments: Namespace) -> str:
     """The id of the one open intervention that has the option. Raises CliError if there are none or several."""
     session_id, option = arguments.id, arguments.option
-    waiting = decidable(client, session_id)
+    waiting: Sequence[Mapping[str, Any]]
+    try:
+        waiting = open_interventions(client.session(session_id))
+    except NotFoundError:  # a private session that the caller cannot read: what the caller's role may decide
+        waiting = list(client.interventions(session_id))
     fitting = [one for one in waiting if option in (one.get("options") or [])]
     if len(fitting) > 1:
-        raise CliError("\n  ".join(["several are open, name one of them:", *map(short_line, fitting)]))
+        named = [
+            f"{one_line(one['intervention_id'])}  {kind_of(one)}  {subject(one)}".rstrip() for one in fitting
+        ]
+        raise CliError("\n  ".join(["several are open, name one of them:", *named]))
     if not fitting:
         instead = open_instead(arguments, waiting)
         raise CliError(f"session {session_id} has nothing open to {one_line(option)}{instead}")
     return str(fitting[0]["intervention_id"])
-
-
-def decidable(client: Client, session_id: str) -> Sequence[Mapping[str, Any]]:
-    """What is open in the session. In a private one that the caller cannot read: what the caller's role may decide."""
-    try:
-        return open_interventions(client.session(session_id))
-    except NotFoundError:
-        return list(client.interventions(session_id))
 
 
 def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:
@@ -215,11 +214,6 @@ def list_line(one: Mapping[str, Any], now: datetime) -> str:
     return f"{ids}  {kind_of(one):<20}  {when}  {role}{subject(one)}".rstrip()
 
 
-def short_line(one: Mapping[str, Any]) -> str:
-    """Enough to tell the interventions of one session apart."""
-    return f"{one_line(one.get('intervention_id') or '')}  {kind_of(one)}  {subject(one)}".rstrip()
-
-
 def kind_of(one: Mapping[str, Any]) -> str:
     return "paused" if is_pause(one) else one_line(str(one.get("type", "")).replace("_", " "))
 
@@ -283,12 +277,17 @@ def deciding_lines(invocation: Invocation, session_id: str, intervention: Mappin
     """One command for each option of the intervention."""
     identity = str(intervention.get("intervention_id"))
     for option in map(str, intervention.get("options") or []):
-        given: list[str] = []
         if option == "raise":
-            for limit, needed in needed_limits(intervention).items():
-                given += [LIMITS[limit], str(needed)]
-            given = given or [LIMITS["token_budget"], "N"]
-        yield deciding_line(invocation, session_id, identity, option, *given)
+            needed = [(LIMITS[limit], str(most)) for limit, most in needed_limits(intervention).items()]
+            limits = chain.from_iterable(needed or [(LIMITS["token_budget"], "N")])
+            yield invocation.line(option, session_id, identity, *limits)
+        elif option in ("approve", "reject", "finish"):
+            yield invocation.line(option, session_id, identity)
+        elif option == "answer":
+            yield invocation.line(option, session_id, "TEXT")
+        else:
+            given = ["--input", INPUTS[option]] if option in INPUTS else []
+            yield invocation.line("resolve", session_id, identity, option, *given)
 
 
 def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:
@@ -298,26 +297,18 @@ def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:
     return {limit: needed for limit, needed in known.items() if isinstance(needed, int | float)}
 
 
-def deciding_line(
-    invocation: Invocation, session_id: str, intervention_id: str, option: str, *limits: str
-) -> str:
-    """`limits`: the options of `raise`."""
-    if option in ("approve", "reject", "finish", "raise"):
-        return invocation.line(option, session_id, intervention_id, *limits)
-    if option == "answer":
-        return invocation.line(option, session_id, "TEXT")
-    given = ["--input", INPUTS[option]] if option in INPUTS else []
-    return invocation.line("resolve", session_id, intervention_id, option, *given)
-
-
 def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
     """Whether the client's token is known not to have the role that the intervention needs.
 
     This is known only for a token of the local stack. For other tokens the identity provider chooses the claim that
     holds the roles; there the deployment's answer shows it.
     """
-    role = intervention.get("role")
-    roles = _roles(local_claims(client).get("roles"))
+    role, roles = intervention.get("role"), local_claims(client).get("roles")
+    if isinstance(roles, str):  # the local issuer writes a list, or a list as a JSON text
+        try:
+            roles = json.loads(roles)
+        except ValueError:
+            return False
     if not role or not isinstance(roles, list):
         return False
     return role not in roles and not (role == "member" and "admin" in roles)
@@ -344,14 +335,6 @@ def role_lines(
         issuing = Invocation(invocation.program, options[at : at + 2])
         yield "a token of the local stack with that role:"
         yield f"  {issuing.line('token', '--tenant', str(tenant), '--user', 'USER', '--role', str(role))}"
-
-
-def _roles(claim: object) -> object:
-    """The roles. The local issuer writes a list, or a list as a JSON text."""
-    try:
-        return json.loads(claim) if isinstance(claim, str) else claim
-    except ValueError:
-        return None
 
 
 def local_claims(client: Client) -> Mapping[str, Any]:

@@ -21,7 +21,6 @@ from acta.cli.sessions.interventions import deciding_lines, question_lines
 from acta.cli.sessions.listings import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
-    View,
     begun_wait,
     event_line,
     is_goal_missed,
@@ -138,7 +137,7 @@ def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
 def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:
     invocation = Invocation.from_arguments(arguments)
     try:
-        session = watch_session(client, session_id, invocation, no_wait=arguments.no_wait)
+        session = Watcher(client, session_id, invocation, no_wait=arguments.no_wait).watch()
     except KeyboardInterrupt:
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
         note(f"\nThe session continues without you: {ways}")
@@ -156,7 +155,12 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
     for update in client.updates(session_id, on_outage=Outages(note)):
         session = update.session
         for event in update.events:
-            tell_wait(event, invocation.line("resume", session_id))
+            wait, line = begun_wait(event), event_line(event)
+            if wait is not None and line is not None:
+                try_now = (
+                    f"; {try_now_line(invocation.line('resume', session_id))}" if wait.may_be_tried else ""
+                )
+                note(f"{line}{try_now}")
         for intervention in update.open_interventions:
             identity = str(intervention.get("intervention_id"))
             if identity not in announced:
@@ -187,57 +191,48 @@ class Outages:
         self.failed += 1
 
 
-def tell_wait(event: Mapping[str, Any], resume: str) -> None:
-    """Prints a line on standard error if the event begins a wait for something other than a person."""
-    wait, line = begun_wait(event), event_line(event)
-    if wait is None or line is None:
-        return
-    line = f"{line}; {try_now_line(resume)}" if wait.may_be_tried else line
-    note(line)
-
-
 class Watcher:
-    """`interactive`: a person at the terminal can be asked. `no_wait`: stop when a person is needed."""
+    """Follows a session on the screen, and asks the person at the terminal, if there is one."""
 
     def __init__(
-        self, client: Client, view: View, invocation: Invocation, *, interactive: bool, no_wait: bool = False
+        self, client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
     ) -> None:
         self.client = client
-        self.view = view
+        self.session_id = session_id
         self.invocation = invocation
         self.no_wait = no_wait
-        self.interactive = interactive
+        self.interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
+        """Whether a person can be asked."""
+        if self.interactive:
+            use_line_editor()
+        self.view = view_for(sys.stdout, invocation.line("resume", session_id))
         self.shown: set[str] = set()
         """The interventions that were put on the screen."""
         self.feed: Feed | None = None
+        """If a person can be asked: updates, which keep coming while a prompt is on the screen."""
         self.has_told = False
         """Whether the person was told that this command cannot ask."""
 
-    def watch(self, session_id: str) -> Mapping[str, Any]:
-        """Returns the session when it has ended, or with `no_wait` when it waits for a person."""
+    def watch(self) -> Mapping[str, Any]:
+        """Returns the session when it has ended, or with `no_wait` when it waits for a person. Raises ClientError."""
         session: Mapping[str, Any] = {}
+        updates: Iterable[Update] = self.client.updates(self.session_id, on_outage=Outages(self.view.tell))
+        if self.interactive:
+            updates = self.feed = Feed(iter(updates))
         try:
-            for update in self.updates(session_id):
+            for update in updates:
                 session = update.session
                 self.view.show(update)
-                self.show_interventions(session_id, update)
+                self.show_interventions(update)
                 if self.no_wait and update.waits_for_a_person:
                     break
         finally:
             self.view.close()
         return session
 
-    def updates(self, session_id: str) -> Iterable[Update]:
-        """If a person can be asked, updates keep coming while a prompt is on the screen."""
-        updates = self.client.updates(session_id, on_outage=Outages(self.view.tell))
-        if not self.interactive:
-            return updates
-        self.feed = Feed(updates)
-        return self.feed
-
-    def show_interventions(self, session_id: str, update: Update) -> None:
+    def show_interventions(self, update: Update) -> None:
         if self.feed is not None:
-            self.ask_together(session_id, update, self.feed)
+            self.ask_together(update, self.feed)
         for intervention in update.open_interventions:
             identity = str(intervention.get("intervention_id"))
             if identity in self.shown:
@@ -246,9 +241,9 @@ class Watcher:
             if self.feed is not None and not self.feed.is_open(identity):
                 continue  # decided while another question was on the screen
             with self.view.suspended():
-                self.show_question(session_id, intervention)
+                self.show_question(intervention)
 
-    def ask_together(self, session_id: str, update: Update, feed: Feed) -> None:
+    def ask_together(self, update: Update, feed: Feed) -> None:
         """Asks all new questions at once if they are several yes-or-no questions. The others are asked one by one."""
         fresh = [one for one in update.open_interventions if one["intervention_id"] not in self.shown]
         fresh = [one for one in fresh if feed.is_open(one["intervention_id"])]
@@ -258,48 +253,31 @@ class Watcher:
             discard_typed_ahead()
             for number, intervention in enumerate(fresh, 1):
                 echo(f"{number} of {len(fresh)}")
-                self.show_lines(session_id, intervention)
-            if Questions(self.client, session_id, fresh, echo).ask(feed):
+                self.show_lines(intervention)
+            if Questions(self.client, self.session_id, fresh, echo).ask(feed):
                 self.shown.update(one["intervention_id"] for one in fresh)
 
-    def show_lines(self, session_id: str, intervention: Mapping[str, Any]) -> None:
-        whole = self.client.with_whole_inputs(session_id, intervention)
+    def show_lines(self, intervention: Mapping[str, Any]) -> None:
+        whole = self.client.with_whole_inputs(self.session_id, intervention)
         for line in question_lines(whole, Screen.of(sys.stdout)):
             echo(line)
 
-    def show_question(self, session_id: str, intervention: Mapping[str, Any]) -> None:
+    def show_question(self, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             discard_typed_ahead()
-        self.show_lines(session_id, intervention)
-        question = Question(self.client, self.invocation, session_id, intervention, echo)
-        if self.feed is None:
-            question.show_commands("decide with one of:")
-            if not self.no_wait and not self.has_told:
-                self.has_told = True
-                note(nobody_here())
-        else:
+        self.show_lines(intervention)
+        question = Question(self.client, self.invocation, self.session_id, intervention, echo)
+        if self.feed is not None:
             question.ask(self.feed)
-
-
-def nobody_here() -> str:
-    """Why this command cannot ask, and what it does instead."""
-    lacking = "standard input" if not sys.stdin.isatty() else "standard output"
-    return (
-        f"nobody can be asked here, because {lacking} is no terminal: this command waits until somebody decides with "
-        "one of the commands above (with --no-wait it ends instead)"
-    )
-
-
-def watch_session(
-    client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
-) -> Mapping[str, Any]:
-    """Returns the session when it has ended, or with `no_wait` when it waits for a person. Raises ClientError."""
-    interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
-    if interactive:
-        use_line_editor()
-    view = view_for(sys.stdout, invocation.line("resume", session_id))
-    watcher = Watcher(client, view, invocation, interactive=interactive, no_wait=no_wait)
-    return watcher.watch(session_id)
+            return
+        question.show_commands("decide with one of:")
+        if not self.no_wait and not self.has_told:
+            self.has_told = True
+            lacking = "standard input" if not sys.stdin.isatty() else "standard output"
+            note(
+                f"nobody can be asked here, because {lacking} is no terminal: this command waits until somebody "
+                "decides with one of the commands above (with --no-wait it ends instead)"
+            )
 
 
 def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from acta.client.errors import SignInError
 from acta.client.sign_in.oidc import Application, TokenSet
@@ -53,7 +52,11 @@ class Store:
         except (OSError, UnicodeError) as error:
             raise SignInError(f"{self._path(environment)} cannot be read: {reason(error)}") from None
         try:
-            return sign_in_from(json.loads(text))
+            stored = json.loads(text)
+            if stored["version"] != VERSION:
+                raise ValueError("written by another release")
+            application, tokens = Application(**stored["application"]), stored["tokens"]
+            return SignIn(str(stored["api_url"]), application, None if tokens is None else TokenSet(**tokens))
         except (ValueError, TypeError, KeyError, AttributeError):
             raise SignInError(
                 f"{self._path(environment)} is damaged: delete it and sign in with `acta login --env {environment}`"
@@ -119,18 +122,6 @@ class Store:
 
 def fits(environment: str) -> bool:
     return len(environment) <= LONGEST_NAME and re.fullmatch(ENVIRONMENT_PATTERN, environment) is not None
-
-
-def sign_in_from(stored: Mapping[str, Any]) -> SignIn:
-    """Raises ValueError, TypeError, KeyError or AttributeError if `Store.write` did not write it."""
-    if stored["version"] != VERSION:
-        raise ValueError("written by another release")
-    tokens = stored["tokens"]
-    return SignIn(
-        api_url=str(stored["api_url"]),
-        application=Application(**stored["application"]),
-        tokens=None if tokens is None else TokenSet(**tokens),
-    )
 
 
 def reason(error: Exception) -> str:

@@ -61,16 +61,13 @@ class StoredTokens:
                 raise self._ended()
             if is_good(stored.tokens):
                 return stored.tokens
-            tokens = self._refreshed(stored, stored.tokens)
+            try:
+                with issuer_of(stored.application, self._http, self._clock) as issuer:
+                    tokens = issuer.refresh(issuer.endpoints(), stored.tokens)
+            except SignInEndedError:
+                raise self._ended() from None
             self._store.write(self._environment, replace(stored, tokens=tokens))
             return tokens
-
-    def _refreshed(self, stored: SignIn, old: TokenSet) -> TokenSet:
-        try:
-            with issuer_of(stored.application, self._http, self._clock) as issuer:
-                return issuer.refresh(issuer.endpoints(), old)
-        except SignInEndedError:
-            raise self._ended() from None
 
     def _stored(self) -> SignIn:
         stored = self._store.read(self._environment)

@@ -282,9 +282,10 @@ def test_an_answer_is_rated_and_the_rating_changed(run: Run) -> None:
     assert run("rate", "last", "up", "--json").json["ratings"][0]["rating"] == "up"
     assert run("rate", "last", "fine").code == 2
     refused = run("rate", "last", "up", "--run", "run_of_nobody")
-    assert (refused.code, refused.err) == (
-        2,
-        "acta: None of the session's newest 10 completed runs has this id. (CONFLICT)\n",
+    assert refused.code == 2
+    # In the same process the API may have logged before it.
+    assert refused.err.endswith(
+        "acta: None of the session's newest 10 completed runs has this id. (CONFLICT)\n"
     )
 
 

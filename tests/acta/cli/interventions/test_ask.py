@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from acta.cli.sessions.ask import ChosenOption, NoDecision, read_decision
+from acta.cli.sessions.ask import ChosenOption, read_decision
 
 APPROVAL = {"type": "approval_required", "options": ["approve", "reject", "modify"]}
 
@@ -117,7 +117,7 @@ def test_a_long_input_is_taken_whole() -> None:
 
 
 def test_the_end_of_input_leaves_the_question_open() -> None:
-    with pytest.raises(NoDecision):
+    with pytest.raises(EOFError):
         read_decision(APPROVAL, typing("mod"), ignore)
 
 
