@@ -47,7 +47,7 @@ class Sky(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/"
+        return f"http://127.0.0.1:{self.server_port}"
 
 
 class SkyHandler(BaseHTTPRequestHandler):

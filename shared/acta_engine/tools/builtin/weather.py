@@ -1,32 +1,27 @@
 """The tool `get_weather`: the current weather at a place, from Open-Meteo's geocoding and forecast APIs, without a key.
 
 Fields and weather codes: https://open-meteo.com/en/docs and /en/docs/geocoding-api. Texts in their answers come from
-outside, so each is cut to one short line. urllib3 comes with the AWS SDK of Lambda's runtime.
+outside, so each is cut to one short line.
 """
 
 import json
-import time
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
 
+from acta_engine.egress.address import HTTPS_PORT, Target, look_up
 from acta_engine.errors import ToolFailed
 from acta_engine.tools.port import BuiltinCall
 from acta_engine.tools.tool import BuiltinTool, fields, text
 from acta_engine.untrusted.quoting import OutsideText
 from acta_engine.untrusted.visible import visible
 
-if TYPE_CHECKING:
-    import urllib3
-
-GEOCODING_URL = "https://geocoding-api.open-meteo.com"
-FORECAST_URL = "https://api.open-meteo.com"
 MAX_SECONDS = 10.0
 """The most seconds that each of the two requests may take."""
 MAX_NAME_CHARS = 80
 MAX_BYTES = 262_144
 """The most bytes of an answer."""
-CHUNK_BYTES = 16_384
+HEADERS = {"Accept": "application/json", "User-Agent": "acta"}
 CANDIDATES = 10
 """The most places that the geocoding API may return."""
 CURRENT = (
@@ -61,11 +56,11 @@ class Place(NamedTuple):
     longitude: float
 
 
-class Weather:
-    def __init__(self, geocoding_base_url: str, forecast_base_url: str) -> None:
-        self._geocoding = geocoding_base_url.rstrip("/")
-        self._forecast = forecast_base_url.rstrip("/")
-        self._pool: urllib3.PoolManager | None = None
+class Weather(NamedTuple):
+    """The addresses of both APIs."""
+
+    geocoding: str = "https://geocoding-api.open-meteo.com"
+    forecast: str = "https://api.open-meteo.com"
 
     def at(self, location: str, deadline_seconds: float) -> str:
         """The weather as a sentence with units. `deadline_seconds`: the time for both requests
@@ -81,7 +76,7 @@ class Weather:
             "current": ",".join(CURRENT),
             "timezone": "auto",
         }
-        return _sentence(place, self._json(f"{self._forecast}/v1/forecast", query, seconds))
+        return _sentence(place, self._json(f"{self.forecast}/v1/forecast", query, seconds))
 
     def _place(self, location: str, seconds: float) -> Place:
         """Searches for the part before the first comma. The other parts choose among the places found."""
@@ -89,7 +84,7 @@ class Weather:
         if not town:
             raise ToolFailed("the location is blank. Name a town, or a town and its country.")
         query = {"name": town, "count": str(CANDIDATES), "language": "en", "format": "json"}
-        results = self._json(f"{self._geocoding}/v1/search", query, seconds).get("results")
+        results = self._json(f"{self.geocoding}/v1/search", query, seconds).get("results")
         found = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
         if not found:
             raise ToolFailed(
@@ -111,50 +106,27 @@ class Weather:
         """The JSON object at `url`, without redirects and retries. `seconds`: for everything together. Raises
         ToolFailed where there is none.
         """
-        from urllib3.exceptions import HTTPError
+        from acta_engine.egress.exchange import AnswerTooLarge, NoAnswer, NotSent, exchange
 
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or HTTPS_PORT
         try:
-            status, body = self._fetch(url, query, seconds)
-        except (HTTPError, TimeoutError, OSError):
+            ip = look_up(host, port)[0]
+            target = Target(parts.scheme, host, port, f"{parts.path}?{urlencode(query)}", ip)
+            answer = exchange(target, "GET", HEADERS, None, seconds, most=MAX_BYTES)
+        except (OSError, NotSent, NoAnswer):
             raise _failed("did not answer") from None
-        if status != 200:
-            raise _failed(f"answered with status {status}")
+        except AnswerTooLarge:
+            raise _failed("answered with too much") from None
+        if answer.status != 200:
+            raise _failed(f"answered with status {answer.status}")
         try:
-            value = json.loads(body)
+            value = json.loads(answer.body)
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             raise _failed("answered with something else than JSON")
         return value
-
-    def _fetch(self, url: str, query: Mapping[str, str], seconds: float) -> tuple[int, bytes]:
-        import urllib3
-
-        if self._pool is None:
-            self._pool = urllib3.PoolManager(retries=False, maxsize=1)
-        deadline = time.monotonic() + seconds
-        response = self._pool.request(
-            "GET",
-            url,
-            fields=dict(query),
-            headers={"Accept": "application/json", "User-Agent": "acta"},
-            timeout=urllib3.Timeout(total=seconds),
-            redirect=False,
-            preload_content=False,
-        )
-        whole = False
-        try:
-            body = b""
-            for chunk in response.stream(CHUNK_BYTES):
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    raise _failed("answered with too much")
-                if time.monotonic() > deadline:
-                    raise TimeoutError
-            whole = True
-            return response.status, body
-        finally:
-            response.release_conn() if whole else response.close()
 
 
 def _failed(how: str) -> ToolFailed:
@@ -211,14 +183,9 @@ def _line(words: str) -> str:
     return visible(" ".join(words.split())[:MAX_NAME_CHARS], keep_newlines=False)
 
 
-@cache
-def _open_meteo() -> Weather:
-    return Weather(GEOCODING_URL, FORECAST_URL)
-
-
 def get_weather(call: BuiltinCall) -> OutsideText:
     location = call.arguments["location"]
-    return OutsideText("weather", location, _open_meteo().at(location, call.context.deadline_seconds))
+    return OutsideText("weather", location, Weather().at(location, call.context.deadline_seconds))
 
 
 TOOLS = (
