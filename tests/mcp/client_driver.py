@@ -63,7 +63,7 @@ class Driver:
         self.url = url
         self.auth: McpServerAuth | None = None
         if version <= HANDSHAKE:  # the revision is the suite's to say, not found out
-            self.servers.eras.learn(url, "with_handshake")
+            self.servers.eras.keep(url, "with_handshake")
 
     def _known(self) -> tuple[ToolSecret, ...]:
         hosts = () if self.auth is None else (urlsplit(self.auth.secret_sent_to(self.url)).netloc,)

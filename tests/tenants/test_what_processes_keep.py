@@ -102,9 +102,9 @@ def lists_of_servers(aws: Aws) -> See:
 
     def see(tenant: str, mark: str) -> object:
         key = _Used(servers, tenant, connection).key
-        if servers._listings.fresh(key) is None:
+        if servers._listings.get(key) is None:
             servers._listings.keep(key, Listing({mark: LeftOut(mark, "")}, 600, None))
-        return servers._listings.fresh(key)
+        return servers._listings.get(key)
 
     return see
 
@@ -155,7 +155,7 @@ PLAYED = {
     "TenantCredentials._kept": credentials,
     "ToolSecretReader._kept": tool_secrets,
     "CachedSecrets._cache": signing_secrets,
-    "Listings._kept": lists_of_servers,
+    "McpServers._listings": lists_of_servers,
     "DynamoMemories._known": memories,
     "RelevantMemories._kept": memories_of_runs,
     "S3Blobs._put": texts,

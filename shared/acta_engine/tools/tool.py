@@ -52,7 +52,7 @@ MAX_SCHEMA_BYTES = 16_384
 MAX_SCHEMA_DEPTH = 50
 MAX_HEADERS = 10
 MAX_TENANT_TOOLS = 40
-"""A tenant's own tools. Each request to a model carries all of them, and one answer of the API lists them."""
+"""A tenant's own tools. One answer of the API lists them."""
 USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
 """Seconds of one call: where a definition names none, and at most."""
 MAX_RESULT_LIMIT_BYTES = 2_097_152

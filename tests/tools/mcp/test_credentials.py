@@ -192,7 +192,7 @@ def test_a_token_is_used_no_longer_than_the_secret_and_the_definition_that_bough
     with pytest.raises(ToolFailed, match="its secret client is not set"):
         worker.list_tools(url, other)
     assert len(server.heard) == len(issuer.asked) == 3
-    assert worker.servers._tokens._kept == {}, "nothing that it bought is left in memory"
+    assert worker.servers._tokens._kept._kept == {}, "nothing that it bought is left in memory"
 
 
 def test_a_token_of_one_tenant_is_not_another_s(server: McpSink, issuer: Authorization) -> None:

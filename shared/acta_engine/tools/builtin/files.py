@@ -258,7 +258,12 @@ def listing(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
         if recursive or len(parts) == 1:
             sizes[file.path] = file.bytes
     if not sizes and not folders:
-        return _nothing(files, tenant, folder)
+        name = folder.removesuffix("/")
+        if name and any(file.path == name for file in files.list(tenant, name, 1).files):
+            raise ToolFailed(
+                f"{clipped_name(name)} is a file, not a folder. Use read_file to see what is in it."
+            )
+        return f"No files in {_shown_folder(folder)}."
     shown = sorted([*sizes, *(() if recursive else folders)])
     head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in {_shown_folder(folder)}:"
     if more or len(shown) > MAX_ENTRIES:
@@ -285,13 +290,6 @@ def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo
         cursor = page.cursor
         if cursor is None:
             return
-
-
-def _nothing(files: FileStore, tenant: str, folder: str) -> str:
-    name = folder.removesuffix("/")
-    if name and any(file.path == name for file in files.list(tenant, name, 1).files):
-        raise ToolFailed(f"{clipped_name(name)} is a file, not a folder. Use read_file to see what is in it.")
-    return f"No files in {_shown_folder(folder)}."
 
 
 def _shown_folder(folder: str) -> str:

@@ -23,13 +23,14 @@ than the server's.
 
 import base64
 import json
+import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urljoin
 
 from acta_engine.egress.address import AddressGuard, AddressRefused, Target
@@ -56,6 +57,7 @@ VERSION_HEADER_SINCE = "2025-06-18"
 MAX_SESSIONS = 3
 """The most handshakes of one operation with a server that forgets its sessions."""
 Era = Literal["stateless", "with_handshake"]
+T = TypeVar("T")
 
 ACCEPT = "application/json, text/event-stream"
 CLIENT: Mapping[str, str] = {"name": "acta", "version": "1"}
@@ -317,22 +319,24 @@ class CursorLost(McpFailed):
     """The request was for a page, and its cursor belongs to a session that the server has forgotten."""
 
 
-class Eras:
-    """Which era each server speaks, by URL, as far as this process has found out."""
+class Kept(Generic[T]):
+    """What a process has found out, by key: at most `most` things. With one more all of them are forgotten."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Era] = {}
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: dict[Hashable, tuple[T, float]] = {}
 
-    def of(self, url: str) -> Era | None:
-        return self._known.get(url)
+    def get(self, key: Hashable) -> T | None:
+        found, until = self._kept.get(key, (None, 0.0))
+        return found if time.monotonic() < until else None
 
-    def forget(self, url: str) -> None:
-        self._known.pop(url, None)
+    def keep(self, key: Hashable, found: T, seconds: float = math.inf) -> None:
+        if len(self._kept) >= self._most:
+            self._kept.clear()
+        self._kept[key] = found, time.monotonic() + seconds
 
-    def learn(self, url: str, era: Era) -> None:
-        if len(self._known) > 1_000:
-            self._known.clear()
-        self._known[url] = era
+    def forget(self, key: Hashable) -> None:
+        self._kept.pop(key, None)
 
 
 @dataclass(eq=False, repr=False)
@@ -344,7 +348,8 @@ class McpExchange:
     authorize: Authorize
     deadline: float
     """On `time.monotonic`, for all of it."""
-    eras: Eras
+    eras: Kept[Era]
+    """Which era each server speaks, by URL."""
     capabilities: Mapping[str, Any]
     """What servers of the stateless version are told that Acta does for them."""
     _credentials: Mapping[str, str] | None = field(default=None, init=False)
@@ -365,7 +370,7 @@ class McpExchange:
         """The result. Raises McpFailed, and CursorLost for a page if its cursor belongs to a session that is lost."""
         if self._version:
             return self._in_session(call)
-        era = self.eras.of(self.url)
+        era = self.eras.get(self.url)
         if era == "with_handshake":
             try:
                 self._begin_session()
@@ -383,9 +388,9 @@ class McpExchange:
                 self._initialize()
             except (RpcRefused, HttpRefused, NotUnderstood):
                 raise refused from None
-            self.eras.learn(self.url, "with_handshake")
+            self.eras.keep(self.url, "with_handshake")
             return self._in_session(call)
-        self.eras.learn(self.url, "stateless")
+        self.eras.keep(self.url, "stateless")
         return result
 
     def stateless(self, call: RpcCall) -> Message:

@@ -11,7 +11,6 @@ No request for them carries a credential, and each host is held to the operator'
 import base64
 import hashlib
 import re
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from acta_engine.egress.address import AddressGuard
 from acta_engine.tools.mcp.exchange import (
     HttpRefused,
+    Kept,
     McpFailed,
     NotReached,
     exchanged,
@@ -51,23 +51,16 @@ class NoToken(NotReached):
     """The token endpoint gave no token, so the server was not called."""
 
 
-class KeptToken(NamedTuple):
-    """`bought_with`: the hash of the connection and of the secret's value. `until`: on `time.monotonic`."""
-
-    bought_with: str
-    token: str
-    until: float
-
-
 class TokenCache:
     """A process's tokens, one of each tenant's server."""
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
-        self._kept: dict[tuple[str, str], KeptToken] = {}
+        self._kept = Kept[tuple[str, str]](MAX_KEPT)
+        """By tenant and server: the token, and the hash of the connection and the secret's value that bought it."""
 
     def forget(self, tenant: str, server: str) -> None:
-        self._kept.pop((tenant, server), None)
+        self._kept.forget((tenant, server))
 
     def token(self, tenant: str, connection: McpConnection, secret: str, deadline: float) -> str:
         """The token that is kept, if the same definition bought it with the same secret; else a new one.
@@ -76,14 +69,12 @@ class TokenCache:
         """
         key = (tenant, connection.server)
         bought_with = hashlib.sha256(f"{connection.model_dump_json()}\n{secret}".encode()).hexdigest()
-        kept = self._kept.pop(key, None)
-        if kept is None or kept.bought_with != bought_with or time.monotonic() >= kept.until:
+        token, with_this = self._kept.get(key) or ("", "")
+        if with_this != bought_with:
+            self.forget(*key)
             token, seconds = self._buy(connection, secret, deadline)
-            kept = KeptToken(bought_with, token, time.monotonic() + seconds)
-        if len(self._kept) >= MAX_KEPT:
-            self._kept.clear()
-        self._kept[key] = kept
-        return kept.token
+            self._kept.keep(key, (token, bought_with), seconds)
+        return token
 
     def _buy(self, connection: McpConnection, secret: str, deadline: float) -> tuple[str, float]:
         """A new token, and for how many seconds it is used."""

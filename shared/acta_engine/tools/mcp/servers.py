@@ -31,8 +31,9 @@ from acta_engine.tools.mcp.exchange import (
     TASKS,
     BadHeaders,
     CursorLost,
-    Eras,
+    Era,
     HttpRefused,
+    Kept,
     McpExchange,
     McpFailed,
     NotAnswered,
@@ -71,7 +72,7 @@ MAX_CURSOR_CHARS = 4_096
 MAX_FRESH_SECONDS = 3_600
 USUAL_FRESH_SECONDS = 60
 """How long a list is kept that does not say it, such as those of older servers."""
-MAX_KEPT = 200
+MAX_KEPT, MAX_SERVERS_KNOWN = 200, 1_000
 TOO_LONG = "What the server says of it is too long."
 TOO_MANY = (
     "It is left out: Acta looks at the first 1,000 tools of a server, and at 3 MB of what it says of them."
@@ -352,25 +353,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-class Listings:
-    """The lists that a process has read, by tenant and write of the server (a list is for one caller alone)."""
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, ...], tuple[Listing, float]] = {}
-
-    def fresh(self, key: tuple[str, ...]) -> Listing | None:
-        listing, until = self._kept.get(key, (None, 0.0))
-        return listing if time.monotonic() < until else None
-
-    def keep(self, key: tuple[str, ...], listing: Listing) -> None:
-        if len(self._kept) >= MAX_KEPT:
-            self._kept.clear()
-        self._kept[key] = listing, time.monotonic() + listing.fresh_seconds
-
-    def forget(self, key: tuple[str, ...]) -> None:
-        self._kept.pop(key, None)
-
-
 MAX_RESULT_CHARS = 4_194_304
 LOOK_SECONDS = 30
 """The most seconds for asking a server what has come of its task."""
@@ -389,16 +371,17 @@ class McpServers:
         self._guard = guard
         self._secrets = secrets
         self._known = known
-        self.eras = Eras()
+        self.eras = Kept[Era](MAX_SERVERS_KNOWN)
         self._tokens = TokenCache(guard)
-        self._listings = Listings()
+        self._listings = Kept[Listing](MAX_KEPT)
+        """By tenant and write of the server, because a list is for one caller alone."""
 
     def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
         """What the server says now. Raises McpFailed, and what a call raises for want of its secret."""
         used = _Used(self, tenant, connection)
         with used.exchange(seconds) as exchange:
             listing = read_listing(exchange)
-        self._listings.keep(used.key, listing)
+        self._listings.keep(used.key, listing, listing.fresh_seconds)
         return listing
 
     def tokens_from(self, connection: McpConnection, failed: McpFailed, deadline: float) -> str:
@@ -529,13 +512,13 @@ class McpServers:
     def _confirmed(self, tool: McpTool, used: "_Used", exchange: McpExchange) -> ListedTool:
         """The tool as its server lists it. Raises ToolFailed where that is not what was confirmed; nothing ran."""
         # Without its era the call could be what finds out: a refusal may have had an effect, and would not show it.
-        listing = self._listings.fresh(used.key) if self.eras.of(tool.connection.url) else None
+        listing = self._listings.get(used.key) if self.eras.get(tool.connection.url) else None
         if listing is None:
             try:
                 listing = read_listing(exchange)
             except McpFailed as failed:
                 raise _not_called(tool, failed, used) from None
-            self._listings.keep(used.key, listing)
+            self._listings.keep(used.key, listing, listing.fresh_seconds)
         listed = listing.tool(tool.tool)
         if listed is None and listing.broken:
             read = f"{listing.broken}, and it is not among those that could be read"
