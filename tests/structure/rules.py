@@ -20,7 +20,7 @@ SERVICE = re.compile(
     r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
     r"|store\.objects$"
     r"|(notifications\.(sqs|webhooks)|traces\.(otlp|queue)|audit\.trail|files\.tool_credentials"
-    r"|tools\.secret_reader)$"
+    r"|tools\.secret_reader|tools\.builtin\.weather)$"
     r"|models\.(anthropic|openai)\b"
     r")"
 )
