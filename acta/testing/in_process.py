@@ -305,7 +305,7 @@ class _OneModel:
         self._acta = acta
 
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
-        return self._acta.model, agent.model_for(purpose) or "test-model"
+        return self._acta.model, agent.named_for(purpose)[1] or "test-model"
 
     def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
         return agent.limits.context_tokens or self._acta.settings.context_tokens

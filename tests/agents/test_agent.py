@@ -67,8 +67,8 @@ def test_agent_prompt_planning_prompt_and_goal_come_in_this_order_and_never_chan
 
 def test_a_purpose_without_a_model_of_its_own_takes_the_agent_s() -> None:
     definition = agent(model="m", models=Models(plan="p"))
-    assert (definition.model_for("plan"), definition.model_for("final")) == ("p", "m")
-    assert built_in().model_for("think") is None
+    assert (definition.named_for("plan")[1], definition.named_for("final")[1]) == ("p", "m")
+    assert built_in().named_for("think") == (None, None)
 
 
 @pytest.mark.parametrize("field", ["default_action", "auto_approve", "approve"])

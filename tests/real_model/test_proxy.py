@@ -75,31 +75,41 @@ def test_the_check_of_keys_understands_it(proxy: Proxy) -> None:
     assert check_key(row, "sk-wrong-key", row.address) == "refused"
 
 
-def test_a_deployed_session_of_an_agent_that_names_it_comes_to_a_defined_end_with_a_price(
+def test_deployed_sessions_of_agents_that_name_it_come_to_a_defined_end_with_a_price_over_each_protocol(
     proxy: Proxy, ann: Person, admit: Admit, behind: Behind
 ) -> None:
+    urls = {
+        "chat": proxy.base_url,
+        "responses": proxy.base_url,
+        "messages": proxy.base_url.removesuffix("/v1"),
+    }
     variables = {
         "ACTA_PROVIDERS": json.dumps(
-            {"gateway": {"url": proxy.base_url, "protocol": "chat", "secret": True, "models": [MODEL]}}
+            {
+                name: {"url": url, "protocol": name, "secret": True, "models": [MODEL]}
+                for name, url in urls.items()
+            }
         ),
-        "ACTA_MODELS": json.dumps({"gateway": {MODEL: {"input": 1, "output": 2, "window": 8_192}}}),
-        "GATEWAY_API_KEY": PROXY_KEY,
-        "ACTA_MAX_OUTPUT_TOKENS": "300",
+        "ACTA_MODELS": json.dumps(
+            {name: {MODEL: {"input": 1, "output": 2, "window": 8_192}} for name in urls}
+        ),
+        "ACTA_MAX_OUTPUT_TOKENS": "40",
+        **{f"{name.upper()}_API_KEY": PROXY_KEY for name in urls},
     }
     admin = admit(tenant=ann.tenant, role="admin")
     with behind.configured("step", "admin", **variables):
-        # Without tools of its own the server makes no calls of this model's words, at which it breaks streams off.
-        agent = {"agent_id": "own", "name": "Own", "provider": "gateway", "protocol": "react"}
-        created = admin.post("/v1/agents", agent)
-        assert created.status_code == 201
-        session, _ = settled(ann, ann.start("Say hello.", agent_id="own", max_steps=2, cost_budget_usd=1))
-        ann.post(f"/v1/sessions/{session['session_id']}/cancel")
+        for name in urls:
+            # Without tools of its own the server makes no calls of this model's words, at which it breaks streams off.
+            agent = {"agent_id": name, "name": name, "provider": name, "protocol": "react"}
+            assert admin.post("/v1/agents", agent).status_code == 201
+            session, _ = settled(ann, ann.start("Say hello.", agent_id=name, max_steps=2, cost_budget_usd=1))
+            ann.post(f"/v1/sessions/{session['session_id']}/cancel")
 
-    assert session["state"] in (*OVER, WAITING)
-    assert session["usage"]["llm_calls"] >= 1
-    assert session["usage"]["cost_usd"] > 0
-    steps = ann.items(f"/v1/sessions/{session['session_id']}/steps")
-    assert {step["name"] for step in steps if step["kind"] in ("plan", "llm")} == {MODEL}
+            assert session["state"] in (*OVER, WAITING)
+            assert session["usage"]["llm_calls"] >= 1
+            assert session["usage"]["cost_usd"] > 0
+            steps = ann.items(f"/v1/sessions/{session['session_id']}/steps")
+            assert {step["name"] for step in steps if step["kind"] in ("plan", "llm")} == {MODEL}
 
 
 def test_tools_are_taken_over_chat(proxy: Proxy) -> None:

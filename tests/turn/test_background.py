@@ -306,6 +306,7 @@ def test_a_response_that_fails_is_asked_for_again_after_a_pause(error: Exception
     head = house.head(session)
     assert (head.state, len(model.made), head.usage.llm_calls) == ("completed", 5, 4)
     assert (head.budget.vanished_tokens > 0) == isinstance(error, StreamBroken)
+    assert model.forgotten == model.made
     accounts_add_up(house, session)
 
 
@@ -319,6 +320,7 @@ def test_a_response_that_the_provider_rejects_ends_the_run() -> None:
     assert (head.state, head.background) == ("failed", None)
     assert head.error is not None
     assert head.error.code == "PROVIDER_REJECTED"
+    assert model.forgotten == model.made
 
 
 def test_one_that_takes_too_long_is_cancelled_there_and_charged_at_its_reservation() -> None:

@@ -211,21 +211,15 @@ class AgentDefinition(AgentSettings):
     def is_built_in(self) -> bool:
         return self.version == 0
 
-    def model_for(self, purpose: Purpose) -> str | None:
-        """The model's name for this purpose; None: the deployment's."""
-        if purpose == "judge":
-            return self.judge.model if self.judge is not None else self.model
-        named: str | None = getattr(self.models, purpose)
-        return named or self.model
-
     @property
     def parameters(self) -> ModelParameters:
         return ModelParameters(self.effort, self.temperature)
 
     def named_for(self, purpose: Purpose) -> tuple[ProviderName | None, str | None]:
         """The names of the provider and the model for this purpose; None: the deployment's."""
-        judge = self.judge if purpose == "judge" else None
-        return (judge.provider if judge is not None else None) or self.provider, self.model_for(purpose)
+        if purpose == "judge" and self.judge is not None:
+            return self.judge.provider or self.provider, self.judge.model
+        return self.provider, getattr(self.models, purpose, None) or self.model
 
     @property
     def purposes(self) -> tuple[Purpose, ...]:

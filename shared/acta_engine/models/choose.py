@@ -3,7 +3,7 @@ only for a provider that needs one.
 
 A key comes from an environment variable, or from a secret whose name is in the settings. A secret's text is kept for
 minutes, so a key that is refused is read again: someone may have rotated it. Which model serves which purpose:
-`model_for` in `shared/acta_engine/agents/agent.py`.
+`named_for` in `shared/acta_engine/agents/agent.py`.
 """
 
 import json

@@ -180,13 +180,15 @@ def to_body(request: ModelRequest, provider: str) -> dict[str, Any]:
         messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], _CACHE_POINT]}
     if request.suffix.strip() or messages[-1]["role"] == "assistant":
         add_blocks(messages, "user", [{"text": request.suffix if request.suffix.strip() else GO_ON}])
-    temperature = request.parameters.taken(provider, request.model).temperature
-    heat = {} if temperature is None else {"temperature": temperature}
+    wanted = request.parameters.taken(provider, request.model)
+    heat = {} if wanted.temperature is None else {"temperature": wanted.temperature}
     body: dict[str, Any] = {
         "modelId": request.model,
         "messages": messages,
         "inferenceConfig": {"maxTokens": request.max_tokens, **heat},
     }
+    if wanted.effort is not None and (field := _effort(request.model, wanted.effort)):
+        body["additionalModelRequestFields"] = field
     if request.system.strip():
         body["system"] = [{"text": request.system}, *([_CACHE_POINT] if caches else [])]
     if tools := _tools(request):
@@ -195,6 +197,15 @@ def to_body(request: ModelRequest, provider: str) -> dict[str, Any]:
         answer = {"jsonSchema": {"name": "answer", "schema": compact(schema)}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": answer}}
     return body
+
+
+def _effort(model: str, effort: str) -> dict[str, Any]:
+    """The field of the model's vendor that names an effort. Empty: it is not documented that there is one (ADR 200)."""
+    if "anthropic.claude" in model:
+        return {"output_config": {"effort": effort}}
+    if "amazon.nova-2" in model:
+        return {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}
+    return {"reasoning_effort": effort} if "openai." in model else {}
 
 
 def _tools(request: ModelRequest) -> list[Block]:

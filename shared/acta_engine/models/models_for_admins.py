@@ -126,15 +126,22 @@ def check_key(provider: Provider, key: str | None, base_url: str | None) -> "Key
     """Asks the provider for the list of its models, which costs nothing. `key` None: its secret cannot be read.
     `base_url` None: the provider's own.
     """
-    load_sdk = _SDKS.get(provider.api)
-    if load_sdk is None:
+    if provider.api not in ("messages", "responses", "chat"):
         return "unchecked"
     if not key:
         return "missing"
     if not is_sendable(key):
         return "refused"
     # Before the time counts: it is no fault of the provider that an SDK loads slowly.
-    client_of = load_sdk()
+    client_of: Callable[..., Any]
+    if provider.api == "messages":
+        from anthropic import Anthropic
+
+        client_of = partial(Anthropic, open_telemetry=False)
+    else:
+        from openai import OpenAI
+
+        client_of = OpenAI
 
     def ask(progress: CallProgress) -> "KeyStatus":
         try:
@@ -157,23 +164,3 @@ def _status_from_http(status: int | None, name: str | None) -> "KeyStatus":
     if status in (402, 429):
         return "works"
     return "unreachable" if status is None or status >= 500 else "unchecked"
-
-
-def _anthropic() -> Callable[..., Any]:
-    from anthropic import Anthropic
-
-    return partial(Anthropic, open_telemetry=False)
-
-
-def _openai() -> Callable[..., Any]:
-    from openai import OpenAI
-
-    return OpenAI
-
-
-_SDKS: Mapping[str, Callable[[], Callable[..., Any]]] = {
-    "messages": _anthropic,
-    "responses": _openai,
-    "chat": _openai,
-}
-"""By protocol, what loads the SDK and returns the class of its clients."""

@@ -278,6 +278,8 @@ BEDROCK = Provider(
     address_variable="ANTHROPIC_BEDROCK_BASE_URL",
     # Bedrock does not accept what a local AWS signs. Its own API key works from there.
     other_variables=("AWS_BEARER_TOKEN_BEDROCK",),
+    # It takes the effort `high` only from requests without an output limit, which every request of Acta's has.
+    models={"nova-2-lite": KnownModel(None, _WHOLE, _USUAL, ("low", "medium"), hottest=1)},
     trace_name="aws.bedrock",
 )
 

@@ -110,7 +110,7 @@ def _answer_schema(turn: Turn) -> str:
     has_failed = turn.attempt > 0 or head.outage is not None  # perhaps over the format
     if has_failed or head.undelivered or head.progress.continues:
         return ""
-    if turn.final and agent.model_for("final") != agent.model_for("think"):
+    if turn.final and agent.named_for("final") != agent.named_for("think"):
         return head.output_schema
     facts = Facts(plan=head.plan, is_left=head.has_left_plan)
     has_called = any(call.name != UPDATE_PLAN for call, _ in turn.session.outcomes())

@@ -468,11 +468,14 @@ def commit(turn: Turn, call: ModelCall) -> TurnResult:
     attempt may have made.
     """
     session, answer = turn.session, call.answer
+    running = session.head.background or call.kept
     if not isinstance(answer, ModelReply):
         assert answer is not None
-        return TurnResult(_commit_failure(turn, answer, call.attempts, ends_call=True), session)
+        decision = _commit_failure(turn, answer, call.attempts, ends_call=True)
+        if running is not None:
+            forget(turn.deps, running, turn.seconds_left)
+        return TurnResult(decision, session)
     reply, key = with_ids(turn, answer), turn.key
-    running = session.head.background or call.kept
     with reply_kept(turn, call, turn.call_key) as keep_elsewhere:
         for change in patient_attempts(turn, key, keep_elsewhere):
             apply(turn, call, reply, change)
@@ -676,7 +679,7 @@ def _complete(
     has_plan = plan is not None and plan.is_live and not facts.is_left
     has_called = progress.succeeded or progress.failed
     if has_plan or has_called or progress.not_met or facts.closing is not None or facts.final:
-        is_drafted = agent.models.final not in (None, agent.model_for(turn.kind)) and not turn.final
+        is_drafted = agent.models.final not in (None, agent.named_for(turn.kind)[1]) and not turn.final
         may_go_on = facts.iteration < facts.max_steps and not facts.over_budget
         if is_drafted and may_go_on and ending.reason in ANSWERS:
             change.set(ending=Ending(result=result, awaits="answer"))

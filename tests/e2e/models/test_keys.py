@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from llmock.scenarios import Reply
 
 from local_aws.emulator_process import ACCOUNT, REGION
 from tests.doubles.keyed_provider import KeyedProvider
@@ -14,6 +15,9 @@ from tests.e2e.support.behind import Behind, as_text
 from tests.e2e.support.person import Person
 from tests.e2e.support.rights import allowed
 from tests.e2e.support.thinking import calls, end, plan
+from tests.models.wires.anthropic.bedrock_front import SIGNED
+from tests.models.wires.converse.events import CALL, STREAM, delta, ended
+from tests.models.wires.fake_provider import FakeProvider
 
 OLD, NEW = "sk-ant-the-old-key-of-the-test", "sk-ant-the-new-key-of-the-test"
 
@@ -120,29 +124,59 @@ def test_an_admin_sees_the_models_and_whether_the_key_works_and_never_the_key(
     assert secret not in str(found)
 
 
-def test_an_endpoint_of_the_operator_serves_the_agents_that_name_it_with_the_key_in_its_secret(
+def test_endpoints_of_the_operator_serve_the_agents_that_name_them_over_every_protocol(
     ann: Person, admit: Admit, secret: str, behind: Behind, llmock: Any, llmock_server: Any
 ) -> None:
-    llmock.tool_mode("off").add(plan(), end("Said by the gateway."))
-    admin = admit(tenant=ann.tenant, role="admin")
-    with KeyedProvider(llmock_server.base_url("openai"), OLD) as gateway:
-        own = {"gateway": {"url": gateway.url, "protocol": "chat", "secret": True, "models": ["qwen3-32b"]}}
+    ann.put_file("a.md", "Buy milk.")
+    model, admin = "openai.gpt-oss-120b-1:0", admit(tenant=ann.tenant, role="admin")
+    with (
+        KeyedProvider(llmock_server.base_url("openai"), OLD) as openai,
+        KeyedProvider(llmock_server.base_url("anthropic"), OLD) as anthropic,
+        FakeProvider() as bedrock,
+    ):
+        urls = {
+            "chat": openai.url,
+            "responses": openai.url,
+            "messages": anthropic.url,
+            "converse": bedrock.url,
+        }
+        for name in ("chat", "responses", "messages"):
+            llmock.tool_mode("off").add(
+                calls(("read_file", {"path": "a.md"})), Reply(text=f"Said over {name}.")
+            )
+        bedrock.queue(*CALL, *ended("tool_use"), headers=STREAM)
+        bedrock.queue(delta(0, text="Said over converse."), *ended("end_turn"), headers=STREAM)
         variables = {
-            "ACTA_PROVIDERS": json.dumps(own),
-            "ACTA_PROVIDER_SECRETS": json.dumps({"gateway": secret}),
+            "ACTA_PROVIDERS": json.dumps(
+                {
+                    name: {"url": url, "protocol": name, "secret": name != "converse", "models": [model]}
+                    for name, url in urls.items()
+                }
+            ),
+            "ACTA_PROVIDER_SECRETS": json.dumps(dict.fromkeys(("chat", "responses", "messages"), secret)),
             "ACTA_MODELS": json.dumps(
-                {"gateway": {"qwen3-32b": {"input": 1, "output": 2, "window": 32_000}}}
+                {name: {model: {"input": 1, "output": 2, "window": 32_000}} for name in urls}
             ),
         }
         with behind.configured("step", "admin", **variables):
-            agent = {"agent_id": "own", "name": "Own", "provider": "gateway"}
-            refused = admin.post("/v1/agents", {**agent, "provider": "gatewya"})
-            created = admin.post("/v1/agents", agent)
-            seen = ann.finished(ann.start("A goal", agent_id="own", cost_budget_usd=1))
+            agent = {"planning": "when_needed", "effort": "low"}
+            refused = admin.post("/v1/agents", {**agent, "name": "No", "provider": "chatt"})
+            seen = {}
+            for name in urls:
+                made = {**agent, "agent_id": name, "name": name, "provider": name}
+                assert admin.post("/v1/agents", made).status_code == 201
+                seen[name] = ann.finished(ann.start("Read a.md", agent_id=name, cost_budget_usd=1)).session
+            asked = [each.body for each in (*llmock.requests, *bedrock.requests)]
             checked = admin.post("/v1/models/check").json()["data"]["providers"]
 
-    assert (refused.status_code, created.status_code) == (400, 201)
-    assert seen.session["result"]["answer"] == "Said by the gateway."
-    assert seen.session["usage"]["cost_usd"] > 0
-    assert gateway.keys == [OLD, OLD, OLD]
-    assert {"provider": "gateway", "status": "works"} in checked
+    assert refused.status_code == 400
+    assert {name: one["result"]["answer"] for name, one in seen.items()} == {
+        name: f"Said over {name}." for name in urls
+    }
+    assert all(one["usage"]["llm_calls"] == 2 and one["usage"]["cost_usd"] > 0 for one in seen.values())
+    assert ["Buy milk." in json.dumps(body) for body in asked] == [False, True] * 4
+    assert (openai.keys, anthropic.keys) == ([OLD] * 6, [OLD] * 3)
+    assert all(SIGNED.match(each.headers["authorization"]) for each in bedrock.requests)
+    assert bedrock.requests[0].body["additionalModelRequestFields"] == {"reasoning_effort": "low"}
+    statuses = {one["provider"]: one["status"] for one in checked}
+    assert [statuses[name] for name in urls] == ["works", "works", "works", "unchecked"]

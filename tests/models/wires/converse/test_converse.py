@@ -22,8 +22,9 @@ from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
 from acta_engine.models.providers import ModelParameters
 from local_aws.loopback import free_port
 from tests.models.wires.anthropic.bedrock_front import SIGNED
-from tests.models.wires.anthropic.event_stream import exception, message
+from tests.models.wires.anthropic.event_stream import exception
 from tests.models.wires.conversations import SECRET_TEXT, TIMEOUT, assistant, call, request, result, user
+from tests.models.wires.converse.events import BEGUN, STREAM, TOOL, delta, ended, event
 from tests.models.wires.fake_provider import FakeProvider
 
 pytestmark = pytest.mark.contract
@@ -32,34 +33,11 @@ NOVA, GPT_OSS, CLAUDE = (
     "openai.gpt-oss-120b-1:0",
     "eu.anthropic.claude-sonnet-4-6",
 )
-STREAM = {"content-type": "application/vnd.amazon.eventstream"}
 
 
 @pytest.fixture(autouse=True)
 def _region(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
-
-
-def event(name: str, **told: Any) -> bytes:
-    headers = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
-    return message(headers, told)
-
-
-def delta(at: int, **told: Any) -> bytes:
-    return event("contentBlockDelta", contentBlockIndex=at, delta=told)
-
-
-def ended(stop: str, **usage: int) -> tuple[bytes, ...]:
-    told = {"inputTokens": 100, "outputTokens": 7, "totalTokens": 107, **usage}
-    return event("messageStop", stopReason=stop), event("metadata", usage=told, metrics={"latencyMs": 5})
-
-
-BEGUN = event("messageStart", role="assistant")
-TOOL = event(
-    "contentBlockStart",
-    contentBlockIndex=1,
-    start={"toolUse": {"toolUseId": "tooluse_1", "name": "read_file"}},
-)
 
 
 def asked(server: FakeProvider, *pieces: bytes, of: ModelRequest | None = None, **queued: Any) -> ModelReply:
@@ -116,6 +94,28 @@ def test_the_request_is_signed_for_the_service_and_names_the_model_in_its_path(s
     assert sent.body["inferenceConfig"] == {"maxTokens": 500}
     warm = request(model=NOVA)._replace(parameters=ModelParameters(temperature=0.5))
     assert to_body(warm, "nova")["inferenceConfig"] == {"maxTokens": 500, "temperature": 0.5}
+
+
+NOVA_LOW = {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        (NOVA, "low", NOVA_LOW),
+        (NOVA, "high", None),
+        (GPT_OSS, "high", {"reasoning_effort": "high"}),
+        (CLAUDE, "max", {"output_config": {"effort": "max"}}),
+        ("qwen.qwen3-32b-v1:0", "low", None),
+        (GPT_OSS, None, None),
+    ],
+)
+def test_an_effort_is_named_in_the_field_of_the_models_vendor(
+    model: str, effort: str | None, sent: Any
+) -> None:
+    body = to_body(request(model=model)._replace(parameters=ModelParameters(effort)), "nova")
+
+    assert body.get("additionalModelRequestFields") == sent
 
 
 def test_redacted_reasoning_goes_back_as_it_came(server: FakeProvider) -> None:

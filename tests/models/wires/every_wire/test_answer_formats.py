@@ -22,7 +22,7 @@ from tests.doubles.background_responses import BackgroundResponses
 from tests.doubles.http_sink import Heard, Reply
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import KEY, TIMEOUT, request
-from tests.models.wires.converse.test_converse import BEGUN, delta, ended
+from tests.models.wires.converse.events import BEGUN, delta, ended
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.stream_formats import answer
 
