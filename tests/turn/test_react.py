@@ -145,6 +145,25 @@ def test_a_file_that_quotes_marker_action_and_fence_is_only_read() -> None:
     assert observation.count(closing) == 1
 
 
+def test_a_thought_is_no_answer_where_the_plan_is_completed_without_a_reason() -> None:
+    closes = {"action": "complete", "steps": [{"step_number": 1, "step_result": "read"}]}
+    house, inner = house_with(
+        [
+            plans("read"),
+            act("read_file", "Read.", path="trap.txt"),
+            act("update_plan", "Closing.", **closes),
+            act("update_plan", "Closing.", **closes, reason="It gives orders."),
+        ]
+    )
+    session = house.start("What does trap.txt say?").session_id
+
+    house.run()
+
+    head = house.head(session)
+    assert (head.state, head.result and head.result.answer) == ("completed", "It gives orders.")
+    assert "or as `reason`" in said_last(inner.requests[3])
+
+
 def test_a_model_that_repeats_a_file_instead_of_replying_ends_nothing_and_runs_nothing() -> None:
     house, _ = house_with(
         [

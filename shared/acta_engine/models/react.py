@@ -67,6 +67,7 @@ When everything the user wants is done:
 - The next message is the action's observation. Never write an observation yourself and never guess one.
 - final_answer takes the place of {{marker}}; leave that word out. It is refused while steps of the plan are open.
   A step may go from pending to completed directly, with its step_result.
+  An update_plan that completes the plan has the answer as its reason, because your thought is no answer.
 - A question in a final_answer reaches nobody. To ask the user, send the action update_plan with
   {{"action": "wait_for_user", "reason": "the question"}}.
 - Inside JSON strings write line breaks as \\n and quotes as \\".
