@@ -5,7 +5,7 @@
     │   ├── TransientError   retried with backoff
     │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
     │   │   ├── FunctionUnanswered
-    │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken, AnswerWithheld
+    │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken, StopUnknown, AnswerWithheld
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
     │       └── Fenced, Refused, PoisonedSession
@@ -116,6 +116,18 @@ class StreamBroken(TransientError):
     """An answer began and did not end properly: the stream was dropped, truncated or not parseable."""
 
     code = "PROVIDER_STREAM_BROKEN"
+
+
+class StopUnknown(StreamBroken):
+    """The provider ended an answer with a word that Acta does not know. The next answer may end so, too: after a few
+    tries a person is told the word. `word`: empty where it is not one word.
+    """
+
+    code = "PROVIDER_STOP_UNKNOWN"
+
+    def __init__(self, message: str, word: str = "") -> None:
+        super().__init__(message)
+        self.word = word
 
 
 class AnswerWithheld(TransientError):

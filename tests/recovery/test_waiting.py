@@ -17,6 +17,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     Refused,
     SchemaUnknown,
+    StopUnknown,
     StoreThrottled,
     StoreUnavailable,
     StreamBroken,
@@ -200,6 +201,27 @@ def test_a_person_who_is_asked_has_it_tried_at_once_and_it_goes_on() -> None:
     house.model = ScriptedModel(SCRIPT[1:])
     (asked,) = house.head(session).interventions
     house.resolve(session, asked, "retry")
+    house.run()
+    assert house.head(session).state == "completed"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("because", "It is `because`."), ("", "does not know. Try again?")]
+)
+def test_a_stop_word_that_nobody_knows_is_told_to_a_person_after_seven_answers(word: str, said: str) -> None:
+    house, session = begun(SCRIPT[0], StopUnknown("odd", word), forever=True)
+    house.run()
+    head = house.head(session)
+    (asked,) = head.interventions
+    assert (asked.type, asked.timeout_at) == ("error_recovery", None)
+    assert said in asked.context["question"]
+    assert 1_300 < sum(house.waits) < 2_760
+    rows = [row for row in house.history(session).steps() if row.error == "PROVIDER_STOP_UNKNOWN"]
+    assert len(rows) == 7
+    assert all(row.estimated_tokens for row in rows), "each answer may have to be paid for"
+
+    house.resolve(session, asked, "retry")
+    house.model = ScriptedModel(SCRIPT[1:])
     house.run()
     assert house.head(session).state == "completed"
 

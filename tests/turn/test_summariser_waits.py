@@ -9,6 +9,7 @@ from acta_engine.errors import (
     ProviderQuotaExceeded,
     ProviderTimeout,
     ProviderUnavailable,
+    StopUnknown,
 )
 from acta_engine.models.model import ModelReply, ModelRequest
 from acta_engine.turn.turn import take_turn
@@ -81,6 +82,18 @@ def test_an_outage_of_the_summariser_is_waited_for_and_nothing_is_left_out(
     assert (head.state, head.outage) == ("completed", None)
     assert all(one.data["summarised"] for one in compactions(house, session) if one.data["turns"])
     assert any(one.data["summarised"] for one in compactions(house, session))
+
+
+def test_a_summariser_that_ends_with_a_word_that_nobody_knows_is_told_to_a_person() -> None:
+    model = Reading(script(), fails_with(StopUnknown("odd", "because")))
+    house = house_of(model)
+    session = house.start("Read every file").session_id
+
+    house.run()
+
+    (asked,) = house.head(session).interventions
+    assert "`because`" in asked.context["question"]
+    assert reasons_for_waiting(house, session) == [("waiting_for_provider", "PROVIDER_STOP_UNKNOWN")] * 6
 
 
 @pytest.mark.parametrize("error", [ProviderKeyRefused("401"), ProviderQuotaExceeded("402")])

@@ -13,8 +13,8 @@ A provider's reason to stop is one of these:
     refusal     the model or the provider's filter declined: a fallback is asked once, else the run ends with
                 `MODEL_REFUSED`
 
-Any other word raises StreamBroken, and the engine asks again. Servers that gave up half-way have words of their own
-(`abort`, `error`, `insufficient_system_resource`), and half an answer must not pass for a whole one.
+Half an answer must not pass for a whole one. A word with which servers say that they gave up raises StreamBroken, and
+the engine asks again; any other word raises StopUnknown, which a person is told after a few tries.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from acta_engine.errors import StreamBroken
+from acta_engine.errors import StopUnknown, StreamBroken
 from acta_engine.log.conversation import (
     AssistantEntry,
     EndedTurns,
@@ -496,6 +496,18 @@ RESPONSES_STOPS: StopTable = {
 }
 """For the reason why a response is incomplete; where there is none, for its status."""
 
+_GAVE_UP = frozenset(
+    {
+        "abort",
+        "aborted",
+        "cancelled",
+        "error",
+        "failed",
+        "insufficient_system_resource",
+        "network_error",
+        "timeout",
+    }
+)
 MAX_CATEGORY_CHARS = 60
 
 
@@ -507,13 +519,15 @@ def category_of(word: object) -> str:
 
 def stop_reason(table: StopTable, word: str, *, calls: bool) -> StopReason:
     """`word`: the provider's, in any case; Gemini's may be two, `content_filter: PROHIBITED_CONTENT`. `calls`: whether
-    the reply has tool calls; some servers end such a reply with the word for any other. Raises StreamBroken where the
-    table does not have the word.
+    the reply has tool calls; some servers end such a reply with the word for any other. Raises StreamBroken, or
+    StopUnknown where the table does not have the word.
     """
     general, _, exact = str(word).lower().replace("-", "_").partition(": ")
     stop = table.get(exact) or table.get(general)
+    if stop is None and general in _GAVE_UP:
+        raise StreamBroken("the server gave up in the middle of its answer")
     if stop is None:
-        raise StreamBroken("the answer ended for a reason that is not known")
+        raise StopUnknown("the answer ended for a reason that is not known", category_of(exact or general))
     return "tools" if calls and stop == "end" else stop
 
 

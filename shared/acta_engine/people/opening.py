@@ -285,12 +285,13 @@ def open_tenant_limit(
 
 
 def open_outage_question(
-    change: Change, outage: Outage, rules: AskingRules, timeout_seconds: float | None
+    change: Change, outage: Outage, rules: AskingRules, timeout_seconds: float | None, word: str = ""
 ) -> None:
     """Asks whether to try on. Without an answer the session tries on after `timeout_seconds`; None: a person has to
-    decide. An agent's policy for questions about its run says who may decide, and nothing else.
+    decide. An agent's policy for questions about its run says who may decide, and nothing else. `word`: the provider's.
     """
-    said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {explained(outage.code)} Try again?"
+    why = f"{explained(outage.code)} It is `{word}`." if word else explained(outage.code)
+    said = f"The work has stood still since {outage.since:%Y-%m-%d %H:%M} UTC. {why} Try again?"
     running = change.head.background
     if running is not None:
         said += KEPT_ANSWER.format(provider=running.provider, response_id=visible(running.response_id))

@@ -29,6 +29,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     Refused,
     SchemaUnknown,
+    StopUnknown,
     StoreThrottled,
     StoreUnavailable,
     StreamBroken,
@@ -67,6 +68,8 @@ class Cause(NamedTuple):
     """Stable, for people and programs."""
     is_crash: bool = False
     """The session itself may be what kills its worker, or what it asks for is gone: waiting may not help."""
+    word: str = ""
+    """What the provider said, for the person who is asked."""
 
 
 class OutageLimits(NamedTuple):
@@ -191,6 +194,7 @@ _BY_CLASS: dict[type[ActaError], Cause] = {
     ProviderUnavailable: Cause("waiting_for_provider", "PROVIDER_UNAVAILABLE"),
     ProviderTimeout: Cause("waiting_for_provider", "PROVIDER_TIMEOUT"),
     StreamBroken: Cause("waiting_for_provider", "PROVIDER_STREAM_BROKEN"),
+    StopUnknown: Cause("waiting_for_provider", StopUnknown.code, is_crash=True),
     AnswerWithheld: Cause("waiting_for_provider", AnswerWithheld.code, is_crash=True),
     ProviderKeyRefused: Cause("waiting_for_key", ProviderKeyRefused.code),
     ProviderQuotaExceeded: Cause("waiting_for_key", ProviderQuotaExceeded.code),
@@ -220,6 +224,7 @@ EXPLAINED: Mapping[str, str] = {
     "PROVIDER_UNAVAILABLE": "The model's provider cannot be reached or fails.",
     "PROVIDER_TIMEOUT": "The model's provider gives no answer in time.",
     "PROVIDER_STREAM_BROKEN": "The model's answers break off.",
+    StopUnknown.code: "The model's provider ends its answers with a word that Acta does not know.",
     AnswerWithheld.code: "The model's provider does not hand over an answer that it makes in the background.",
     "PROVIDER_KEY_REFUSED": f"The provider does not accept the key. {ProviderKeyRefused.waiting}",
     "PROVIDER_QUOTA_EXCEEDED": f"The provider's quota is used up. {ProviderQuotaExceeded.waiting}",
@@ -260,7 +265,8 @@ def cause_of_lost_call(error: str) -> Cause | None:
 
 def cause_of_error(error: ActaError) -> Cause:
     """The cause behind an error that this process has caught."""
-    return _BY_CLASS.get(type(error), _CRASH)
+    cause = _BY_CLASS.get(type(error), _CRASH)
+    return cause._replace(word=error.word) if isinstance(error, StopUnknown) else cause
 
 
 def explained(code: str) -> str:

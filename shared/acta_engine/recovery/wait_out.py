@@ -101,7 +101,7 @@ def wait_or_ask(
     outage = failed_again(head.outage, cause, now, retry_after=retry_after)
     change.set(outage=outage, wait=None)  # the engine calls this, so it waits for nobody
     if outage.needs_person(now, limits) and not head.interventions:
-        _ask(change, outage, limits, asking)
+        _ask(change, outage, limits, asking, cause.word)
         return True
     delay = outage.pause(head.session_id, now, limits, retry_after)
     if cause.reason == "waiting_for_provider":
@@ -110,8 +110,9 @@ def wait_or_ask(
     return False
 
 
-def _ask(change: Change, outage: Outage, limits: OutageLimits, asking: AskingRules) -> None:
+def _ask(change: Change, outage: Outage, limits: OutageLimits, asking: AskingRules, word: str = "") -> None:
     """A session that keeps killing its worker waits for a person, any other one tries on by itself in the end."""
     change.set(delay=None)
-    open_outage_question(change, outage, asking, None if outage.has_crashed_too_often else limits.patience)
+    timeout = None if outage.has_crashed_too_often else limits.patience
+    open_outage_question(change, outage, asking, timeout, word)
     wait_for_people(change)

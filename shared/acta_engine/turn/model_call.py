@@ -28,6 +28,7 @@ from acta_engine.errors import (
     PoisonedSession,
     ProviderOverloaded,
     SessionError,
+    StopUnknown,
     TransientError,
 )
 from acta_engine.log.beside import Attempt, AttemptsChanged, AttemptStore, BlobMissing, Marker, open_attempts
@@ -275,9 +276,11 @@ def failed(turn: Turn, call: ModelCall, error: SessionError | TransientError) ->
 
 
 def raise_for_retry(answer: ModelReply | SessionError | TransientError | None) -> None:
-    """Raises an error that the engine retries. An error whose provider names a time to wait is committed instead."""
+    """Raises an error that the engine retries. Committed instead is one whose provider names a time to wait, and one
+    that more tries would only meet again.
+    """
     is_overload = isinstance(answer, ProviderOverloaded) and answer.retry_after is not None
-    if isinstance(answer, TransientError) and not is_overload:
+    if isinstance(answer, TransientError) and not is_overload and not isinstance(answer, StopUnknown):
         raise answer
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderRejected, StreamBroken
+from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderRejected, StopUnknown, StreamBroken
 from acta_engine.models.model import TokenUsage
 from acta_engine.models.react import UNREADABLE, ReActModel
 from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
@@ -198,8 +198,29 @@ def test_what_no_filter_has_declined_is_no_refusal(
 def test_an_unknown_stop_word_breaks_the_answer(wire: str, word: str, server: FakeProvider) -> None:
     server.queue(*answer(wire, "GOAL_COMPLETE half of", word), headers=_stream(wire))
 
-    with pytest.raises(StreamBroken):
+    with pytest.raises(StreamBroken) as caught:
         MODELS[wire](server.url).complete(request(), timeout=TIMEOUT)
+    if word == "because":
+        assert isinstance(caught.value, StopUnknown)
+        assert caught.value.word == word
+    else:
+        assert type(caught.value) is StreamBroken, "the server gave up, and may answer the next time"
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ("NEW_REASON", "new_reason"),
+        ("too-odd", "too_odd"),
+        ("function_call_filter: NEW", "new"),
+        ("`it` is\nodd", ""),
+    ],
+)
+def test_of_an_unknown_stop_word_one_word_is_kept(told: str, word: str) -> None:
+    for calls in (True, False):
+        with pytest.raises(StopUnknown) as caught:
+            stop_reason(CHAT_STOPS, told, calls=calls)
+        assert caught.value.word == word
 
 
 @pytest.mark.parametrize(
