@@ -20,7 +20,7 @@ REGION, NAME = "us-east-1", "structure"
 STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
 ROLE = "arn:aws:iam::123456789012:role/engine"
 STAND_IN = "shared/acta_engine/models/offline"
-"""The model's stand-in is not part of the way: a provider would be asked in its place."""
+"""The model's stand-in is not part of the way, and neither is what it calls: a provider would be asked in its place."""
 
 
 @dataclass
@@ -115,19 +115,19 @@ def _walked(stores: Any) -> dict[str, Leg]:
 def _recorded(leg: Leg) -> Iterator[None]:
     """Notes the calls of the product's functions that are made meanwhile."""
     known: dict[str, Path | None] = {}
-    imports = 0
+    outside = 0
+    """How many calls under way are imports or the stand-in's."""
 
     def called(frame: FrameType, event: str, _: object) -> None:
-        nonlocal imports
-        if frame.f_code.co_name == "<module>":
-            imports += {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not imports:
-            name = frame.f_code.co_filename
+        nonlocal outside
+        name = frame.f_code.co_filename
+        if frame.f_code.co_name == "<module>" or STAND_IN in name:
+            outside += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not outside:
             if name not in known:
                 path = Path(name)
                 place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
-                is_ours = place.startswith(PRODUCT) and not place.startswith(STAND_IN)
-                known[name] = path.relative_to(ROOT) if is_ours else None
+                known[name] = path.relative_to(ROOT) if place.startswith(PRODUCT) else None
             found = known[name]
             if found is not None:
                 leg.calls.append(found)

@@ -207,6 +207,10 @@ class Change:
         """Replaces fields of the head."""
         self.head = self.head.model_copy(update=fields)
 
+    def set_progress(self, **fields: Any) -> None:
+        """Replaces fields of the run's progress."""
+        self.set(progress=self.head.progress.model_copy(update=fields))
+
     def set_call(self, open_call: OpenCall, **fields: Any) -> None:
         """Replaces fields of a call."""
         self.set(calls=self.head.with_call(open_call.model_copy(update=fields)).calls)

@@ -169,17 +169,14 @@ def _apply(
             completed(change, answer, by=by)
         case "error_recovery", _ if one.tool_call is not None:
             _settle_doubt(change, one, option, given, expired)
-        case "error_recovery", "retry" if is_about_outage(one):
-            if given.get("hint"):
-                hint = f"A person says: {given['hint']}"
-                change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
-        case "error_recovery", "retry" if is_about_restore(one):
-            hint = f"{RESTORED} A person says: {given['hint']}" if given.get("hint") else RESTORED
-            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
         case "error_recovery", "retry":
-            hint = f"A person says: {given['hint']}" if given.get("hint") else RETRY
-            hint = RETRY_EXPIRED if expired else hint
-            change.set(progress=change.head.progress.model_copy(update={"hint": hint}))
+            hint = f"A person says: {given['hint']}" if given.get("hint") else ""
+            if is_about_restore(one):
+                hint = f"{RESTORED} {hint}".strip()
+            elif not is_about_outage(one):
+                hint = RETRY_EXPIRED if expired else hint or RETRY
+            if hint:
+                change.set_progress(hint=hint)
         case _:
             pass
 

@@ -223,33 +223,9 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
     why_not = _why_nothing_runs(turn, change, outcome, others, refused)
     for call in others:
         try:
-            if call.malformed is not None or call.input is None:
-                raise ModelFeedback(call.malformed or NO_OBJECT)
-            tool = _requested_tool(call, specs)
-            turn.deps.registry.check(tool, call.input, private=change.head.private_to is not None)
-            if (note := _note_of(call, specs)) is not None:
-                change.set(scratchpad=change.head.scratchpad.with_note(note))
-                cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
-                change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
-                continue
-            if call.name == FIND_TOOLS:
-                hidden = {name: spec for name, spec in specs.items() if name not in turn.offered}
-                told, found = search(hidden, call.input["query"])
-                change.set(found_tools=remembered(change.head.found_tools, found))
-                change.entry(own_result(call, told))
-                outcome.has_searched = True
-                continue
-            if why_not:
-                raise ModelFeedback(why_not)
-            if tool.effect != "read" and change.head.has_unread_plan_edit:
-                raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
-            if len(outcome.to_run) >= MAX_CALLS:
-                raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+            _take_call(turn, change, call, outcome, why_not)
         except ModelFeedback as refusal:
             _refuse(change, call, refusal)
-        else:
-            outcome.to_run.append(call)
-            change.event(ToolRequested(**call.event_data))
     outcome.plan_changed = change.head.plan != plan_before
     for call in outcome.to_run:  # after all plan updates of the reply, which may lift what the plan asks for
         reason = approval_reason(change.head.plan, specs[call.name], call.input or {})
@@ -268,6 +244,37 @@ def apply_reply(turn: Turn, reply: TurnReply, change: Change) -> ReplyOutcome:
         )
     )
     return outcome
+
+
+def _take_call(turn: Turn, change: Change, call: ToolCall, outcome: ReplyOutcome, why_not: str) -> None:
+    """Answers a note or a search of tools at once, and has any other call run. Raises ModelFeedback if it may not."""
+    if call.malformed is not None or call.input is None:
+        raise ModelFeedback(call.malformed or NO_OBJECT)
+    head, specs = change.head, turn.specs
+    tool = specs.get(call.name)
+    if tool is None:
+        raise ModelFeedback(f"There is no tool {call.name!r}. {did_you_mean(call.name, specs)}")
+    turn.deps.registry.check(tool, call.input, private=head.private_to is not None)
+    if (note := _note_of(call, specs)) is not None:
+        change.set(scratchpad=head.scratchpad.with_note(note))
+        cut = f" The first {MAX_NOTE_CHARS} characters of it." if len(note) > MAX_NOTE_CHARS else ""
+        change.entry(own_result(call, f"Noted for the rest of this session.{cut}"))
+        return
+    if call.name == FIND_TOOLS:
+        hidden = {name: spec for name, spec in specs.items() if name not in turn.offered}
+        told, found = search(hidden, call.input["query"])
+        change.set(found_tools=remembered(head.found_tools, found))
+        change.entry(own_result(call, told))
+        outcome.has_searched = True
+        return
+    if why_not:
+        raise ModelFeedback(why_not)
+    if tool.effect != "read" and head.has_unread_plan_edit:
+        raise ModelFeedback(PLAN_EDITED.format(name=tool.name))
+    if len(outcome.to_run) >= MAX_CALLS:
+        raise ModelFeedback(f"At most {MAX_CALLS} calls run in one reply. Call this one again later.")
+    outcome.to_run.append(call)
+    change.event(ToolRequested(**call.event_data))
 
 
 def _why_nothing_runs(
@@ -294,7 +301,9 @@ def _why_nothing_runs(
     # While the run works on a plan, its calls go on beside a new plan that was refused, unless that plan wanted a
     # person to permit a step: the live one may not ask for it.
     plans = [update for update in refused if update.get("action", "create") == "create"]
-    if plans and (not is_live or head.has_left_plan or any(map(_wants_permission, plans))):
+    steps = [step for plan in plans if isinstance(plan.get("steps"), list) for step in plan["steps"]]
+    wants_permission = any(isinstance(step, dict) and step.get("requires_permission") for step in steps)
+    if plans and (not is_live or head.has_left_plan or wants_permission):
         outcome.calls_refused = are_calls
         return PLAN_WAS_REFUSED
     if is_live or not needs_plan:
@@ -309,14 +318,6 @@ def _why_nothing_runs(
     change.event(PlanCreated(version=made.version, plan=made.as_event()))
     outcome.plan_failed = False
     return ""
-
-
-def _wants_permission(plan: Mapping[str, Any]) -> bool:
-    """Whether the plan, as a model sent it, asks for a person's permission in any step."""
-    steps = plan.get("steps")
-    return isinstance(steps, list) and any(
-        isinstance(step, dict) and step.get("requires_permission") for step in steps
-    )
 
 
 def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
@@ -423,14 +424,6 @@ def _note_of(call: ToolCall, specs: Mapping[str, ToolSpec]) -> str | None:
     """The note that the call leaves in the head; then nothing has to run. None: it leaves none."""
     tool = specs.get(call.name)
     return tool.note_of(call.input) if isinstance(tool, BuiltinTool) and call.input is not None else None
-
-
-def _requested_tool(call: ToolCall, specs: Mapping[str, ToolSpec]) -> ToolSpec:
-    """The tool that the call names. Raises ModelFeedback, with near names, where the agent has none of that name."""
-    spec = specs.get(call.name)
-    if spec is not None:
-        return spec
-    raise ModelFeedback(f"There is no tool {call.name!r}. {did_you_mean(call.name, specs)}")
 
 
 def own_result(call: ToolCall, text: str, ok: bool = True) -> ToolEntry:

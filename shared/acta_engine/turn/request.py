@@ -181,7 +181,5 @@ def hint(change: Change, text: str) -> None:
     if not text:
         return
     known = change.head.progress.hint
-    change.set(
-        progress=change.head.progress.model_copy(update={"hint": f"{known}\n{text}" if known else text})
-    )
+    change.set_progress(hint=f"{known}\n{text}" if known else text)
     change.event(HintInjected(hint=text))

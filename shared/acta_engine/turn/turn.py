@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, assert_never
 
-from acta_engine.agents.agent import AgentDefinition, policies_of
+from acta_engine.agents.agent import AgentDefinition, Purpose, policies_of
 from acta_engine.errors import (
     AgentMissing,
     AnswerWithheld,
@@ -32,7 +32,7 @@ from acta_engine.log.beside import Attempt
 from acta_engine.log.commit import Change, Decision, Position
 from acta_engine.log.conversation import ToolCall
 from acta_engine.log.events import AnswerJudged, HintInjected, PlanRejected, PlanStepChanged
-from acta_engine.log.head import Ending, Failure, Result, Verdict
+from acta_engine.log.head import Ending, Failure, Head, Result, Verdict
 from acta_engine.log.repository import Session
 from acta_engine.models.model import ModelReply, in_background
 from acta_engine.models.providers import is_priced
@@ -249,15 +249,8 @@ def _new_turn(
         raise AgentMissing("The session's agent has been deleted.")
     if head.budget.cost_budget_usd is not None:
         _check_prices(deps, agent)
-    is_worked_through = head.plan is not None and head.plan.is_live and not head.plan.open_steps
-    # A message that came meanwhile is the agent's to read, before anybody writes the answer or judges it.
-    draft = None if head.undelivered else head.ending_after("answer")
-    judging = None if head.undelivered or agent.judge is None else head.ending_after("verdict")
-    is_last = draft is not None or (is_worked_through and not head.has_left_plan)
-    model, model_name = deps.choose_model(agent, "judge" if judging else "final" if is_last else kind)
-    final = "" if agent.models.final is None or judging is not None or not is_last else "goal_complete"
-    if final and draft is not None and draft.result is not None:
-        final = draft.result.reason
+    purpose, final, judging = _purpose(head, agent, kind)
+    model, model_name = deps.choose_model(agent, purpose)
     # No more tokens than fit into a call: an agent may have been stored before that was checked, or for a deployment
     # with more time.
     max_output_tokens = min(
@@ -287,6 +280,21 @@ def _new_turn(
         final=final,
         judging=judging,
     )
+
+
+def _purpose(head: Head, agent: AgentDefinition, kind: TurnKind) -> tuple[Purpose, str, Ending | None]:
+    """What a model is asked for, with `Turn.final` and `Turn.judging`."""
+    # A message that came meanwhile is the agent's to read, before anybody writes the answer or judges it.
+    ending = None if head.undelivered else head.ending
+    if ending is not None and ending.awaits == "verdict" and agent.judge is not None:
+        return "judge", "", ending
+    if ending is not None and ending.awaits == "answer" and ending.result is not None:
+        reason = ending.result.reason
+    elif head.plan is not None and head.plan.is_live and not head.plan.open_steps and not head.has_left_plan:
+        reason = "goal_complete"  # all that is left to do is the answer
+    else:
+        return kind, "", None
+    return "final", reason if agent.models.final is not None else "", None
 
 
 def _check_prices(deps: TurnDeps, agent: AgentDefinition) -> None:
@@ -653,7 +661,7 @@ def _facts(
     if final is None or not final.problem:
         return facts._replace(answer="" if final is None else "fits"), final
     wrong = progress.wrong_answers + 1
-    change.set(progress=progress.model_copy(update={"wrong_answers": wrong}))
+    change.set_progress(wrong_answers=wrong)
     return facts._replace(answer="wrong", answers_left=max(0, ANSWER_RETRIES + 1 - wrong)), final
 
 
@@ -707,7 +715,7 @@ def _after_judging(turn: Turn, change: Change, ending: Ending, verdict: Verdict 
     change.set(ending=None)
     goes_back = verdict.met is False and may_go_back(turn, head)
     if goes_back:
-        change.set(progress=head.progress.model_copy(update={"not_met": head.progress.not_met + 1}))
+        change.set_progress(not_met=head.progress.not_met + 1)
         hint(change, returned(verdict))
     if goes_back or head.undelivered:
         return _go_on(turn, change)
@@ -752,7 +760,7 @@ def _ask_person(
     change.set(calls=())
     context = {"reason": action.reason}
     if action.reason == "no_plan":
-        change.set(progress=change.head.progress.model_copy(update={"planning_attempts": 0}))
+        change.set_progress(planning_attempts=0)
         context["cause"] = facts.refusal
     open_question(
         change,
@@ -770,8 +778,7 @@ def _ask_person(
 def _think_again(turn: Turn, change: Change, reply: TurnReply) -> Decision:
     """A model is asked again, unless a person reviews first."""
     if is_first_half(reply.answer, change.head.progress.cut_offs):
-        progress = change.head.progress.model_copy(update={"continues": reply.message_id})
-        change.set(progress=progress)
+        change.set_progress(continues=reply.message_id)
     _open_review_if_due(turn, change, reply)
     return _go_on(turn, change)
 
