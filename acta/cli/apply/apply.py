@@ -20,7 +20,7 @@ from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed
-from acta.cli.terminal.text import counted, echo, note, one_line, visible
+from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
 from acta.yaml_text import write
 from acta_engine.untrusted.own_files import NameRefused, inside, write_own
@@ -201,7 +201,10 @@ def export(arguments: Namespace) -> int:
     refused = {} if arguments.overwrite else found.differing
     to_write = {} if refused else {**found.new, **found.differing}
     for key, definition in to_write.items():
-        write_file(path_of(folder, key), write(definition), replace=key in found.differing)
+        path = path_of(folder, key)
+        with cli_error(OSError, words=f"{one_line(str(path), 300)} cannot be written: {{}}"):
+            # also if the file system takes two names for the same file
+            write_own(path, write(definition).encode(), replace=key in found.differing)
     tell(arguments, found, to_write, refused)
     if refused:
         raise CliError(
@@ -240,14 +243,6 @@ def path_of(folder: Path, key: Key) -> Path:
         raise NameRefused(f"{key.name!r} is no name of a definition")
     except NameRefused as refused:
         raise CliError(f"nothing was written: {one_line(str(refused), 300)}") from None
-
-
-def write_file(path: Path, text: str, *, replace: bool) -> None:
-    """Raises CliError, also if the file system takes two names for the same file."""
-    try:
-        write_own(path, text.encode(), replace=replace)
-    except OSError as error:
-        raise CliError(f"{one_line(str(path), 300)} cannot be written: {error.strerror}") from None
 
 
 def tell(

@@ -83,7 +83,11 @@ def write_policies(arguments: Namespace) -> int:
     """Calls AWS only for the account and region, and only if the environment does not name them. Raises CliError."""
     check_tools()
     environment = environment_named(arguments.env)
-    place = _place(environment)
+    if environment.account is not None and environment.region is not None:
+        place = AccountRegion(environment.account, environment.region)
+    else:
+        found = target(environment.name).caller
+        place = AccountRegion(found.account, found.region)
     folder = Path(arguments.policies)
     with cli_error(UnknownResource):
         documents = execution_policies(environment, place, resources_in_templates(environment))
@@ -138,10 +142,3 @@ def what_to_do(
     yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
     yield f"      --cloudformation-execution-policies {','.join(arns)}"
     yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
-
-
-def _place(environment: Environment) -> AccountRegion:
-    if environment.account is not None and environment.region is not None:
-        return AccountRegion(environment.account, environment.region)
-    found = target(environment.name).caller
-    return AccountRegion(found.account, found.region)

@@ -398,20 +398,26 @@ def destroy(arguments: Namespace) -> int:
                 f"environment {chosen.environment.name} is not deployed in {where}: there is nothing to delete"
             )
         fate = fate_of(stacks, cloudformation)
+    name = chosen.environment.name
     require_unprotected(chosen, fate)
     for line in as_lines(chosen, fate):
         echo(line)
-    if arguments.yes is None and not confirmed(chosen.environment.name):
-        echo("Nothing was deleted.")
-        return exit_codes.SESSION_FAILED
+    if arguments.yes is None:
+        try:
+            typed = input(f"Type {name} to delete it: ").strip()
+        except EOFError:
+            typed = ""
+        if typed != name:
+            echo("Nothing was deleted.")
+            return exit_codes.SESSION_FAILED
     for bucket in fate.buckets:
         empty(bucket, chosen.caller.region)
     try:
-        run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={chosen.environment.name}")
+        run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={name}")
     except CdkFailed as error:
         note(f"acta: {error}; what is left goes with the same command")
         return exit_codes.SESSION_FAILED
-    echo(f"Environment {chosen.environment.name} is gone.")
+    echo(f"Environment {name} is gone.")
     if fate.kept:
         echo(
             "What stays costs on, until you delete it: docs/deploy.md says how, and how to take it into use again."
@@ -425,9 +431,8 @@ def require_unprotected(chosen: OperatorTarget, fate: Fate) -> None:
         name = chosen.environment.name
         raise CliError(
             f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
-            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run "
-            f"acta deploy --env {name}, and then "
-            "this again"
+            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run acta deploy --env {name}, "
+            "and then this again"
         )
 
 
@@ -441,13 +446,6 @@ def as_lines(chosen: OperatorTarget, fate: Fate) -> Iterator[str]:
         else (f"What goes: {fate.others} resources without data.")
     )
     yield from _listed(fate.gone)
-
-
-def confirmed(name: str) -> bool:
-    try:
-        return input(f"Type {name} to delete it: ").strip() == name
-    except EOFError:
-        return False
 
 
 def empty(bucket: str, region: str) -> None:

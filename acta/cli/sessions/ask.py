@@ -25,26 +25,21 @@ Read = Callable[[str], str]
 Echo = Callable[[str], None]
 
 
+@dataclass
 class Question:
     """One open intervention. `echo` prints a line."""
 
-    def __init__(
-        self,
-        client: Client,
-        invocation: Invocation,
-        session_id: str,
-        intervention: Mapping[str, Any],
-        echo: Echo,
-    ) -> None:
-        self.client = client
-        self.invocation = invocation
-        self.session_id = session_id
-        self.intervention = intervention
-        self.intervention_id = str(intervention.get("intervention_id"))
-        self.echo = echo
-        self.prompt = LinePrompt(echo)
-        self.why_closed = ""
-        """Why the prompt was taken away; empty if there is nothing to say."""
+    client: Client
+    invocation: Invocation
+    session_id: str
+    intervention: Mapping[str, Any]
+    echo: Echo
+    why_closed: str = ""
+    """Why the prompt was taken away; empty if there is nothing to say."""
+
+    def __post_init__(self) -> None:
+        self.intervention_id = str(self.intervention.get("intervention_id"))
+        self.prompt = LinePrompt(self.echo)
 
     def ask(self, feed: Feed) -> None:
         """Asks until it is decided, here or elsewhere, or the person leaves it open. Raises ClientError."""
@@ -256,17 +251,17 @@ def fit_together(client: Client, interventions: Sequence[Mapping[str, Any]]) -> 
     )
 
 
+@dataclass
 class Questions:
     """Several yes-or-no questions with one prompt. `echo` prints a line."""
 
-    def __init__(
-        self, client: Client, session_id: str, interventions: Sequence[Mapping[str, Any]], echo: Echo
-    ) -> None:
-        self.client = client
-        self.session_id = session_id
-        self.interventions = interventions
-        self.echo = echo
-        self.prompt = LinePrompt(echo)
+    client: Client
+    session_id: str
+    interventions: Sequence[Mapping[str, Any]]
+    echo: Echo
+
+    def __post_init__(self) -> None:
+        self.prompt = LinePrompt(self.echo)
 
     def ask(self, feed: Feed) -> bool:
         """False if the person wants to be asked one by one, or has left the questions open. Raises ClientError."""
