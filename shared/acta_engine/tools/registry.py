@@ -6,13 +6,13 @@ Finding a tenant's tools does not load what checks their inputs (`tools_of` in `
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from acta_engine.agents.store import DefinitionSnapshot
 from acta_engine.errors import ToolInputInvalid
 from acta_engine.tools.builtin import builtins
 from acta_engine.tools.tool import (
-    NOBODY_NAMED,
     Approvers,
     BuiltinTool,
     HttpConfig,
@@ -97,27 +97,19 @@ def _may_mean_something_else(arguments: Mapping[str, Any]) -> bool:
 _OF_NUMBERS = frozenset("0123456789+-.eE")
 
 
+@dataclass(frozen=True)
 class TenantRegistry(BuiltinRegistry):
-    """A Registry with the tenant's own tools, too.
+    """A Registry with the tenant's own tools, too."""
 
-    `snapshot`: reads a tenant's definitions. It is `Definitions.last_snapshot` where the turn has read them already,
-    else `Definitions.snapshot`. `optional`: the optional built-in tools that are offered. `approvers`: roles that an
-    operator names.
-    `environment`: the environment's own tools that a tenant has.
-    """
-
-    def __init__(
-        self,
-        snapshot: Callable[[str], DefinitionSnapshot],
-        *,
-        optional: Collection[str] = (),
-        approvers: Approvers = NOBODY_NAMED,
-        environment: Callable[[str], Mapping[str, ToolSpec]] = python_tools,
-    ) -> None:
-        self._snapshot = snapshot
-        self._optional = optional
-        self._approvers = approvers
-        self._environment = environment
+    snapshot: Callable[[str], DefinitionSnapshot]
+    """Reads a tenant's definitions: `Definitions.last_snapshot` where the turn has read them already, else
+    `Definitions.snapshot`."""
+    optional: Collection[str] = ()
+    """The optional built-in tools that are offered."""
+    approvers: Approvers = field(default_factory=dict)
+    """Roles that an operator names."""
+    environment: Callable[[str], Mapping[str, ToolSpec]] = python_tools
+    """The environment's own tools that a tenant has."""
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        return tools_of(tenant, self._snapshot, self._optional, self._approvers, self._environment(tenant))
+        return tools_of(tenant, self.snapshot, self.optional, self.approvers, self.environment(tenant))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -408,7 +407,6 @@ def function_prefix(env: str) -> str:
 
 Approvers = Mapping[str, Mapping[str, str]]
 """Tenant, or `*` for every tenant -> name of a tool -> the role that decides on its calls."""
-NOBODY_NAMED: Approvers = MappingProxyType({})
 
 
 def with_approver(spec: ToolSpec, named: Approvers, tenant: str) -> ToolSpec:

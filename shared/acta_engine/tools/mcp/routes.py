@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from acta_engine.agents.store import ToolSecretNames
 from acta_engine.api.app import Api
 from acta_engine.api.envelope import Response, page, success
 from acta_engine.api.json_body import RequestBody
@@ -257,21 +256,16 @@ def _check(body: PutMcpServer, name: str, tenant: str, deps: App) -> None:
         except AddressRefused as refused:
             wrong[field] = [f"This URL cannot be used: {refused}."]
     if body.auth is not None and not wrong:
-        wrong |= _wrong_secret(body, tenant, deps.secret_names)
+        secret = body.auth.secret_name
+        known = next((each for each in deps.secret_names.all(tenant) if each.name == secret), None)
+        if known is None:
+            wrong["auth"] = [f"There is no secret called {secret}. {HOW_TO_SET}"]
+        elif why := unsendable(
+            known, body.auth.secret_sent_to(body.url), "url" if client is None else "token_url"
+        ):
+            wrong["auth"] = [why]
     if wrong:
         raise FieldsInvalid(wrong)
-
-
-def _wrong_secret(body: PutMcpServer, tenant: str, secrets: ToolSecretNames) -> dict[str, list[str]]:
-    """The problem, if the secret was never set or is for other hosts."""
-    assert body.auth is not None
-    name = body.auth.secret_name
-    known = next((each for each in secrets.all(tenant) if each.name == name), None)
-    if known is None:
-        return {"auth": [f"There is no secret called {name}. {HOW_TO_SET}"]}
-    host_of = "url" if body.auth.client_credentials is None else "token_url"
-    why = unsendable(known, body.auth.secret_sent_to(body.url), host_of)
-    return {} if why is None else {"auth": [why]}
 
 
 def _problem(listed: Listed | None, wanted: ConfirmMcpTool) -> str | None:

@@ -203,8 +203,6 @@ def _beginning(tool: ToolSpec, said: str) -> OutsideText:
 
 
 class LambdaTool(NamedTuple):
-    """Runs calls."""
-
     guard: FunctionGuard
     """Says which functions may be called."""
     client: Callable[[int], Any] = function_client
@@ -261,8 +259,6 @@ def environment_id(tenant: str, person: str | None) -> str:
 
 
 class PythonTools(NamedTuple):
-    """Runs calls."""
-
     versions: Mapping[str, str]
     """Folder -> the published version of its function that belongs to this release. A folder that is not among them is
     called at its newest code."""

@@ -39,8 +39,6 @@ SHOWN_BYTES = 1_000
 
 
 class HttpTool(NamedTuple):
-    """Runs calls."""
-
     guard: AddressGuard
     """Says which URLs may be called."""
     secrets: Secrets
@@ -50,7 +48,6 @@ class HttpTool(NamedTuple):
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
         """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
-
         config = tool.config
         assert isinstance(config, HttpConfig)
         deadline = time.monotonic() + context.deadline_seconds
