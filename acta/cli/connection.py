@@ -106,16 +106,19 @@ MOST_LOOKED_AT = 500
 
 
 def session_named(client: Client, text: str) -> str:
-    """A session's whole id. `last` is the newest that you may see. Raises CliError if several sessions fit, or none.
+    """A session's whole id. `last` is the newest that the caller has started, so that nobody decides about another
+    person's session by mistake. Raises CliError if several sessions fit, or none.
 
     The beginning of an id may be given without `ses_`.
     """
     if FULL.fullmatch(text):
         return text
     if text == LAST:
-        newest = next(client.sessions(limit=1), None)
+        newest = next(client.sessions(created_by=client.me()["user"], limit=1), None)
         if newest is None:
-            raise CliError("there is no session yet: start one with acta run")
+            raise CliError(
+                "you have not started a session yet: start one with acta run, or name one of acta sessions"
+            )
         return newest["session_id"]
     beginning = text.upper().removeprefix(PREFIX.upper())
     known = (one["session_id"] for one in islice(client.sessions(limit=100), MOST_LOOKED_AT))

@@ -18,7 +18,7 @@ from acta.client.errors import ApiError, ClientError
 
 ACTA = Group(
     "acta",
-    "Runs autonomous LLM agents on your own AWS account. SESSION is an id, its beginning, or `last`.",
+    "Runs autonomous LLM agents on your own AWS account. SESSION is an id, its beginning, or `last` (your own).",
     *deployment.LOCAL,
     *sessions.COMMANDS,
     *definitions.COMMANDS,

@@ -27,6 +27,14 @@ def test_who_comes_late_finds_it_expired_before_the_engine_has_woken_up() -> Non
     assert files(house) == ["a.txt", "b.txt"]
 
 
+def test_who_decides_after_the_session_has_ended_is_told_that_nobody_has_decided() -> None:
+    house, session, one = waiting("approval_required")
+    house.cancel(session)
+    with pytest.raises(Conflict, match="ended before anybody decided") as late:
+        house.resolve(session, one, "approve")
+    assert late.value.details == {"state": ["withdrawn"]}
+
+
 def test_a_message_that_comes_too_late_to_answer_begins_a_new_run() -> None:
     house, session, one = waiting("clarification_needed", timeout_seconds=60)
     first = house.head(session).run

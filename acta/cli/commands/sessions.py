@@ -116,7 +116,10 @@ COMMANDS = (
         option("--state-is STATE", "only sessions in this state, such as completed"),
         option("--agent ID", "only sessions of this agent"),
         option("--goal WORDS", "only sessions whose goal has these words at its beginning"),
-        option("--user SUB", "only sessions that this person started"),
+        option(
+            "--user SUB",
+            "only sessions that this person started, by their subject: `created_by` in `acta sessions --json`",
+        ),
         option("--goal-met yes|no", "only completed sessions that met their goal, or did not"),
         prepare=state_is_a_directory,
     ),

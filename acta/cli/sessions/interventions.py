@@ -175,8 +175,12 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     about are named again at the end, below all quoted text.
     """
     kind = str(intervention.get("type", ""))
-    yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
     context = dict(intervention.get("context") or {})
+    if is_pause(intervention):  # nobody asks anything
+        yield f"The session is {subject(intervention)}."
+        context = {}
+    else:
+        yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
     asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
     labels = {"question": asked_by, "agent_said": "the agent says"}
     calls = context.pop("calls", None) or []

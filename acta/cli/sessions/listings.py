@@ -46,8 +46,14 @@ def sessions(arguments: Namespace) -> int:
     )
     items = list(islice(found, arguments.limit))
     if not items and not arguments.json:
-        state = f"no sessions in the state {one_line(arguments.state_is)}" if arguments.state_is else ""
-        note(state or "no sessions yet: start one with acta run")
+        state, user = arguments.state_is, arguments.user
+        if any((state, arguments.agent, arguments.goal, user, arguments.goal_met)):
+            hint = (
+                "; --user is the subject of a person, as `created_by` in acta sessions --json" if user else ""
+            )
+            note((f"no sessions in the state {one_line(state)}" if state else "no session fits") + hint)
+        else:
+            note("no sessions yet: start one with acta run")
     return show(items, map(session_line, items), as_json=arguments.json)
 
 

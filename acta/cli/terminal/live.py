@@ -16,6 +16,7 @@ from rich.text import Text
 from acta.cli.terminal.session_lines import (
     awaited,
     event_line,
+    has_own_plan,
     is_goal_missed,
     marks_for,
     outcome_mark,
@@ -47,12 +48,14 @@ class Display:
         self.resume = resume
         self.marks = marks_for(encoding)
         self.update: Update | None = None
+        self.has_own_plan = False
         self.lines: deque[str] = deque(maxlen=LAST_EVENTS)
         self.started = time.monotonic()
         self.spinner = Spinner("dots" if self.marks["pending"] != "." else "line")
 
     def update_with(self, update: Update) -> None:
         self.update = update
+        self.has_own_plan = has_own_plan(update.events, self.has_own_plan)
         self.lines.extend(line for line in map(event_line, update.events) if line)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -65,7 +68,7 @@ class Display:
             yield Padding(Text(words, style), (0, 0, 0, 2))
             style = "dim"
         plan = Table.grid(padding=(0, 1))
-        for line in plan_lines(session.get("plan"), self.marks):
+        for line in plan_lines(session.get("plan") if self.has_own_plan else None, self.marks):
             style = STATUS_STYLES.get(line.status, "")
             plan.add_row(
                 Text(f"  {line.mark} {line.number:>2}.", style),

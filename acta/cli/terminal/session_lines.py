@@ -2,7 +2,7 @@
 shown line by line anywhere else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
@@ -70,6 +70,18 @@ def event_line(event: Data) -> str | None:
     """What happened, safe to print; None if the event only repeats what another event says."""
     text = event.get("text")
     return one_line(str(text), EVENT_LIMIT) if text else None
+
+
+def has_own_plan(events: Iterable[Data], has_one: bool) -> bool:
+    """Whether the last run has made or changed a plan. Otherwise the session's plan is that of an earlier run.
+
+    `has_one`: whether it had done so before these events.
+    """
+    for event in events:
+        if event.get("type") == "run.started":
+            has_one = False
+        has_one = has_one or event.get("type") in ("plan.created", "plan.revised", "plan.step")
+    return has_one
 
 
 class Awaited(NamedTuple):
@@ -207,6 +219,7 @@ class PlainView:
         self.resume: str | None = resume
         self.marks = marks_for(stream.encoding)
         self.plan: list[str] = []
+        self.has_own_plan = False
 
     def show(self, update: Update) -> None:
         for event in update.events:
@@ -219,7 +232,9 @@ class PlainView:
             if self.resume is not None and wait is not None and wait.may_be_tried:
                 self.print(f"      {try_now_line(self.resume)}")
                 self.resume = None
-        plan = [str(line) for line in plan_lines(update.session.get("plan"), self.marks)]
+        self.has_own_plan = has_own_plan(update.events, self.has_own_plan)
+        shown = update.session.get("plan") if self.has_own_plan else None
+        plan = [str(line) for line in plan_lines(shown, self.marks)]
         for number, line in enumerate(plan):
             if number >= len(self.plan) or line != self.plan[number]:
                 self.print(f"      {line}")

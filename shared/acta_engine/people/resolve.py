@@ -234,11 +234,14 @@ def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: s
     recorded = deps.session_index.intervention(tenant, intervention_id)
     if recorded is None or recorded.session_id != session_id:
         return InterventionNotFound("There is no such intervention.")
-    what = recorded.resolution or recorded.state
-    details: dict[str, list[str]] = {"state": [recorded.state], "resolution": [recorded.resolution or ""]}
-    if recorded.resolved_by is not None:
-        details["resolved_by"] = [recorded.resolved_by]
-    return Conflict(f"This was decided already: {what}.", details)
+    if recorded.state == "withdrawn":  # `resolved_by` then is whoever has ended the session
+        return Conflict("The session ended before anybody decided this.", {"state": [recorded.state]})
+    option = recorded.resolution or ""
+    details: dict[str, list[str]] = {"state": [recorded.state], "resolution": [option]}
+    if recorded.resolved_by is None:
+        return Conflict(f"Nobody decided this in time, so {option} holds.", details)
+    details["resolved_by"] = [recorded.resolved_by]
+    return Conflict(f"This was decided already: {option}.", details)
 
 
 def _check(

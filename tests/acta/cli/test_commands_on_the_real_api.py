@@ -91,6 +91,27 @@ def test_a_session_is_named_by_last_by_its_beginning_or_by_its_id(run: Run) -> N
     assert "no session of the newest" in run("plan", "xyz").err
 
 
+def test_last_is_nobody_else_s_session(run: Run, real_api: RealApi) -> None:
+    run("files", "put", __file__, "old.txt")
+    others = ("--api-url", real_api.url, "--token", "ben")
+    assert main(["run", "Delete the file old.txt", "--detach", *others]) == 0
+    shown = run("reject", "last")
+    assert (shown.code, "acta run" in shown.err) == (2, True)
+    assert run("interventions", "--json").json[0]["state"] == "pending"
+    assert main(["reject", "last", *others]) == 0
+    assert run("interventions", "--json").json == []
+
+
+def test_a_filter_that_no_session_fits_does_not_say_that_there_is_none(run: Run) -> None:
+    assert "no sessions yet" in run("sessions").err
+    detached(run, "List my files")
+    for words in (("--goal", "Count"), ("--user", "ben"), ("--agent", "other"), ("--goal-met", "no")):
+        shown = run("sessions", *words)
+        assert (shown.code, shown.out) == (0, "")
+        assert "no sessions yet" not in shown.err
+    assert "created_by" in run("sessions", "--user", "ben").err
+
+
 def test_without_a_session_last_says_how_to_start_one(run: Run) -> None:
     shown = run("watch", "last")
     assert (shown.code, "acta run" in shown.err) == (2, True)

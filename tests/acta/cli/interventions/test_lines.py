@@ -113,6 +113,15 @@ def test_a_session_that_a_person_paused_is_listed_as_that_and_asks_nothing() -> 
     assert "checkpoint review" not in line
 
 
+def test_a_pause_is_shown_with_who_paused_and_no_words_of_theirs() -> None:
+    paused = {"asked_by": "person", "question": "Paused.", "requested_by": "ann\x1b[2J"}
+    shown = list(
+        question_lines(waits(type="checkpoint_review", tool_call=None, context=paused, timeout_at=None))
+    )
+    assert len(shown) == 1
+    assert "paused by ann\\x1b[2J" in shown[0]
+
+
 def test_nothing_foreign_leaves_its_line_or_moves_the_cursor() -> None:
     foreign = "\x1b[2Jold\n\u202etxt" + "x" * 500
     for asked in (

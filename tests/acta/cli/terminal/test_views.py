@@ -59,7 +59,8 @@ def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_contr
     stream = io.StringIO()
     view = PlainView(stream, RESUME)
     started: Any = {"seq": 1, "type": "run.started", "text": "run started"}
-    view.show(Update(session("planning", plan=plan("in_progress", "pending")), [started]))
+    made: Any = {"seq": 2, "type": "plan.created", "text": None}
+    view.show(Update(session("planning", plan=plan("in_progress", "pending")), [started, made]))
     view.show(Update(session("executing", plan=plan("completed", "pending")), []))
     view.close()
     assert stream.getvalue().splitlines() == [
@@ -68,6 +69,27 @@ def test_off_a_terminal_each_event_and_each_changed_step_is_a_line_without_contr
         "      .  2. Step [bold]2[/]\\x1b[0m",
         "      x  1. Step [bold]1[/]\\x1b[0m",
     ]
+
+
+def test_a_run_that_is_only_talk_does_not_show_the_plan_of_the_run_before() -> None:
+    def events(*types: str) -> Any:
+        return [{"type": type, "text": None} for type in types]
+
+    stream, old = io.StringIO(), plan("completed")
+    view, display = PlainView(stream, RESUME), Display("ascii", RESUME)
+    console = Console(file=stream, width=120)
+    talk = Update(session("completed", plan=old), events("run.started", "plan.created", "run.started"))
+    again = Update(session("completed", plan=plan("completed")), events("message.assistant"))
+    for update in (talk, again):
+        view.show(update)
+        display.update_with(update)
+    console.print(display)
+    assert "Step" not in stream.getvalue()
+    changed = Update(session("executing", plan=plan("in_progress")), events("plan.step"))
+    view.show(changed)
+    display.update_with(changed)
+    console.print(display)
+    assert stream.getvalue().count("Step") == 2
 
 
 def test_a_stream_that_is_no_terminal_gets_the_plain_view() -> None:
@@ -79,7 +101,8 @@ def test_the_live_display_shows_foreign_text_as_it_is() -> None:
     console = Console(file=stream, force_terminal=True, width=120, no_color=True, highlight=False)
     display = Display("utf-8", RESUME)
     thought: Any = {"seq": 1, "type": "thought", "text": "thought: [red]look\x1b]0;title\x07[/red]"}
-    display.update_with(Update(session("executing", plan=plan("in_progress")), [thought]))
+    made: Any = {"seq": 0, "type": "plan.created", "text": None}
+    display.update_with(Update(session("executing", plan=plan("in_progress")), [made, thought]))
     console.print(display)
     shown = stream.getvalue()
     assert "Step [bold]1[/]\\x1b[0m" in shown
