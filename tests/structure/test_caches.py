@@ -41,7 +41,8 @@ Session._segment_ends Session.entries Session.waiting Session.results Session._k
 MessagesReplyBuilder._blocks MessagesReplyBuilder._pieces ChatReplyBuilder._text
 MessagesReplyBuilder._position_of ConverseReplyBuilder._blocks
 ChatReplyBuilder._thinking ChatReplyBuilder._refusal _Call._pieces _Call.extra ChatReplyBuilder._calls
-ChatReplyBuilder._position_of ResponsesReplyBuilder._items EventReader._rest EventReader._data _Used._values
+ChatReplyBuilder._position_of ResponsesReplyBuilder._items ResponsesReplyBuilder._earlier
+EventReader._rest EventReader._data _Used._values
 _Batch._additions _Batch._folds _Batch._rows S3Files._clients SharedPlaces._places SharedPlaces._furthest
 Admitter._passed_over _Walk.references _Walk.words
 Past._seen

@@ -416,6 +416,9 @@ class ResponsesReplyBuilder(ReplyBuilder):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._items: dict[int, _Item] = {}
+        self._earlier: list[
+            _Item
+        ] = []  # whole items whose index another one has taken: some servers count none
         self._response: Any = None
 
     def has_content(self, event: Any) -> bool:
@@ -427,6 +430,10 @@ class ResponsesReplyBuilder(ReplyBuilder):
 
     def add(self, event: Any) -> None:
         """Raises the error that an `error` event reports."""
+        if event.type in ("response.output_item.added", "response.output_item.done"):
+            whole = getattr(self._items.get(event.output_index), "completed", None)
+            if whole is not None and getattr(whole, "id", None) != getattr(event.item, "id", None):
+                self._earlier.append(self._items.pop(event.output_index))
         match event.type:
             case "response.output_item.added":
                 item = event.item
@@ -456,8 +463,9 @@ class ResponsesReplyBuilder(ReplyBuilder):
     def take(self, response: Any) -> None:
         """Takes a whole response. Some servers say only here what they have not streamed."""
         items = response.output or ()
-        if len(items) > sum(item.completed is not None for item in self._items.values()):
-            self._items = {number: _Item(item.type) for number, item in enumerate(items)}
+        whole = [item for item in self._items.values() if item.completed is not None]
+        if len(items) > len(whole) + len(self._earlier):
+            self._items, self._earlier = {number: _Item(item.type) for number, item in enumerate(items)}, []
             for number, item in enumerate(items):
                 self._items[number].complete(item)
         self._response = response
@@ -465,7 +473,7 @@ class ResponsesReplyBuilder(ReplyBuilder):
 
     @property
     def parts(self) -> int:
-        return len(self._items)
+        return len(self._items) + len(self._earlier)
 
     @property
     def is_complete(self) -> bool:
@@ -480,7 +488,7 @@ class ResponsesReplyBuilder(ReplyBuilder):
         failure = _failure(self._provider, response.error, begun=begun) if has_failed else None
         if failure is not None and not isinstance(failure, ModelRefused):
             raise failure
-        items = [self._items[index] for index in sorted(self._items)]
+        items = [*self._earlier, *(self._items[index] for index in sorted(self._items))]
         calls = [item for item in items if item.type == "function_call"]
         stop: StopReason = "refusal"
         if failure is not None:

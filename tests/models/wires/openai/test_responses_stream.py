@@ -165,6 +165,25 @@ def test_arguments_that_came_in_pieces_alone_are_the_calls(server: FakeProvider)
     assert [call.input for call in ask(server).calls] == [{"path": "a"}]
 
 
+@pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize("told", [True, False])
+def test_items_that_all_have_the_index_0_are_kept_apart_by_their_ids(
+    server: FakeProvider, announced: bool, told: bool
+) -> None:
+    items = [message("So."), function_call(1, '{"path": "a"}'), function_call(2, '{"path": "b"}')]
+    events = response_events(items, status="completed", output=items if told else [])
+    for event in events:
+        event |= {"output_index": 0} if "output_index" in event else {}
+    if not announced:
+        events = [event for event in events if "item" not in event or event["type"].endswith("done")]
+    twice = [event for event in events for _ in range(1 + (event["type"] == "response.output_item.done"))]
+    server.queue(*map(sse, twice), headers=SSE)
+
+    reply = ask(server)
+
+    assert (reply.text, [call.input for call in reply.calls]) == ("So.", [{"path": "a"}, {"path": "b"}])
+
+
 def test_a_call_whose_item_is_incomplete_is_not_run(server: FakeProvider) -> None:
     queue(server, function_call(1, '{"path": "a"}', status="incomplete"), **CUT)
 
