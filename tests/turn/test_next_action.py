@@ -52,6 +52,8 @@ REMINDER = (
     "begin with GOAL_COMPLETE. Make the plan and its first calls together if there is something to do. Ask the user "
     "with update_plan action wait_for_user."
 )
+REMINDED_AFTER_WORK = ThinkAgain("no_tool_call", REMINDER.replace(", so nothing was done", ""))
+ANSWERED = Complete(True, "answered")
 PLANNINGS: tuple[tuple[Planning, str], ...] = (
     ("always", REMINDER),
     ("when_needed", REMINDER.replace("Make the plan and its first calls together", "Make the calls")),
@@ -100,7 +102,7 @@ def test_the_first_rule_that_fits_wins(facts: Facts, expected: NextAction) -> No
 def test_a_claim_of_completion_with_open_steps_is_answered_with_what_is_open() -> None:
     answer = next_action(Facts(plan=OPEN, text="GOAL_COMPLETE\nall done", text_replies=1))
     assert isinstance(answer, ThinkAgain)
-    assert "steps 2 are open" in answer.hint
+    assert "step 2 is open" in answer.hint
 
 
 def test_no_run_completes_over_an_undelivered_message() -> None:
@@ -149,8 +151,21 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
         # The plan that an earlier run left, and one that Acta made, hold back no answer.
         (Facts(plan=OPEN, is_left=True, text="You are welcome.", text_replies=2), WITHOUT_PLAN),
         (Facts(plan=OPEN, is_left=True, text="GOAL_COMPLETE Bye.", text_replies=1), Complete(True, "goal_complete")),
-        (Facts(plan=OF_ACTA, text="Three files. Anything else?", text_replies=1), WITHOUT_PLAN),
+        (Facts(plan=OF_ACTA, is_left=True, text="Hello!", text_replies=1), ThinkAgain("no_tool_call", REMINDER)),
+        (
+            Facts(plan=OF_ACTA, text="Three files. Anything else?", text_replies=1, has_worked=True),
+            WITHOUT_PLAN,
+        ),
         (Facts(plan=OF_ACTA, text="Now I will read them.", text_replies=1), ThinkAgain("no_tool_call", REMINDER)),
+        # Where every call failed, the answer says so, and the goal is not met.
+        (
+            Facts(plan=OF_ACTA, text="There is no such file.", text_replies=1),
+            Complete(False, "answered_without_plan"),
+        ),
+        # After work, an announcement that comes again is the answer.
+        (Facts(plan=OF_ACTA, text="I will remember it.", text_replies=1, has_worked=True), REMINDED_AFTER_WORK),
+        (Facts(plan=OF_ACTA, text="I will remember it.", text_replies=2, has_worked=True), WITHOUT_PLAN),
+        (Facts(text="I will remember it.", text_replies=2, has_worked=True, planning="when_needed"), ANSWERED),
         # An old plan with a failed step does not make a later answer fail.
         (Facts(plan=PARTLY, text="GOAL_COMPLETE Hello.", text_replies=1), Complete(True, "goal_complete")),
         # Calls that did not run for want of a plan are not claimed to be done.

@@ -81,7 +81,7 @@ def test_a_goal_is_reached_over_an_error_and_an_unreadable_reply() -> None:
     assert heard[2].startswith("[failed observation of read_file #")
     assert "could not be read" in heard[3]
     assert "Did you mean read_file" in heard[4]
-    assert "steps 2 are open" in inner.requests[8].suffix
+    assert "step 2 is open" in inner.requests[8].suffix
 
 
 def test_log_and_trace_are_those_of_any_model() -> None:

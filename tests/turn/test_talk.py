@@ -119,6 +119,45 @@ def test_a_model_that_never_plans_is_refused_once_and_then_works_by_a_plan_of_ac
     )
 
 
+def test_what_was_done_may_be_announced_in_the_answer() -> None:
+    """Of "I will remember that" after the call nobody is asked what the agent should do."""
+    note = call("remember", text="No meetings on Tuesdays.", scope="agent")
+    house, _, session = talk(says("", note), says("", note), *[says("I will remember that.")] * 2)
+    result = result_of(house, session)
+    assert (result.answer, result.goal_met) == ("I will remember that.", True)
+
+
+def test_a_plan_of_acta_whose_calls_all_failed_is_not_done() -> None:
+    missing = says("", call("read_file", path="no.txt"))
+    house, _, session = talk(missing, missing, says("There is no such file."))
+    result, plan = result_of(house, session), house.head(session).plan
+    assert (result.reason, result.goal_met) == ("answered_without_plan", False)
+    assert plan is not None
+    assert [one.status for one in plan.steps] == ["failed"]
+
+
+def test_talk_after_a_plan_of_acta_was_cancelled_leaves_it_as_it_was() -> None:
+    model = ScriptedModel([says("", LOOK), says("", LOOK), says("Hello!"), says("Hello!")])
+    house = House(model)
+    session = house.start("Look").session_id
+    house.run(
+        lambda decision: decision.next == "think" and len(model.requests) == 2 and house.cancel(session)
+    )
+    before = house.head(session).plan
+    house.say(session, "hi")
+    house.run()
+    assert result_of(house, session).answer == "Hello!"
+    assert before is not None
+    assert house.head(session).plan == before
+
+
+def test_who_gives_the_answer_again_and_again_over_open_steps_ends_without_the_goal() -> None:
+    house, _, session = talk(plans("a", "b"), says("GOAL_COMPLETE\nFine, I leave it."), forever=True)
+    result, types_seen = result_of(house, session), types(house, session)
+    assert (result.answer, result.goal_met, result.reason) == ("Fine, I leave it.", False, "steps_left_open")
+    assert "intervention.opened" not in types_seen
+
+
 def test_a_plan_of_acta_is_not_done_where_the_run_ends_at_a_limit() -> None:
     model = ScriptedModel([says("", LOOK)] * 4)
     house = House(model)

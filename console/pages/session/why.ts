@@ -23,6 +23,7 @@ const ENDS: Record<string, string> = {
   answered_without_plan: "The agent answered without making a plan.",
   plan_completed: "Its plan is finished.",
   judged_not_met: "The agent's judge says that the goal is not met.",
+  steps_left_open: "The agent answered again and again while steps of its plan were open.",
   max_steps: "It had no turns left.",
   budget_exceeded: "It had no budget left.",
   restored: "It was restored from a backup and does not go on by itself.",

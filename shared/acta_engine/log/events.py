@@ -153,6 +153,7 @@ ENDS = {
     "answered_without_plan": "ended with an answer, without a plan",
     "plan_completed": "ended: its plan is closed",
     "judged_not_met": "ended: its judge says that the goal is not met",
+    "steps_left_open": "ended with an answer, although steps of its plan are open",
     "max_steps": "ended: no steps were left",
     "budget_exceeded": "ended: no budget was left",
 }

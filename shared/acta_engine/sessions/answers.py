@@ -96,7 +96,8 @@ class ResultView(TypedDict):
     """Why the run ended. `goal_complete`: the agent gave its final answer. `plan_completed`: it closed its plan. With
     either, `goal_met` is false if a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
     came of it. `answered`: the agent needed no plan, and its text is the answer. `answered_without_plan`: it should
-    have made a plan, and answered without one, also when it was reminded. `max_steps`: the run had no steps left.
+    have made a plan, and answered without one, also when it was reminded. `steps_left_open`: it gave its answer again
+    and again while steps of its plan were open. `max_steps`: the run had no steps left.
     `budget_exceeded`: it had no budget left, and a person chose `finish`. `judged_not_met`: the agent's judge says that
     the goal is not met."""
     verdict: VerdictView | None

@@ -17,7 +17,7 @@ from acta_engine.agents.agent import Planning
 from acta_engine.errors import AnswerInvalid
 from acta_engine.log.conversation import ToolCall, ToolEntry
 from acta_engine.log.head import Progress
-from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan, PlanStep
+from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan, PlanStep, numbers_of
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.turn.announcement import announces
 from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, without_marker
@@ -322,6 +322,8 @@ class Facts(NamedTuple):
     over_budget: bool = False
     text_replies: int = 0
     """Replies in a row without a call, this one included."""
+    has_worked: bool = False
+    """A call of this run has succeeded."""
     failed_plans: int = 0
     """Replies in a row whose plan was refused, or whose calls, because there is no plan; this one included. 0: neither
     is true of this reply."""
@@ -408,6 +410,8 @@ def next_action(facts: Facts) -> NextAction:
     if facts.stuck is not None and facts.stuck.reaction == "fail" and not facts.undelivered:
         return Fail("STUCK", facts.stuck.description)
     if facts.stuck is not None and facts.stuck.reaction == "ask":
+        if _insists_on_its_answer(facts):
+            return Complete(goal_met=False, reason="steps_left_open")
         return AskPerson("error_recovery", facts.stuck.kind, facts.stuck.question)
     if facts.calls:
         return Act()
@@ -439,13 +443,16 @@ def answer_reason(facts: Facts) -> str:
     Who is to plan always is reminded of it first: the run would end before it has begun.
     """
     text = without_marker(facts.text or "")
-    if not text or announces(text) or not facts.text_replies or facts.calls or facts.undelivered:
+    if not text or not facts.text_replies or facts.calls or facts.undelivered:
+        return ""
+    # After work, "I will remember that" may be all that is left to say.
+    if announces(text) and not (facts.has_worked and facts.text_replies > 1):
         return ""
     if facts.final and not facts.open_steps:
         return facts.final
     if facts.own_plan is not None:
         return ""
-    if facts.plan is not None and facts.plan.is_live and facts.plan.made_by_acta:
+    if facts.plan is not None and facts.plan.is_live and facts.plan.made_by_acta and not facts.is_left:
         return "answered_without_plan"
     if facts.planning == "when_needed":
         return "answered"
@@ -469,7 +476,17 @@ def _completion(facts: Facts) -> Complete | None:
     is_answer = facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
     reason = facts.final or "goal_complete" if is_answer else answer_reason(facts)
     is_of_run = facts.final == "plan_completed" or (plan is not None and plan.is_live and not facts.is_left)
-    return Complete(_nothing_failed(plan if is_of_run else None), reason) if reason else None
+    is_in_vain = is_of_run and plan is not None and plan.made_by_acta and not facts.has_worked
+    goal_met = not is_in_vain and _nothing_failed(plan if is_of_run else None)
+    return Complete(goal_met, reason) if reason else None
+
+
+def _insists_on_its_answer(facts: Facts) -> bool:
+    """Whether the model gives its answer again and again, although it was told that steps of its plan are open. Nobody
+    could decide more than that this is the end.
+    """
+    is_answer = facts.text_replies > 0 and claims_completion(facts.text or "") and facts.answer != "wrong"
+    return is_answer and bool(facts.open_steps) and not facts.undelivered
 
 
 def _nothing_failed(plan: ExecutionPlan | None) -> bool:
@@ -484,10 +501,10 @@ def _still_open(facts: Facts) -> str:
     if facts.undelivered:
         return "The user has written again; answer that before you finish."
     if facts.open_steps:
-        numbers = ", ".join(str(step.step_number) for step in facts.open_steps)
+        are = "step {} is" if len(facts.open_steps) == 1 else "steps {} are"
         return (
-            f"The goal is not complete: plan steps {numbers} are open. Work on the next one with a tool, or mark it "
-            "with update_plan (completed, failed or skipped)."
+            f"The goal is not complete: plan {are.format(numbers_of(facts.open_steps))} open. Work on the next one "
+            "with a tool, or mark it with update_plan (completed, failed or skipped)."
         )
     if facts.own_plan is not None:
         return (
@@ -497,8 +514,9 @@ def _still_open(facts: Facts) -> str:
     begin = (
         "Make the calls" if facts.planning == "when_needed" else "Make the plan and its first calls together"
     )
+    done = "Nothing was called" if facts.has_worked else "Nothing was called, so nothing was done"
     return (
-        f"Nothing was called, so nothing was done. If your reply answers the user and needs no work, send it again and "
+        f"{done}. If your reply answers the user and needs no work, send it again and "
         f"begin with {GOAL_COMPLETE}. {begin} if there is something to do. Ask the user with update_plan action "
         "wait_for_user."
     )

@@ -645,6 +645,7 @@ def _facts(
         max_steps=run.max_steps,
         over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
         text_replies=progress.text_replies,
+        has_worked=bool(progress.succeeded),
         failed_plans=progress.planning_attempts if outcome.plan_failed else 0,
         refusal=ends(refusal.message, MAX_SAID_CHARS) if refusal is not None else "",
         question=outcome.question,
@@ -729,15 +730,17 @@ def _after_judging(turn: Turn, change: Change, ending: Ending, verdict: Verdict 
 
 
 def _settle_plan_of_acta(change: Change, answer: str) -> None:
-    """The run ends with its answer, and with it the one step of a plan that Acta made."""
-    plan = change.head.plan
-    if plan is None or not plan.is_live or not plan.made_by_acta:
+    """The run ends with its answer, and with it the one step of a plan that Acta made for it: failed, if no call was a
+    success."""
+    head = change.head
+    plan, status = head.plan, "completed" if head.progress.succeeded else "failed"
+    if plan is None or not plan.is_live or not plan.made_by_acta or head.has_left_plan:
         return
     for step in plan.open_steps:
         changed = step.model_copy(
-            update={"status": "completed", "result": answer[:MAX_RESULT_CHARS], "completed_at": change.now}
+            update={"status": status, "result": answer[:MAX_RESULT_CHARS], "completed_at": change.now}
         )
-        change.event(PlanStepChanged(plan_step=step.step_number, before=step.status, status="completed"))
+        change.event(PlanStepChanged(plan_step=step.step_number, before=step.status, status=status))
         plan = plan.with_step(changed, change.now)
     change.set(plan=plan)
 

@@ -168,7 +168,7 @@ def test_a_claim_of_completion_over_open_steps_is_refused_in_words_and_as_a_call
         "message": rejected["data"]["message"],
     }
     assert "steps 2 are still open" in rejected["data"]["message"]
-    assert any("plan steps 2 are open" in hint for hint in hints(seen))
+    assert any("plan step 2 is open" in hint for hint in hints(seen))
     assert f"Error: {rejected['data']['message']}" in stage.results(seen)
     assert seen.session["result"]["answer"] == "Now both are read."
 

@@ -142,7 +142,7 @@ def test_a_model_without_tools_is_worked_with_in_text(stage: Stage, boss: Person
     seen = stage.play(scenarios.REACT, agent_id=hire(boss, protocol="react"))
     assert all("tools" not in body for body in stage.requests)
     assert "could not be read" in text_of(stage.requests[2]), "what was wrong is fed back"
-    assert "steps 1 are open" in stage.suffixes[6]
+    assert "step 1 is open" in stage.suffixes[6]
     assert [event["data"]["name"] for event in seen.of("tool.finished")] == [
         "read_file",
         "list_files",
