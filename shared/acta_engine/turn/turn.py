@@ -750,7 +750,8 @@ def _ask_person(
 ) -> Decision:
     """Asks a person how the work is to go on."""
     if action.type == "budget_exceeded":
-        # The next request will be at least as long as this one and its reply. The calls of this reply run before it.
+        # The next request will be at least as long as this one and its reply. The reply's calls are kept, and run once
+        # the budget is raised.
         usage = reply.answer.usage
         bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
         needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
