@@ -44,7 +44,7 @@ class MemoryLog:
             if (tenant, session_id) in self._table.deleted:
                 found = []
         kept = found if limit is None else found[:limit]
-        commits = tuple(self._commit(each) for each in kept)
+        commits = tuple(_read(each.version, each.body) for each in kept)
         if commits:
             check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
         return LogPage(commits, complete=len(kept) == len(found))
@@ -61,10 +61,7 @@ class MemoryLog:
             newest = (
                 stored[max(stored)] if stored and (tenant, session_id) not in self._table.deleted else None
             )
-        return None if newest is None else self._commit(newest)
-
-    def _commit(self, stored: StoredCommit) -> Commit:
-        return _read(stored.version, stored.body)
+        return None if newest is None else _read(newest.version, newest.body)
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         tenant, session_id = commit.head.tenant, commit.head.session_id
