@@ -22,7 +22,7 @@ from acta_engine.errors import (
     Unavailable,
 )
 from acta_engine.tools.builtin import builtins
-from acta_engine.tools.operations import MAX_RESULT_BYTES, TrialCall, try_tool
+from acta_engine.tools.operations import MAX_RESULT_BYTES, OperationRequest, trial
 from acta_engine.tools.port import CallContext, Trial
 from acta_engine.tools.registry import BuiltinRegistry
 from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
@@ -67,8 +67,8 @@ def call(
     confirmed: bool = False,
     roles: tuple[str, ...] = ("admin",),
 ) -> Trial:
-    asked = TrialCall("acme", "ann", frozenset(roles), name, given, "eff_1", confirmed)
-    return try_tool(tools, tools, FakeClock(), asked, 20)
+    told = {"name": name, "input": given, "effect_id": "eff_1", "confirm": confirmed, "roles": [*roles]}
+    return trial(OperationRequest("acme", "ann", told, 20), tools, tools, FakeClock())
 
 
 def test_the_tool_runs_once_for_the_tenant_under_the_effect_id_and_belongs_to_no_session() -> None:

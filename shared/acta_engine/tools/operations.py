@@ -9,7 +9,7 @@ passes the same checks as a session's call, and nothing of it is stored but who 
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from acta_engine.app import App
@@ -43,7 +43,6 @@ from acta_engine.tools.port import (
     Trial,
     TrialOutcome,
 )
-from acta_engine.tools.runtime import ToolRuntime
 from acta_engine.tools.tool import ToolSpec
 from acta_engine.untrusted.quoting import OutsideText
 from acta_engine.untrusted.visible import well_formed
@@ -68,9 +67,13 @@ Operations = Mapping[str, Callable[[OperationRequest], Mapping[str, Any]]]
 
 
 def operations_of(app: App) -> Operations:
+    def try_tool(asked: OperationRequest) -> Mapping[str, Any]:
+        runtime = app.tool_runtime
+        return trial(asked, runtime.registry, runtime.toolbox, runtime.repository.clock)._asdict()
+
     return {
         "list_mcp_tools": lambda asked: list_mcp_tools(asked, app.mcp_servers),
-        "try_tool": lambda asked: trial(asked, app.tool_runtime),
+        "try_tool": try_tool,
     }
 
 
@@ -109,27 +112,6 @@ def _refused(refused: CallerError) -> dict[str, Any]:
     return {"refused": {"code": refused.code, "message": str(refused), "details": details}}
 
 
-def trial(asked: OperationRequest, runtime: ToolRuntime) -> Mapping[str, Any]:
-    """Runs a tool once outside a session. What is given: `{"name", "input", "effect_id", "confirm", "roles"}`.
-
-    Raises Refused.
-    """
-    match asked.given:
-        case {
-            "name": str(name),
-            "input": dict(arguments),
-            "effect_id": str(effect_id),
-            "confirm": bool(confirmed),
-            "roles": list(roles),
-        }:
-            user, granted = asked.user, frozenset(roles)
-            call = TrialCall(asked.tenant, user, granted, name, arguments, effect_id, confirmed)
-        case _:
-            raise Refused("not a trial call")
-    clock = runtime.repository.clock
-    return try_tool(runtime.registry, runtime.toolbox, clock, call, asked.seconds)._asdict()
-
-
 LISTED = ("title", "description", "input_schema", "annotations", "pin", "reads", "unusable")
 """What an admin gets to see of a server's tool besides its name."""
 
@@ -163,42 +145,39 @@ MAX_RESULT_BYTES = 65_536
 """The most bytes of the result that a trial call shows."""
 
 
-class TrialCall(NamedTuple):
-    """`effect_id`: the idempotency key of its effect. `confirmed`: the caller says that a call of high stakes is to
-    run. `roles`: of the caller.
+def trial(asked: OperationRequest, registry: Registry, toolbox: Toolbox, clock: Clock) -> Trial:
+    """Runs a tool once outside a session. What is given: `{"name", "input", "effect_id", "confirm", "roles"}`, where
+    `confirm` says that a call of high stakes is to run, and `roles` are the caller's.
+
+    Raises Refused; NotFound, Conflict and Forbidden where such a tool is not tried, FieldsInvalid where the input does
+    not fit it, and Unavailable where AWS was in the way and nothing has run.
     """
-
-    tenant: str
-    user: str
-    roles: frozenset[str]
-    name: str
-    input: Mapping[str, Any]
-    effect_id: str
-    confirmed: bool
-
-
-def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall, seconds: float) -> Trial:
-    """`seconds`: the most that the call may take.
-
-    Raises NotFound, Conflict and Forbidden where such a tool is not tried, FieldsInvalid where the input does not fit
-    it, and Unavailable where AWS was in the way and nothing has run.
-    """
-    spec = registry.specs(call.tenant, "").get(call.name)
+    match asked.given:
+        case {
+            "name": str(name),
+            "input": dict(given),
+            "effect_id": str(effect_id),
+            "confirm": bool(confirmed),
+            "roles": list(roles),
+        }:
+            spec = registry.specs(asked.tenant, "").get(name)
+        case _:
+            raise Refused("not a trial call")
     if spec is None:
         raise NotFound("There is no tool of this name.")
-    _check_may_run(spec, call)
-    arguments = registry.bent(spec, call.input)
+    _check_may_run(spec, roles, confirmed=confirmed)
+    arguments = registry.bent(spec, given)
     try:
         registry.check(spec, arguments)
     except ToolInputInvalid as invalid:
         raise FieldsInvalid({"input": [str(invalid)]}) from None
     context = CallContext(
-        tenant=call.tenant,
+        tenant=asked.tenant,
         session_id="",
         agent_id="",
-        effect_id=call.effect_id,
-        deadline_seconds=min(seconds, spec.timeout_seconds),
-        user=call.user,
+        effect_id=effect_id,
+        deadline_seconds=min(asked.seconds, spec.timeout_seconds),
+        user=asked.user,
     )
     started = clock.now()
     try:
@@ -220,17 +199,17 @@ def try_tool(registry: Registry, toolbox: Toolbox, clock: Clock, call: TrialCall
     return Trial("succeeded", milliseconds(started, clock.now()), *_shown(text), status)
 
 
-def _check_may_run(spec: ToolSpec, call: TrialCall) -> None:
+def _check_may_run(spec: ToolSpec, roles: Collection[str], *, confirmed: bool) -> None:
     """Refuses a trial that would avoid an approval: a tool that somebody else has to approve runs in sessions only."""
     if spec.kind == "builtin":
         raise Conflict("This tool is built in and works on a session. To try it, start one.")
     if spec.wants_another_approver:
         raise Forbidden("Somebody else approves each call of this tool. To try it, start a session.")
-    if spec.approver_role is not None and spec.approver_role not in call.roles:
+    if spec.approver_role is not None and spec.approver_role not in roles:
         raise Forbidden(
             f"Calls of this tool need the role {spec.approver_role}.", {"role": [spec.approver_role]}
         )
-    if spec.high_stakes and not call.confirmed:
+    if spec.high_stakes and not confirmed:
         why = 'In a session a person approves each call of this tool. It is run for you with "confirm": true.'
         raise Conflict(why, {"confirm": [why]})
 
