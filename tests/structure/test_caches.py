@@ -18,7 +18,7 @@ OF_THE_RELEASE = """
 built_in as_typed_dict fields_of Api.handlers Api._arguments fields catalogue builtins settings
 _versioned_fields left_out _options _counting _page ConsolePage._headers _react _offline _native NO_POLICIES
 _asked_for _descriptions_of_aws _tools _is_shared _loop _http
-ATTRIBUTES LimitsByTenant._limits
+LimitsByTenant._limits
 """
 """Computed from code, catalogue and settings, which are the same for every tenant."""
 OF_A_VALUE = "key_part validator_of _offered closed left_to_the_tool _wired"

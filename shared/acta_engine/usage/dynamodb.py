@@ -60,19 +60,7 @@ COUNTED, LEFT = "N#", "D#"
 ROWS: dict[Dimension, str] = {"tenant": HOURS, "agent": AGENTS, "model": MODELS, "user": USERS, "end": ENDS}
 KEPT = timedelta(days=2)
 """Longer than a stream keeps its records: none of a deleted session can come any more."""
-ATTRIBUTES: dict[str, str] = dict(
-    zip(
-        Amounts._fields,
-        (
-            "fr", "ca", "ou", "cl", "mi", "un",
-            "ru", "um", "am", "pl", "pc", "qa", "qr", "qe", "qw", "wm", "tk", "tf",
-            "ct", "ft", "fc", "fw", "wa", "ex", "ms", "mt", "gm", "ua",
-            "si", "sa", "sw", "sc", "sf", "sx", "sd",
-            "rc", "rf", "rx", "up", "dn",
-        ),
-        strict=True,
-    )
-)  # fmt: skip
+ATTRIBUTES: dict[str, str] = {name: kind.__metadata__[0] for name, kind in Amounts.__annotations__.items()}
 """Amount -> attribute."""
 
 

@@ -7,7 +7,7 @@ counted can miss commits, meet them again or in another order, and its sums stay
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -25,52 +25,52 @@ Standing = Literal["idle", "active", "waiting_for_user", "completed", "failed", 
 
 
 class Amounts(NamedTuple):
-    """Counts of a row. Tokens: `fresh` and `cached` input, and output. `microdollars`: of model calls with a price;
-    `unpriced`: how many had none. From `runs` on: `Done`. From `idle` on: sessions
-    that began in the row's time, by where they stand now. From `runs_completed` on: runs by how they ended. The last
-    two: ratings of answers of runs that ended in the row's time, as they are now.
+    """Counts of a row, each with its attribute in the table. Tokens: `fresh` and `cached` input, and output.
+    `microdollars`: of model calls with a price; `unpriced`: how many had none. From `runs` on: `Done`. From `idle` on:
+    sessions that began in the row's time, by where they stand now. From `runs_completed` on: runs by how they ended.
+    The last two: ratings of answers of runs that ended in the row's time, as they are now.
     """
 
-    fresh: int = 0
-    cached: int = 0
-    output: int = 0
-    calls: int = 0
-    microdollars: int = 0
-    unpriced: int = 0
-    runs: int = 0
-    user_messages: int = 0
-    agent_messages: int = 0
-    plans: int = 0
-    plans_completed: int = 0
-    asked: int = 0
-    answered: int = 0
-    expired: int = 0
-    withdrawn: int = 0
-    waited_ms: int = 0
-    tools_ok: int = 0
-    tools_failed: int = 0
-    calling_turns: int = 0
-    fused_turns: int = 0
-    fused_calls: int = 0
-    first_writes: int = 0
-    waits: int = 0
-    executions: int = 0
-    step_ms: int = 0
-    tool_ms: int = 0
-    goals_met: int = 0
-    unaided: int = 0
-    idle: int = 0
-    active: int = 0
-    waiting_for_user: int = 0
-    completed: int = 0
-    failed: int = 0
-    cancelled: int = 0
-    deleted: int = 0
-    runs_completed: int = 0
-    runs_failed: int = 0
-    runs_cancelled: int = 0
-    rated_up: int = 0
-    rated_down: int = 0
+    fresh: Annotated[int, "fr"] = 0
+    cached: Annotated[int, "ca"] = 0
+    output: Annotated[int, "ou"] = 0
+    calls: Annotated[int, "cl"] = 0
+    microdollars: Annotated[int, "mi"] = 0
+    unpriced: Annotated[int, "un"] = 0
+    runs: Annotated[int, "ru"] = 0
+    user_messages: Annotated[int, "um"] = 0
+    agent_messages: Annotated[int, "am"] = 0
+    plans: Annotated[int, "pl"] = 0
+    plans_completed: Annotated[int, "pc"] = 0
+    asked: Annotated[int, "qa"] = 0
+    answered: Annotated[int, "qr"] = 0
+    expired: Annotated[int, "qe"] = 0
+    withdrawn: Annotated[int, "qw"] = 0
+    waited_ms: Annotated[int, "wm"] = 0
+    tools_ok: Annotated[int, "tk"] = 0
+    tools_failed: Annotated[int, "tf"] = 0
+    calling_turns: Annotated[int, "ct"] = 0
+    fused_turns: Annotated[int, "ft"] = 0
+    fused_calls: Annotated[int, "fc"] = 0
+    first_writes: Annotated[int, "fw"] = 0
+    waits: Annotated[int, "wa"] = 0
+    executions: Annotated[int, "ex"] = 0
+    step_ms: Annotated[int, "ms"] = 0
+    tool_ms: Annotated[int, "mt"] = 0
+    goals_met: Annotated[int, "gm"] = 0
+    unaided: Annotated[int, "ua"] = 0
+    idle: Annotated[int, "si"] = 0
+    active: Annotated[int, "sa"] = 0
+    waiting_for_user: Annotated[int, "sw"] = 0
+    completed: Annotated[int, "sc"] = 0
+    failed: Annotated[int, "sf"] = 0
+    cancelled: Annotated[int, "sx"] = 0
+    deleted: Annotated[int, "sd"] = 0
+    runs_completed: Annotated[int, "rc"] = 0
+    runs_failed: Annotated[int, "rf"] = 0
+    runs_cancelled: Annotated[int, "rx"] = 0
+    rated_up: Annotated[int, "up"] = 0
+    rated_down: Annotated[int, "dn"] = 0
 
     def plus(self, other: "Amounts") -> "Amounts":
         return Amounts(*(one + more for one, more in zip(self, other, strict=True)))
