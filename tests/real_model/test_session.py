@@ -1,7 +1,8 @@
 """A whole deployed session whose model is a real one that understands nothing: it ends where a session may end.
 
-Protocol, not success: what a model this small says is never what it was asked for, so each turn is a plan that
-cannot be, a call that is cut off, or a stream that breaks. All of that has to come to a defined end, counted.
+Protocol, not success: what a model this small says is never what it was asked for, so each turn is a reply that cannot
+be read or is cut off. All of that has to come to a defined end, counted. The agent writes its calls as text: where
+llama.cpp cannot read a call of its model's it breaks the stream off, and the session would wait for it for a day.
 """
 
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person
 from tests.real_model.server import KEY, ModelServer
@@ -23,7 +25,7 @@ def configured(behind: Behind, server: ModelServer) -> Iterator[None]:
     variables = {
         "ACTA_PROVIDER": "openai",
         "ACTA_MODEL": "smollm2",
-        "ACTA_MAX_OUTPUT_TOKENS": "300",
+        "ACTA_MAX_OUTPUT_TOKENS": "40",
         "ACTA_CONTEXT_TOKENS": "8192",
         "OPENAI_API_KEY": KEY,
         "OPENAI_BASE_URL": server.base_url,
@@ -45,10 +47,12 @@ def settled(person: Person, session_id: str) -> tuple[dict[str, Any], list[dict[
 
 
 def test_a_session_of_a_real_model_comes_to_a_defined_end_with_all_it_used_counted(
-    ann: Person, configured: None
+    ann: Person, admit: Admit, configured: None
 ) -> None:
     ann.put_file("notes.md", "Buy milk.")
-    session_id = ann.start("Read notes.md and say what to buy.", max_steps=3)
+    agent = {"agent_id": "small", "name": "Small", "protocol": "react"}
+    assert admit(tenant=ann.tenant, role="admin").post("/v1/agents", agent).status_code == 201
+    session_id = ann.start("Read notes.md and say what to buy.", agent_id="small", max_steps=3)
 
     session, events = settled(ann, session_id)
 
