@@ -53,6 +53,23 @@ def test_only_what_was_given_is_stored_under_the_names_that_the_log_has() -> Non
             "plan made with 1 step by Acta, because the agent made none",
         ),
         ("plan.step", {"plan_step": 1, "from": "pending", "status": "in_progress"}, "step 1 in progress"),
+        ("plan.closed", {"version": 1, "status": "failed", "reason": "max_steps"}, "plan closed: failed"),
+        ("plan.closed", {"version": 1, "status": "failed", "reason": "cancelled"}, "plan closed: cancelled"),
+        (
+            "plan.rejected",
+            {"action": "none", "code": "NO_PLAN", "message": "Make one.", "calls": ["a", "b\u202e"]},
+            "not run, because the agent has made no plan yet: a, b\\u202e",
+        ),
+        (
+            "plan.rejected",
+            {"action": "create", "code": "SCHEMA", "message": "goal: missing"},
+            'plan update refused: "goal: missing"',
+        ),
+        (
+            "hint.injected",
+            {"text": "Plan step 1 is open. Work on it, or mark it with update_plan."},
+            'the agent is reminded: "Plan step 1 is open"',
+        ),
         ("tool.requested", CALL, "asks for tool read_file"),
         ("tool.started", CALL, None),
         (

@@ -113,6 +113,8 @@ def test_a_model_that_never_plans_is_refused_once_and_then_works_by_a_plan_of_ac
     assert [(one.status, one.result) for one in plan.steps] == [("completed", "There are no files.")]
     assert house.head(session).usage.tool_calls == 2
     assert PLAN_FIRST in model.requests[1].entries[-1].content.loaded
+    rejected = [one.event.data for one in house.poll(session).events if one.event.type == "plan.rejected"]
+    assert [data["calls"] for data in rejected] == [["list_files"]]
     assert "intervention.opened" not in types(house, session)
     assert [request.suffix for request in model.requests[2:]] == ["", ""], (
         "the user's message says it already"

@@ -87,7 +87,14 @@ COMMANDS = (
         NO_WAIT,
         epilog=EXIT_CODES,
     ),
-    api_command("watch SESSION", f"{RUN}:watch", "Follow a session to its end.", NO_WAIT, epilog=EXIT_CODES),
+    api_command(
+        "watch SESSION",
+        f"{RUN}:watch",
+        "Follow a session to its end.",
+        option("--all", "begin with its first run (default: with its last one)"),
+        NO_WAIT,
+        epilog=EXIT_CODES,
+    ),
     api_command(
         "say SESSION",
         f"{RUN}:say",
@@ -165,7 +172,11 @@ COMMANDS = (
     control("cancel", "Cancel a session."),
     api_command("interventions", f"{DECIDED}:interventions", "List what waits for a person."),
     decision("approve", "Approve what a session asks permission for."),
-    decision("reject", "Reject what a session asks permission for."),
+    decision(
+        "reject",
+        "Reject what a session asks permission for.",
+        option("--all", "all that the session asks permission for"),
+    ),
     decision(
         "raise",
         "Raise the budget of a session that has used it up.",
@@ -179,7 +190,9 @@ COMMANDS = (
         "Decide what a session waits for. Options are, for example, retry, record, skip, raise, finish, continue and "
         "cancel.",
         argument("[INTERVENTION] OPTION", "words", nargs=-1, required=True),
-        option("--input JSON", "a JSON object with what the option needs"),
+        option(
+            "--input JSON", "a JSON object with what the option needs; for modify the call's whole new input"
+        ),
         COMMENT,
         prepare=intervention_then_option,
     ),

@@ -29,10 +29,18 @@ MAX_SEARCHED = 500
 
 
 def interventions(arguments: Namespace) -> int:
-    """Lists the interventions of all sessions of the tenant."""
-    waiting = list(connect(arguments).interventions(state="pending"))
+    """Lists the interventions of all sessions of the tenant, with whose session it is if it is somebody else's."""
+    client = connect(arguments)
+    waiting = list(client.interventions(state="pending"))
     now = datetime.now(UTC)
-    show(waiting, (list_line(one, now) for one in waiting), as_json=arguments.json)
+
+    def lines() -> Iterator[str]:
+        asking = islice(client.sessions(state="waiting_for_user"), MAX_SEARCHED) if waiting else ()
+        owners = {one["session_id"]: of_other(client, one) for one in asking}
+        for one in waiting:
+            yield list_line(one, now, owners.get(one["session_id"], ""))
+
+    show(waiting, lines(), as_json=arguments.json)
     if arguments.json:
         return exit_codes.OK
     if not waiting:
@@ -57,11 +65,11 @@ def decide(arguments: Namespace) -> int:
         session_id, intervention_id = session_of(client, arguments.id), arguments.id
     else:
         arguments.id = session_id = session_named(client, arguments.id)
-    intervention_id = intervention_id or only_open(client, arguments)
-    decided = client.decide(
-        session_id, intervention_id, arguments.option, input=given or None, comment=arguments.comment or None
-    )
-    show(decided, [f"{intervention_id}  {arguments.option}"], as_json=arguments.json)
+    for each in [intervention_id] if intervention_id else fitting(client, arguments):
+        decided = client.decide(
+            session_id, each, arguments.option, input=given or None, comment=arguments.comment or None
+        )
+        show(decided, [f"{each}  {arguments.option}"], as_json=arguments.json)
     if arguments.option == "raise":
         for limit, needed in needed_limits(decided).items():
             if given.get(limit, needed) < needed:
@@ -96,7 +104,9 @@ def answer(arguments: Namespace) -> int:
 
 
 def option_input(arguments: Namespace) -> dict[str, Any]:
-    """The input of the option: the object of --input, or the limits of `acta raise`."""
+    """The input of the option: the limits of `acta raise`, or the object of --input. For `modify` that is the whole new
+    input of the call.
+    """
     limits = {name: getattr(arguments, name, None) for name in LIMITS}
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     if arguments.option == "raise" and hasattr(arguments, "token_budget") and not given:
@@ -104,7 +114,8 @@ def option_input(arguments: Namespace) -> dict[str, Any]:
     if getattr(arguments, "input", None) is None:
         return given
     with cli_error(InvalidJson, words='--input is {}. Such as: \'{"result": "it was sent"}\''):
-        return parse_object(arguments.input)
+        typed = parse_object(arguments.input)
+    return {"input": typed} if arguments.option == "modify" else typed
 
 
 def session_of(client: Client, intervention_id: str) -> str:
@@ -123,24 +134,28 @@ def session_of(client: Client, intervention_id: str) -> str:
     )
 
 
-def only_open(client: Client, arguments: Namespace) -> str:
-    """The id of the one open intervention that has the option. Raises CliError if there are none or several."""
+def fitting(client: Client, arguments: Namespace) -> list[str]:
+    """The ids of the open interventions that have the option: of one, or of several with `--all`. Raises CliError if
+    there are none, or several without `--all`.
+    """
     session_id, option = arguments.id, arguments.option
     waiting: Sequence[Mapping[str, Any]]
     try:
         waiting = open_interventions(client.session(session_id))
     except NotFoundError:  # a private session that the caller cannot read: what the caller's role may decide
         waiting = list(client.interventions(session_id))
-    fitting = [one for one in waiting if option in (one.get("options") or [])]
-    if len(fitting) > 1:
+    found = [one for one in waiting if option in (one.get("options") or [])]
+    may_be_all = getattr(arguments, "all", None)
+    if len(found) > 1 and not may_be_all:
+        ways = ", or --all" if may_be_all is False else ""
         named = [
-            f"{one_line(one['intervention_id'])}  {kind_of(one)}  {subject(one)}".rstrip() for one in fitting
+            f"{one_line(one['intervention_id'])}  {kind_of(one)}  {subject(one)}".rstrip() for one in found
         ]
-        raise CliError("\n  ".join(["several are open, name one of them:", *named]))
-    if not fitting:
+        raise CliError("\n  ".join([f"several are open, name one of them{ways}:", *named]))
+    if not found:
         instead = open_instead(arguments, waiting)
-        raise CliError(f"session {session_id} has nothing open to {one_line(option)}{instead}")
-    return str(fitting[0]["intervention_id"])
+        raise CliError(f"session {session_id} has nothing open that {one_line(option)} decides{instead}")
+    return [str(one["intervention_id"]) for one in found]
 
 
 def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> str:
@@ -148,15 +163,18 @@ def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> 
     if not waiting:
         return ""
     invocation = Invocation.from_arguments(arguments)
-    kinds = ", ".join(one_line(str(one.get("type", "")).replace("_", " ")) for one in waiting)
-    lines = [line for one in waiting for line in deciding_lines(invocation, arguments.id, one)]
-    return f"; open: {kinds}; decide with one of: {'; '.join(lines)}"
+    kinds = ", ".join(map(kind_of, waiting))
+    lines = (line for one in waiting for line in deciding_lines(invocation, arguments.id, one))
+    return "\n  ".join([f"; open: {kinds}; decide with one of:", *lines])
 
 
 TITLES = {
     "approval_required": "The agent asks for permission.",
     "clarification_needed": "The agent needs to know something.",
-    "error_recovery": "The agent is stuck or a call's outcome is unknown.",
+    "error_recovery": "The agent is stuck.",
+    "doubt": "Nobody knows whether a call has happened.",
+    "outage": "The work stands still.",
+    "restored_to": "The session was restored to an earlier time.",
     "checkpoint_review": "The session pauses for a review.",
     "budget_exceeded": "The session's budget is used up.",
 }
@@ -174,8 +192,10 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     Text that is not Acta's is quoted, so that no row of it passes for one of Acta's own. The calls that the decision is
     about are named again at the end, below all quoted text.
     """
-    kind = str(intervention.get("type", ""))
-    context = dict(intervention.get("context") or {})
+    kind, context = str(intervention.get("type", "")), dict(intervention.get("context") or {})
+    if kind == "error_recovery":
+        marked = next((mark for mark in ("outage", "restored_to") if mark in context), kind)
+        kind = "doubt" if intervention.get("tool_call") else marked
     if is_pause(intervention):  # nobody asks anything
         yield f"The session is {subject(intervention)}."
         context = {}
@@ -184,6 +204,7 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
     asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
     labels = {"question": asked_by, "agent_said": "the agent says"}
     calls = context.pop("calls", None) or []
+    context.pop("reason", None)  # a code, which the question says in words
     for name, value in context.items():
         if value is None or value is False:
             continue
@@ -210,12 +231,19 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
         yield f"to decide on: {one_line(call.get('name'), MAX_LABEL)}{bound}"
 
 
-def list_line(one: Mapping[str, Any], now: datetime) -> str:
-    """Ids, type, age, expiry, the deciding role if one is named, and the subject."""
+def list_line(one: Mapping[str, Any], now: datetime, owner: str = "") -> str:
+    """Ids, type, age, expiry, `owner`, the deciding role if one is named, and the subject."""
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
     role = f"needs {one_line(one['role'], MAX_LABEL)}  " if one.get("role") else ""
-    return f"{ids}  {kind_of(one):<20}  {when}  {role}{subject(one)}".rstrip()
+    return f"{ids}  {kind_of(one):<20}  {when}  {owner}{role}{subject(one)}".rstrip()
+
+
+def of_other(client: Client, session: Mapping[str, Any]) -> str:
+    """Whose the session is, as a part of a line; empty if it is the caller's own."""
+    owner = session.get("created_by")
+    is_own = owner in (None, claims_of(client.deployment.token).get("sub"))
+    return "" if is_own else f"of {one_line(owner, MAX_LABEL)}  "
 
 
 def kind_of(one: Mapping[str, Any]) -> str:
@@ -271,27 +299,39 @@ def instant(text: Any) -> datetime | None:
         return None
 
 
-INPUTS = {"answer": '{"text": "TEXT"}', "modify": '{"input": {}}', "record": '{"result": "TEXT"}'}
-"""Templates of the input, for the options that need one (docs/design/people.md 3). The person replaces the capitals."""
+MAX_TYPED = 1_000
+"""The longest input of a call that a command repeats, to be edited."""
 LIMITS = {"token_budget": "--token-budget", "cost_budget_usd": "--cost-budget"}
 """The limits that `raise` takes, and their options on the command line."""
 
 
 def deciding_lines(invocation: Invocation, session_id: str, intervention: Mapping[str, Any]) -> Iterator[str]:
-    """One command for each option of the intervention."""
-    identity = str(intervention.get("intervention_id"))
+    """One command for each option of the intervention. The person replaces the capitals in it."""
+    identity, call = str(intervention.get("intervention_id")), intervention.get("tool_call")
     for option in map(str, intervention.get("options") or []):
-        if option == "raise":
-            needed = [(LIMITS[limit], str(most)) for limit, most in needed_limits(intervention).items()]
-            limits = chain.from_iterable(needed or [(LIMITS["token_budget"], "N")])
-            yield invocation.line(option, session_id, identity, *limits)
-        elif option in ("approve", "reject", "finish"):
-            yield invocation.line(option, session_id, identity)
-        elif option == "answer":
-            yield invocation.line(option, session_id, "TEXT")
-        else:
-            given = ["--input", INPUTS[option]] if option in INPUTS else []
-            yield invocation.line("resolve", session_id, identity, option, *given)
+        words = ["resolve", session_id, identity, option]
+        match option:
+            case "approve" | "reject" | "finish":
+                words = [option, session_id, identity]
+            case "answer":
+                words = [option, session_id, "TEXT"]
+            case "raise":
+                needed: Mapping[str, object] = needed_limits(intervention) or {"token_budget": "N"}
+                given = (word for limit, value in needed.items() for word in (LIMITS[limit], str(value)))
+                words = [option, session_id, identity, *given]
+            case "modify":
+                words += ["--input", typed_input(call or {})]
+            case "record":
+                words += ["--input", '{"result": "TEXT"}']
+            case "retry" if not call:
+                words += ["--input", '{"hint": "TEXT"}']
+        yield invocation.line(*words)
+
+
+def typed_input(call: Mapping[str, Any]) -> str:
+    """The call's present input as a person may edit it; `JSON` if it is not all known here, or too long to be typed."""
+    text = visible(json.dumps(call.get("input") or {}, ensure_ascii=False), exact=True)
+    return "JSON" if call.get("shortened") or len(text) > MAX_TYPED else text
 
 
 def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 from acta.cli.connection import connect, session_named
 from acta.cli.definitions import json_in
 from acta.cli.exit_codes import CliError
+from acta.cli.sessions.interventions import of_other
 from acta.cli.terminal.session_lines import (
     DESCRIPTION_LIMIT,
     MARKS,
@@ -23,7 +24,6 @@ from acta.cli.terminal.session_lines import (
 )
 from acta.cli.terminal.text import counted, dollars, note, one_line, second, show, time_of_day
 from acta.client.api import Client
-from acta.client.errors import ClientError
 from acta.client.following import has_ended
 from acta_engine.untrusted.exact_json import parse_value
 
@@ -54,16 +54,17 @@ def sessions(arguments: Namespace) -> int:
             note((f"no sessions in the state {one_line(state)}" if state else "no session fits") + hint)
         else:
             note("no sessions yet: start one with acta run")
-    return show(items, map(session_line, items), as_json=arguments.json)
+    return show(items, (session_line(one, of_other(client, one)) for one in items), as_json=arguments.json)
 
 
-def session_line(session: Row) -> str:
+def session_line(session: Row, owner: str) -> str:
     at = second(session.get("created_at", ""))
     goal = one_line(session.get("goal") or "", 60)
     private = "(private) " if session.get("visibility") == "private" else ""
     line = "".join(f"({words}) " for words in line_words(session))
     agent = one_line(session.get("agent_name") or session.get("agent_id") or "", MAX_AGENT)
-    return f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}  {private}{line}{goal}"
+    began = f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}"
+    return f"{began}  {owner}{private}{line}{goal}"
 
 
 def trace(arguments: Namespace) -> int:
@@ -177,14 +178,6 @@ def receipt(arguments: Namespace) -> int:
     told = client.receipt(session_named(client, arguments.id))
     left_out = [f"not counted: {one_line(each, 200)}" for each in told.get("not_counted") or []]
     return show(told, chain(receipt_lines(told), left_out), as_json=arguments.json)
-
-
-def receipt_or_nothing(client: Client, session_id: str) -> list[str]:
-    """The lines of a receipt; none if the deployment does not answer."""
-    try:
-        return list(receipt_lines(client.receipt(session_id)))
-    except ClientError:
-        return []
 
 
 def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,8 @@ import json
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from acta.cli import exit_codes
@@ -18,7 +19,6 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.sessions.ask import Question, Questions, fit_together
 from acta.cli.sessions.interventions import deciding_lines, question_lines
-from acta.cli.sessions.listings import receipt_or_nothing
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
     begun_wait,
@@ -36,7 +36,7 @@ from acta.cli.terminal.session_lines import (
 from acta.cli.terminal.text import Screen, counted, echo, note, show, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError
-from acta.client.following import Feed, Update
+from acta.client.following import Feed, Update, has_ended, is_paused, open_interventions
 from acta_engine.untrusted.exact_json import read_exactly
 
 
@@ -111,8 +111,31 @@ def watch(arguments: Namespace) -> int:
 
 def say(arguments: Namespace) -> int:
     client = connect(arguments)
-    told = client.say(session_named(client, arguments.id), arguments.text)
-    return show_state(told, as_json=arguments.json)
+    session_id = session_named(client, arguments.id)
+    session = client.say(session_id, arguments.text)
+    lines = said_lines(session, session_id, Invocation.from_arguments(arguments))
+    return show(session, lines, as_json=arguments.json)
+
+
+def said_lines(session: Mapping[str, Any], session_id: str, invocation: Invocation) -> Iterator[str]:
+    """What happens with a message, and what to do next."""
+    waiting = open_interventions(session)
+    if not waiting:
+        yield f"{session_id}  the message was taken; follow it with: {invocation.line('watch', session_id)}"
+        return
+    held = (
+        "the session is paused"
+        if is_paused(session)
+        else "a question is open, and the message decides nothing"
+    )
+    yield f"{session_id}  the message is kept until it goes on: {held}. To go on, or to stop it:"
+    can_be_rejected = any("reject" in one.get("options", ()) for one in waiting)
+    for words in (
+        ("resume", session_id) if is_paused(session) else ("watch", session_id),
+        *([("reject", session_id, "--all")] if can_be_rejected else []),
+        ("cancel", session_id),
+    ):
+        yield f"  {invocation.line(*words)}"
 
 
 def control(arguments: Namespace) -> int:
@@ -137,12 +160,16 @@ def show_state(session: Mapping[str, Any], *, as_json: bool) -> int:
 def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> int:
     invocation = Invocation.from_arguments(arguments)
     try:
-        session = Watcher(client, session_id, invocation, no_wait=arguments.no_wait).watch()
+        all_runs = getattr(arguments, "all", False)
+        watcher = Watcher(client, session_id, invocation, no_wait=arguments.no_wait, all_runs=all_runs)
+        session = watcher.watch()
     except KeyboardInterrupt:
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
         note(f"\nThe session continues without you: {ways}")
         return exit_codes.INTERRUPTED
-    print_outcome(session, receipt_or_nothing(client, session_id))
+    going_on = f"to go on: {invocation.line('say', session_id, 'TEXT')}"
+    costs = f"its whole bill: {invocation.line('receipt', session_id)}"
+    print_outcome(session, [going_on, costs] if has_ended(session) else [costs])
     return exit_codes.of_followed_session(session)
 
 
@@ -192,15 +219,24 @@ class Outages:
 
 
 class Watcher:
-    """Follows a session on the screen, and asks the person at the terminal, if there is one."""
+    """Follows a session on the screen, and asks the person at the terminal, if there is one. `all_runs`: also shows the
+    runs before the last one.
+    """
 
     def __init__(
-        self, client: Client, session_id: str, invocation: Invocation, *, no_wait: bool = False
+        self,
+        client: Client,
+        session_id: str,
+        invocation: Invocation,
+        *,
+        no_wait: bool = False,
+        all_runs: bool = False,
     ) -> None:
         self.client = client
         self.session_id = session_id
         self.invocation = invocation
         self.no_wait = no_wait
+        self.all_runs = all_runs
         self.interactive = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
         """Whether a person can be asked."""
         if self.interactive:
@@ -216,19 +252,35 @@ class Watcher:
     def watch(self) -> Mapping[str, Any]:
         """Returns the session when it has ended, or with `no_wait` when it waits for a person. Raises ClientError."""
         session: Mapping[str, Any] = {}
+        was_called = False
         updates: Iterable[Update] = self.client.updates(self.session_id, on_outage=Outages(self.view.tell))
+        if not self.all_runs:
+            updates = of_last_run(updates)
         if self.interactive:
             updates = self.feed = Feed(iter(updates))
         try:
             for update in updates:
                 session = update.session
+                self.add_new_inputs(update.events)
                 self.view.show(update)
+                was_called = was_called or any(event["type"] == "tool.started" for event in update.events)
+                if session.get("state") == "completed" and not was_called:
+                    self.view.tell("no tool was called")
                 self.show_interventions(update)
                 if self.no_wait and update.waits_for_a_person:
                     break
         finally:
             self.view.close()
         return session
+
+    def add_new_inputs(self, events: Iterable[Mapping[str, Any]]) -> None:
+        """Adds the input that a person has given a call instead of the agent's. The event has only its hash."""
+        for event in events:
+            data = event.get("data") or {}
+            if event["type"] == "intervention.resolved" and data.get("option") == "modify":
+                asked = self.client.interventions(self.session_id, state="all")
+                one = next((one for one in asked if one["intervention_id"] == data["intervention_id"]), None)
+                data["input"] = one and (one["input"] or {}).get("input")
 
     def show_interventions(self, update: Update) -> None:
         if self.feed is not None:
@@ -253,20 +305,20 @@ class Watcher:
             discard_typed_ahead()
             for number, intervention in enumerate(fresh, 1):
                 echo(f"{number} of {len(fresh)}")
-                self.show_lines(intervention)
+                self.show_lines(self.client.with_whole_inputs(self.session_id, intervention))
             if Questions(self.client, self.session_id, fresh, echo).ask(feed):
                 self.shown.update(one["intervention_id"] for one in fresh)
 
     def show_lines(self, intervention: Mapping[str, Any]) -> None:
-        whole = self.client.with_whole_inputs(self.session_id, intervention)
-        for line in question_lines(whole, Screen.of(sys.stdout)):
+        for line in question_lines(intervention, Screen.of(sys.stdout)):
             echo(line)
 
     def show_question(self, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             discard_typed_ahead()
-        self.show_lines(intervention)
-        question = Question(self.client, self.invocation, self.session_id, intervention, echo)
+        whole = self.client.with_whole_inputs(self.session_id, intervention)
+        self.show_lines(whole)
+        question = Question(self.client, self.invocation, self.session_id, whole, echo)
         if self.feed is not None:
             question.ask(self.feed)
             return
@@ -280,8 +332,26 @@ class Watcher:
             )
 
 
-def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> None:
-    """`receipt`: its lines. The last line says how the session ended, after a mark that only this line has."""
+def of_last_run(updates: Iterable[Update]) -> Iterator[Update]:
+    """The updates without the events that were before the last run, as it was when following began."""
+    has_begun = False
+    for update in updates:
+        if not has_begun:
+            run, events = update.session.get("run"), update.events
+            starts = [number for number, event in enumerate(events) if run and is_start(event, run["run_id"])]
+            has_begun = bool(starts) or not events or events[-1]["seq"] >= update.session.get("last_seq", 0)
+            update = replace(update, events=events[starts[0] if starts else 0 :] if has_begun else [])
+        yield update
+
+
+def is_start(event: Mapping[str, Any], run_id: str) -> bool:
+    return bool(event["type"] == "run.started" and event["data"].get("run_id") == run_id)
+
+
+def print_outcome(session: Mapping[str, Any], ways: Iterable[str] = ()) -> None:
+    """`ways`: lines that say what to do next. The last line says how the session ended, after a mark that only this
+    line has.
+    """
     answer = (session.get("result") or {}).get("answer")
     echo("")
     if answer:
@@ -289,7 +359,7 @@ def print_outcome(session: Mapping[str, Any], receipt: Iterable[str] = ()) -> No
         echo("")
     for line in outcome_words(session):
         echo(line)
-    for line in receipt:
+    for line in ways:
         echo(line)
     mark = outcome_mark(session, marks_for(sys.stdout.encoding))
     ended = "ended, " if is_goal_missed(session) else ""

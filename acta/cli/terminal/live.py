@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from acta.cli.terminal.session_lines import (
+    EventLines,
     awaited,
-    event_line,
     has_own_plan,
     is_goal_missed,
     marks_for,
@@ -25,7 +25,7 @@ from acta.cli.terminal.session_lines import (
     usage_line,
     waiting_lines,
 )
-from acta.cli.terminal.text import elapsed, one_line
+from acta.cli.terminal.text import elapsed
 from acta.client.following import Update
 
 LAST_EVENTS = 6
@@ -49,6 +49,7 @@ class Display:
         self.marks = marks_for(encoding)
         self.update: Update | None = None
         self.has_own_plan = False
+        self.events = EventLines()
         self.lines: deque[str] = deque(maxlen=LAST_EVENTS)
         self.started = time.monotonic()
         self.spinner = Spinner("dots" if self.marks["pending"] != "." else "line")
@@ -56,7 +57,7 @@ class Display:
     def update_with(self, update: Update) -> None:
         self.update = update
         self.has_own_plan = has_own_plan(update.events, self.has_own_plan)
-        self.lines.extend(line for line in map(event_line, update.events) if line)
+        self.lines.extend(line for line in map(self.events.line, update.events) if line)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.update is None:
@@ -86,9 +87,6 @@ class Display:
             ),
             (f"  {elapsed(time.monotonic() - self.started)}  {usage_line(session)}", "dim"),
         )
-        reason = session.get("state_reason")
-        if reason not in (None, "", "paused") and awaited(session) is None:
-            words.append(f"  {one_line(str(reason), 60)}", "dim")
         header = Table.grid(padding=(0, 1))
         ended = self.update is not None and self.update.has_ended
         header.add_row(Text(outcome_mark(session, self.marks)) if ended else self.spinner, words)

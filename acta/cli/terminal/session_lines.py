@@ -12,6 +12,7 @@ from acta.client.following import Update, is_paused
 Data = Mapping[str, Any]
 TEXT_LIMIT = 140
 EVENT_LIMIT = 400
+INPUT_LIMIT = 100
 DESCRIPTION_LIMIT = 96
 MARKED = ("pending", "in_progress", "completed", "failed", "skipped", "left", "not_met")
 MARKS = dict(zip(MARKED, "·▶✔✘–■◐", strict=True))
@@ -57,13 +58,15 @@ def plan_lines(plan: Mapping[str, Any] | None, marks: Mapping[str, str] = MARKS)
 
 
 def usage_line(session: Mapping[str, Any]) -> str:
-    """Written like `12,345 tokens in 7 LLM calls for $0.012300, 5 tool calls`; an unknown cost is left out."""
+    """Written like `12,345 tokens in 7 LLM calls for $0.012300, 5 tool calls`. Only the model's cost is in it: the
+    receipt has that of AWS.
+    """
     usage = session.get("usage") or {}
     calls = f"{int(usage.get('total_tokens') or 0):,} tokens in {counted(usage.get('llm_calls'), 'LLM call')}"
     cost = usage.get("cost_usd")
-    if cost is not None:  # the model's cost only; the receipt has that of AWS
-        calls += f" for {dollars(float(cost))}"
-    return f"{calls}, {counted(usage.get('tool_calls'), 'tool call')}"
+    paid = "price unknown" if cost is None else f"for {dollars(float(cost))}"
+    comma = "," if cost is None else ""
+    return f"{calls}{comma} {paid}, {counted(usage.get('tool_calls'), 'tool call')}"
 
 
 def event_line(event: Data) -> str | None:
@@ -82,6 +85,24 @@ def has_own_plan(events: Iterable[Data], has_one: bool) -> bool:
             has_one = False
         has_one = has_one or event.get("type") in ("plan.created", "plan.revised", "plan.step")
     return has_one
+
+
+class EventLines:
+    """The lines of a session's events. The input of a call stands both where it is asked for and where it has ended,
+    because several calls may run at once.
+    """
+
+    def __init__(self) -> None:
+        self.inputs: dict[object, str] = {}
+        """By the input's hash, which is another one if a person had the call run with another input."""
+
+    def line(self, event: Data) -> str | None:
+        line, data = event_line(event), event.get("data") or {}
+        if data.get("input"):
+            self.inputs[data.get("input_hash")] = one_line(data["input"], INPUT_LIMIT)
+        about_call = str(event.get("type")).startswith("tool.") or data.get("option") == "modify"
+        given = self.inputs.get(data.get("input_hash")) if about_call else None
+        return f"{line}  {given}" if line and given else line
 
 
 class Awaited(NamedTuple):
@@ -217,13 +238,14 @@ class PlainView:
     def __init__(self, stream: TextIO, resume: str) -> None:
         self.stream = stream
         self.resume: str | None = resume
+        self.lines = EventLines()
         self.marks = marks_for(stream.encoding)
         self.plan: list[str] = []
         self.has_own_plan = False
 
     def show(self, update: Update) -> None:
         for event in update.events:
-            line = event_line(event)
+            line = self.lines.line(event)
             if line:
                 self.print(f"{event.get('seq', 0):>4}  {line}")
             wait = begun_wait(event)

@@ -164,14 +164,18 @@ def quoted(text: str, screen: Screen) -> Iterator[str]:
 
 
 def wrapped(line: str, width: int) -> Iterator[str]:
-    """`line` in pieces of at most `width` cells; one piece where it is empty."""
-    start = used = 0
+    """`line` in pieces of at most `width` cells, which together are the line; one piece where it is empty. A piece ends
+    after a blank, if it has one: only a word that is longer than a piece is cut.
+    """
+    start = used = blank = 0
     for at, char in enumerate(line):
-        wide = cells(char)
-        if used + wide > width:
-            yield line[start:at]
-            start, used = at, 0
-        used += wide
+        while used + cells(char) > width:
+            end = blank if blank > start else at
+            yield line[start:end]
+            start, used = end, sum(map(cells, line[end:at]))
+        used += cells(char)
+        if char == " ":
+            blank = at + 1
     yield line[start:]
 
 

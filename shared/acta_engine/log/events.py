@@ -150,7 +150,7 @@ class RunFinished(EventData):
 ENDS = {
     "goal_complete": "ended with its final answer",
     "answered": "ended with its final answer",
-    "answered_without_plan": "ended with an answer, without a plan",
+    "answered_without_plan": "ended with an answer; the agent made no plan",
     "plan_completed": "ended: its plan is closed",
     "judged_not_met": "ended: its judge says that the goal is not met",
     "steps_left_open": "ended with an answer, although steps of its plan are open",
@@ -302,20 +302,25 @@ class PlanClosed(EventData):
 
     @property
     def text(self) -> str:
-        return f"plan closed: {words(self.status)}"
+        return f"plan closed: {'cancelled' if self.reason == 'cancelled' else words(self.status)}"
 
 
 class PlanRejected(EventData):
-    """An update of the plan was refused."""
+    """An update of the plan was refused, or calls did not run because there is no plan."""
 
     type = "plan.rejected"
 
     action: str | None
     code: str
     message: str
+    calls: list[str] | None = None
+    """The tools that were called without a plan."""
 
     @property
     def text(self) -> str:
+        if self.calls:
+            names = ", ".join(visible(name[:64], keep_newlines=False) for name in self.calls)
+            return f"not run, because the agent has made no plan yet: {names}"
         return f"plan update refused: {quoted(self.message)}"
 
 
@@ -445,7 +450,7 @@ class HintInjected(EventData):
 
     @property
     def text(self) -> str:
-        return f"hint to the model: {quoted(in_words(self.hint))}"
+        return f"the agent is reminded: {quoted(in_words(self.hint).partition('. ')[0])}"
 
 
 class AnswerJudged(EventData):

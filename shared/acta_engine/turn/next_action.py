@@ -52,7 +52,7 @@ HINTS: dict[Kind, str] = {
 
 
 DESCRIPTIONS: dict[Kind, str] = {
-    "same_reply": "it gave the same reply {times} times{calling}",
+    "same_reply": "it gave the same reply {times} times in a row{calling}",
     "no_progress": "in {times} turns it changed nothing in its plan and made no new call that succeeded",
     "failing_call": "{call}, {input}, {failed} {times} times",
     "repeated_call": "it made the same call of {call} {times} times, although each succeeded",

@@ -292,10 +292,12 @@ def _why_nothing_runs(
     """
     head, is_asking = change.head, outcome.question is not None
     is_live = head.plan is not None and head.plan.is_live
-    are_calls = any(
-        call.name in turn.specs and call.name != FIND_TOOLS and _note_of(call, turn.specs) is None
+    calls = [
+        call.name
         for call in others
-    )
+        if call.name in turn.specs and call.name != FIND_TOOLS and _note_of(call, turn.specs) is None
+    ]
+    are_calls = bool(calls)
     needs_plan = are_calls and turn.agent.planning == "always"
     outcome.plan_failed = not is_live and not is_asking and bool(refused or needs_plan)
     # While the run works on a plan, its calls go on beside a new plan that was refused, unless that plan wanted a
@@ -310,7 +312,8 @@ def _why_nothing_runs(
         return ""
     if is_asking or not head.progress.planning_attempts:
         if not refused and not is_asking:
-            change.event(PlanRejected(action="none", code="NO_PLAN", message=PLAN_FIRST))
+            named = [*dict.fromkeys(calls)]
+            change.event(PlanRejected(action="none", code="NO_PLAN", message=PLAN_FIRST, calls=named))
         outcome.calls_refused = True
         return PLAN_FIRST
     made = plan_of_acta(head.plan, head.goal, change.now)

@@ -1,6 +1,7 @@
 """What a person sees of an intervention: all of it where they decide, a line of it in a list."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -133,3 +134,17 @@ def test_nothing_foreign_leaves_its_line_or_moves_the_cursor() -> None:
         line = list_line(asked, NOW)
         assert line.isprintable()
         assert len(line) < 400
+
+
+def test_a_question_s_title_tells_its_one_cause_and_codes_are_left_out() -> None:
+    call = {"name": "charge", "input": {}}
+    asked: list[dict[str, Any]] = [
+        {"tool_call": call, "context": {"question": "Look whether it happened.", "reason": "high_stakes"}},
+        {"context": {"question": "It goes in circles.", "reason": "same_reply"}},
+        {"context": {"question": "Try again?", "outage": {"code": "AWS_DENIED"}}},
+        {"context": {"question": "Try again?", "restored_to": "2026-01-01"}},
+    ]
+    shown = [list(question_lines({"type": "error_recovery", **one})) for one in asked]
+    assert len({lines[0] for lines in shown}) == len(asked)
+    for lines in shown:
+        assert not any(code in line for line in lines for code in ("high_stakes", "same_reply"))

@@ -1,4 +1,4 @@
-"""`acta receipt`, and the lines at the end of `acta run`."""
+"""`acta receipt`."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from acta.cli.sessions.listings import receipt_lines
 from tests.acta.conftest import Acta
-from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
+from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
 
 def told(**changed: Any) -> dict[str, Any]:
@@ -84,17 +84,3 @@ def test_the_command_says_what_is_not_in_it(
     assert acta("receipt", SESSION_ID) == 0
 
     assert capsys.readouterr().out.splitlines()[-1] == "not counted: polls"
-
-
-def test_a_followed_session_ends_with_its_receipt_and_then_how_it_ended(
-    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ended = session("completed", result={"goal_met": True, "answer": "All done.", "reason": "goal_complete"})
-    deployment.polls(poll(ended))
-    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/receipt", success(told()))
-
-    assert acta("watch", SESSION_ID) == 0
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-8:-1] == list(receipt_lines(told()))
-    assert lines[-1].startswith("✔ completed · ")

@@ -1,5 +1,6 @@
 """`acta run`, `acta watch` and the commands that control a session: what is printed where, and the exit codes."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from acta.cli.exit_codes import of_session
+from acta.cli.main import main
 from acta.client.following import input_hash
 from acta_engine.untrusted.exact_json import canonical_json
 from tests.acta.conftest import Acta
@@ -284,3 +286,104 @@ def test_what_pause_has_done_is_called_a_pause(
 )
 def test_the_exit_code_says_how_a_session_ended(ended: dict[str, Any], code: int) -> None:
     assert of_session(ended) == code
+
+
+def event(seq: int, type: str, text: str | None = None, **data: Any) -> dict[str, Any]:
+    return {"seq": seq, "type": type, "text": text, "data": data}
+
+
+FIRST, LAST = (
+    event(1, "run.started", "run started", run_id="run_1"),
+    event(3, "run.started", run_id="run_2"),
+)
+DONE = event(2, "message.assistant", "agent: first run")
+SAID = event(4, "message.assistant", "agent: last run")
+
+
+def test_a_session_of_several_runs_is_watched_from_its_last_one_on(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = {**ENDED, "run": {"run_id": "run_2"}, "last_seq": 4}
+    for words, shows_first in (([], False), (["--all"], True)):
+        deployment.polls(poll(ended, FIRST, DONE, has_more=True), poll(ended, LAST, SAID))
+        assert acta("watch", SESSION_ID, *words) == 0
+        shown = capsys.readouterr().out
+        assert "agent: last run" in shown
+        assert ("agent: first run" in shown) is shows_first
+
+
+def test_where_the_last_run_s_start_is_not_told_nothing_of_it_is_left_out(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(poll({**ENDED, "run": {"run_id": "run_9"}, "last_seq": 2}, FIRST, DONE))
+    assert acta("watch", SESSION_ID) == 0
+    assert "agent: first run" in capsys.readouterr().out
+
+
+def test_a_completed_run_that_called_no_tool_says_so(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    called = event(4, "tool.started", input_hash="a")
+    for events, is_told in (((SAID,), True), ((called, SAID), False)):
+        deployment.polls(poll(ENDED, *events))
+        assert acta("watch", SESSION_ID) == 0
+        assert ("no tool was called" in capsys.readouterr().out) is is_told
+
+
+def test_at_its_end_a_session_says_how_to_go_on_and_its_last_line_how_it_ended(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(poll(ENDED))
+    assert acta("watch", SESSION_ID) == 0
+    *before, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("✔ completed · ")
+    assert any(f"acta say {SESSION_ID} TEXT" in line for line in before)
+    assert not deployment.requests_to("GET", f"/v1/sessions/{SESSION_ID}/receipt")
+
+
+def test_the_input_that_a_person_gave_a_call_is_shown_with_the_decision(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decided = {"intervention_id": "int_1", "input": {"input": {"path": "new.md"}}}
+    told = event(2, "intervention.resolved", "decided: modify", option="modify", intervention_id="int_1")
+    deployment.polls(poll(ENDED, told))
+    found = success({"items": [decided], "next_cursor": None})
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/interventions", found)
+    assert acta("watch", SESSION_ID) == 0
+    assert 'decided: modify  {"path": "new.md"}' in capsys.readouterr().out
+
+
+def test_a_message_to_a_session_that_waits_for_a_decision_says_what_stops_the_call(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = {"intervention_id": "int_1", "type": "approval_required", "options": ["approve", "reject"]}
+    asks = session("waiting_for_user", interventions=[one])
+    paused = session(
+        "waiting_for_user", state_reason="paused", interventions=[{**one, "options": ["continue"]}]
+    )
+    for told, named in (
+        (asks, ["watch", "reject", "cancel"]),
+        (paused, ["resume", "cancel"]),
+        (session("executing"), ["watch"]),
+    ):
+        deployment.on("POST", f"/v1/sessions/{SESSION_ID}/messages", success(told, 202))
+        assert acta("say", SESSION_ID, "no", "wait") == 0
+        shown = capsys.readouterr().out
+        ways = ("watch", "reject", "resume", "cancel")
+        assert [way for way in ways if f"acta {way} {SESSION_ID}" in shown] == named
+
+
+def test_a_session_of_somebody_else_is_listed_with_whose_it_is(
+    deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = base64.urlsafe_b64encode(json.dumps({"sub": "ann"}).encode()).decode()
+    both = [session("idle", created_by=by, goal=f"goal of {by}") for by in ("ann", "bob\x1b")]
+    deployment.on("GET", "/v1/sessions", success({"items": both, "next_cursor": None}))
+    waiting = [{"intervention_id": "int_1", "session_id": SESSION_ID, "type": "approval_required"}]
+    deployment.on("GET", "/v1/interventions", success({"items": waiting, "next_cursor": None}))
+    for command, lines in (("sessions", 2), ("interventions", 1)):
+        assert main([command, "--api-url", deployment.url, "--token", f"a.{claims}.c"]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert len(shown) == lines
+        assert "  of bob\\x1b" in shown[-1]
+        assert "of ann  " not in shown[0]

@@ -87,6 +87,12 @@ def test_a_row_that_continues_a_line_differs_from_a_new_line() -> None:
     assert list(quoted("a" * 20 + "\nb", Screen(20))) == ["  | " + "a" * 14, "  |> " + "a" * 6, "  | b"]
 
 
+def test_a_row_ends_between_words_and_only_a_word_longer_than_a_row_is_cut() -> None:
+    rows = list(quoted("may the agent approve " + "x" * 30, Screen(20)))
+    words = ["  | may the agent ", "  |> approve "]
+    assert rows == [*words, *("  |> " + "x" * count for count in (14, 14, 2))]
+
+
 def test_what_is_decided_on_is_named_again_below_everything_foreign() -> None:
     last = list(question_lines(approval(path="a")))[-1]
     assert last == "to decide on: delete_file, input 0123456789abcdef"

@@ -23,10 +23,12 @@ def test_what_a_month_costs_says_what_its_columns_are(capsys: pytest.CaptureFixt
 
 
 def test_a_run_s_last_line_says_what_its_cost_is_of() -> None:
-    """The receipt above it has the sum with AWS's part."""
     usage = {"total_tokens": 5293, "llm_calls": 3, "tool_calls": 1, "cost_usd": 0.00029}
     assert usage_line({"usage": usage}) == "5,293 tokens in 3 LLM calls for $0.000290, 1 tool call"
-    assert usage_line({"usage": {**usage, "cost_usd": None}}) == "5,293 tokens in 3 LLM calls, 1 tool call"
+    assert (
+        usage_line({"usage": {**usage, "cost_usd": None}})
+        == "5,293 tokens in 3 LLM calls, price unknown, 1 tool call"
+    )
 
 
 def test_a_small_sum_is_not_nothing() -> None:

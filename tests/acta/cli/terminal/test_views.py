@@ -9,6 +9,7 @@ from acta.cli.terminal.live import Display
 from acta.cli.terminal.session_lines import (
     ASCII_MARKS,
     WAITS_FOR,
+    EventLines,
     PlainView,
     event_line,
     marks_for,
@@ -48,6 +49,22 @@ def test_a_step_that_its_closed_plan_left_in_the_middle_is_not_shown_as_worked_o
 def test_an_event_is_one_line_whatever_its_words_have_in_them() -> None:
     hint = {"seq": 7, "type": "hint.injected", "text": "hint: Try\nanother\x1b[2J tool.", "data": {}}
     assert event_line(hint) == "hint: Try another\\x1b[2J tool."
+
+
+def test_a_call_s_input_stands_where_it_is_asked_for_and_where_it_has_ended() -> None:
+    lines = EventLines()
+
+    def shown(type: str, input_hash: str, **data: Any) -> str:
+        said = {"type": type, "text": "it", "data": {"input_hash": input_hash, **data}}
+        return str(lines.line(said))
+
+    assert shown("tool.requested", "a", input={"path": "a\u202e"}) == 'it  {"path": "a\\u202e"}'
+    assert shown("tool.requested", "b", input={"path": "b"}) == 'it  {"path": "b"}'
+    assert shown("tool.finished", "a") == 'it  {"path": "a\\u202e"}'
+    assert shown("intervention.resolved", "b", option="approve") == "it"
+    assert shown("intervention.resolved", "c", option="modify", input={"path": "c"}) == 'it  {"path": "c"}'
+    assert shown("tool.finished", "c") == 'it  {"path": "c"}'
+    assert shown("tool.finished", "d") == "it"
 
 
 def test_a_terminal_without_unicode_gets_plain_marks() -> None:
