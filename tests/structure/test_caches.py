@@ -11,7 +11,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLACES = ("shared/acta_engine", "functions", "acta/tools")
-EMPTY = {"OrderedDict", "defaultdict", "dict", "set", "list", "deque", "ContextVar", "CachedSecrets", "Kept"}
+EMPTY = {
+    "OrderedDict",
+    "defaultdict",
+    "dict",
+    "set",
+    "list",
+    "deque",
+    "ContextVar",
+    "CachedSecrets",
+    "ProcessCache",
+}
 """What is called to make something that is empty at first and is filled later."""
 
 OF_THE_RELEASE = """
@@ -56,7 +66,7 @@ def is_empty(value: ast.expr | None) -> bool:
     if isinstance(value, ast.List):
         return not value.elts
     made = value.func if isinstance(value, ast.Call) else None
-    made = made.value if isinstance(made, ast.Subscript) else made  # as in Kept[str](200)
+    made = made.value if isinstance(made, ast.Subscript) else made  # as in ProcessCache[str](200)
     return isinstance(made, ast.Name) and made.id in EMPTY
 
 
@@ -98,4 +108,6 @@ def on_the_page() -> list[str]:
 def test_every_cache_is_on_the_page_or_has_nothing_of_a_tenant() -> None:
     without = f"{OF_THE_RELEASE} {OF_A_VALUE} {CLIENTS} {OF_THE_DEPLOYMENT} {OF_ONE_PIECE_OF_WORK}".split()
     listed = [*on_the_page(), *without]
-    assert sorted(listed) == sorted({*caches()} - {"Kept._kept"}), "each Kept stands under who has it"
+    assert sorted(listed) == sorted({*caches()} - {"ProcessCache._kept"}), (
+        "each ProcessCache stands under who has it"
+    )

@@ -319,7 +319,7 @@ class CursorLost(McpFailed):
     """The request was for a page, and its cursor belongs to a session that the server has forgotten."""
 
 
-class Kept(Generic[T]):
+class ProcessCache(Generic[T]):
     """What a process has found out, by key: at most `most` things. With one more all of them are forgotten."""
 
     def __init__(self, most: int) -> None:
@@ -348,7 +348,7 @@ class McpExchange:
     authorize: Authorize
     deadline: float
     """On `time.monotonic`, for all of it."""
-    eras: Kept[Era]
+    eras: ProcessCache[Era]
     """Which era each server speaks, by URL."""
     capabilities: Mapping[str, Any]
     """What servers of the stateless version are told that Acta does for them."""

@@ -19,9 +19,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from acta_engine.egress.address import AddressGuard
 from acta_engine.tools.mcp.exchange import (
     HttpRefused,
-    Kept,
     McpFailed,
     NotReached,
+    ProcessCache,
     exchanged,
     json_object,
     looked_up,
@@ -56,7 +56,7 @@ class TokenCache:
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
-        self._kept = Kept[tuple[str, str]](MAX_KEPT)
+        self._kept = ProcessCache[tuple[str, str]](MAX_KEPT)
         """By tenant and server: the token, and the hash of the connection and the secret's value that bought it."""
 
     def forget(self, tenant: str, server: str) -> None:

@@ -33,13 +33,13 @@ from acta_engine.tools.mcp.exchange import (
     CursorLost,
     Era,
     HttpRefused,
-    Kept,
     McpExchange,
     McpFailed,
     NotAnswered,
     NotReached,
     NotUnderstood,
     Paths,
+    ProcessCache,
     RpcCall,
     RpcRefused,
     TooMuch,
@@ -371,9 +371,9 @@ class McpServers:
         self._guard = guard
         self._secrets = secrets
         self._known = known
-        self.eras = Kept[Era](MAX_SERVERS_KNOWN)
+        self.eras = ProcessCache[Era](MAX_SERVERS_KNOWN)
         self._tokens = TokenCache(guard)
-        self._listings = Kept[Listing](MAX_KEPT)
+        self._listings = ProcessCache[Listing](MAX_KEPT)
         """By tenant and write of the server, because a list is for one caller alone."""
 
     def list_tools(self, tenant: str, connection: McpConnection, seconds: float) -> Listing:
