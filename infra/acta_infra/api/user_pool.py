@@ -109,6 +109,8 @@ class UserPool(Construct):
         trigger = lambda_.Function(
             self,
             "MachineClaims",
+            # What `acta deploy --policies` writes lets CloudFormation make functions of such names only.
+            function_name=f"acta-{environment.name}-machine-claims",
             runtime=lambda_.Runtime(
                 "python{}.{}".format(*environment.python),
                 lambda_.RuntimeFamily.PYTHON,
