@@ -150,6 +150,29 @@ def test_every_resource_that_an_option_brings_may_be_made_under_its_name(name: s
                 ), f"{action} on {arn}"
 
 
+def test_who_makes_a_stage_may_turn_its_access_log_on_change_it_and_turn_it_off() -> None:
+    """Source: API Gateway developer guide, "Configure logging for HTTP APIs in API Gateway" (November 2026)."""
+    may = {
+        (action, resource)
+        for each in statements(PROD, ["AWS::ApiGatewayV2::Stage"])
+        for action in each["Action"]
+        for resource in each["Resource"]
+    }
+    deliveries = (
+        "CreateLogDelivery",
+        "DeleteLogDelivery",
+        "GetLogDelivery",
+        "ListLogDeliveries",
+        "UpdateLogDelivery",
+    )
+    for action in (*deliveries, "DescribeResourcePolicies", "PutResourcePolicy"):
+        assert (f"logs:{action}", "*") in may
+    assert (
+        "logs:CreateLogGroup",
+        "arn:aws:logs:*:123456789012:log-group:/aws/vendedlogs/*/acta-prod*",
+    ) in may
+
+
 def test_a_type_that_nobody_thought_of_is_named() -> None:
     with pytest.raises(UnknownResource, match="AWS::EC2::Instance"):
         execution_policies(PROD, HERE, ["AWS::EC2::Instance"])
