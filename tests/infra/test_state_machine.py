@@ -24,6 +24,15 @@ BOUND = {name: state for name, state in TASKS.items() if name != "Park"}
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
 STORE = {"StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
+BUILT_IN = """
+    sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match
+    contains replace split join formatNumber formatBase formatInteger parseInteger number floor ceil round abs sqrt
+    power random boolean not map zip filter single reduce sift keys lookup append exists spread merge reverse each
+    error assert type sort shuffle distinct base64encode base64decode encodeUrlComponent encodeUrl decodeUrlComponent
+    decodeUrl eval toMillis fromMillis clone now millis partition range hash uuid parse states
+"""
+"""What `$name` means already: JSONata's function library and, from `partition` on, what Step Functions adds (Developer
+Guide, "Transforming data with JSONata in Step Functions")."""
 ID_FIELDS = {"op", "at", "attempt", "call_id", "task_token", "entered", "error"}
 
 
@@ -63,6 +72,12 @@ def test_every_way_leads_to_a_state_that_exists_and_every_state_is_reached() -> 
         reached = {target for state in level.values() for target in targets(state)}
         assert reached <= set(level)
         assert set(level) - reached <= {"Route", "Tool"}
+
+
+def test_no_expression_hides_a_function_of_jsonata_behind_a_variable() -> None:
+    bound = set(re.findall(r"\$(\w+)\s*:=", json.dumps(MACHINE)))
+    assert bound
+    assert bound.isdisjoint(BUILT_IN.split())
 
 
 def test_it_reads_like_the_loop() -> None:
