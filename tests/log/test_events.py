@@ -44,7 +44,9 @@ def test_only_what_was_given_is_stored_under_the_names_that_the_log_has() -> Non
             "ended: failed, model refused",
         ),
         ("message.user", {"message_id": "m", "content": "Go  far"}, 'you: "Go far"'),
-        ("message.user", {"message_id": "m", "bytes": 9_000}, None),
+        ("message.user", {"message_id": "m", "bytes": 9_000, "beginning": "Go"}, 'you: "Go" (9,000 bytes)'),
+        ("message.assistant", {"message_id": "m", "bytes": 9_000}, "agent: a text of 9,000 bytes"),
+        ("message.assistant", {"message_id": "m", "bytes": 0, "content": ""}, None),
         ("thought", {"message_id": "m", "content": "Hm"}, 'thought: "Hm"'),
         ("plan.created", {"version": 1, "plan": {"steps": [{}]}}, "plan made with 1 step"),
         (
@@ -81,6 +83,22 @@ def test_only_what_was_given_is_stored_under_the_names_that_the_log_has() -> Non
             "intervention.resolved",
             {"intervention_id": "i", "type": "approval_required", "option": "approve", "resolved_by": "ben"},
             'decided: approve, by "ben"',
+        ),
+        (
+            "intervention.resolved",
+            {
+                "intervention_id": "i",
+                "type": "approval_required",
+                "tool": "x\x1b",
+                "option": "approve",
+                "resolved_by": "ben",
+            },
+            'decided: approve of x\\x1b, by "ben"',
+        ),
+        (
+            "budget.warning",
+            {"total_tokens": 1_294, "token_budget": 2_000, "cost_usd": None, "cost_budget_usd": None},
+            "the budget may not be enough for the next turns: 1,294 of 2,000 tokens are used",
         ),
         ("llm.retried", {"code": "PROVIDER_OVERLOADED", "wait_seconds": 64}, None),
         (

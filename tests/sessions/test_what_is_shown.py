@@ -234,3 +234,26 @@ def test_a_review_shows_input_exactly() -> None:
     given = {"path": "a.txt", "content": "gpj.\u202etxt"}
     _, _, review = asked(plans("look"), says("", call("create_file", **given)), *ENDS, review_every=1)
     assert shown(review)["calls"][0]["input"] == given
+
+
+def lines(house: House, session: str) -> list[str]:
+    return [seen.event.text or "" for seen in house.poll(session).events]
+
+
+def test_a_long_message_is_told_with_its_beginning_and_its_length() -> None:
+    house = house_with(plans("look"), completes("Done."))
+    said = "Sum this up: " + "x" * 9_000
+    told = lines(house, house.start(said).session_id)
+    (line,) = (each for each in told if each.startswith("you: "))
+    assert line.startswith('you: "Sum this up: xxx')
+    assert "9,013 bytes" in line
+    assert len(line) < 200
+
+
+def test_a_question_about_a_call_and_its_decision_name_the_tool() -> None:
+    house, session, one = waiting("approval_required")
+    house.resolve(session, one, "reject")
+    assert [line for line in lines(house, session) if " of delete_file" in line] == [
+        "waits for a person: approval required of delete_file",
+        'decided: reject of delete_file, by "ann"',
+    ]

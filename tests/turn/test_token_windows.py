@@ -9,6 +9,7 @@ import pytest
 from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
 from acta_engine.errors import ProviderTimeout
 from acta_engine.models.model import ModelReply, TokenUsage
+from acta_engine.sessions.answers import session_view
 from acta_engine.settings import Settings
 from acta_engine.turn.budget import tokens_left, tokens_used
 from tests.in_process.house import TENANT, House
@@ -47,6 +48,9 @@ def test_a_run_without_tokens_waits_for_the_next_window_and_ends_without_a_quest
             waited.append((head.state, head.state_reason, decision.wait_seconds))
             assert head.delay is not None
             assert head.delay.until == head.budget.window_ends
+            told = session_view(head, now=house.clock.now())["cause"]
+            assert told is not None
+            assert told["token_budget_needed"] > head.budget.token_budget
             house.clock.advance(decision.wait_seconds)
 
     house.run(before)

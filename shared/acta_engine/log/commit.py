@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from acta_engine.limits.shares import LeaseChange
 from acta_engine.log.conversation import Compacted, Content, Entry, UserEntry
 from acta_engine.log.events import (
+    QUOTED_CHARS,
     Event,
     EventData,
     QuestionOpened,
@@ -293,8 +294,13 @@ class Change:
         Conflict where too many people would have written.
         """
         self.words_of(by)
-        self.entry(UserEntry(message_id=message_id, content=Content.of(text)))
-        self.event(UserMessage(message_id=message_id))
+        content = Content.of(text)
+        self.entry(UserEntry(message_id=message_id, content=content))
+        self.event(
+            UserMessage(message_id=message_id, beginning=text[: 2 * QUOTED_CHARS])
+            if content.is_large
+            else UserMessage(message_id=message_id)
+        )
         self.set(
             undelivered=(*self.head.undelivered, message_id),
             progress=self.head.progress.model_copy(update={"text_replies": 0}),
@@ -320,7 +326,8 @@ class Change:
         )
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
-        self.event(QuestionOpened(intervention_id=opened.intervention_id, question=opened.type))
+        tool = {"tool": opened.tool_call.name} if opened.tool_call is not None else {}
+        self.event(QuestionOpened(intervention_id=opened.intervention_id, question=opened.type, **tool))
 
     def replace_intervention(self, changed: Intervention) -> None:
         """Replaces an open intervention by `changed`, which has the same id and is still open."""

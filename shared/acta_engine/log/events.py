@@ -154,7 +154,7 @@ ENDS = {
     "plan_completed": "ended: its plan is closed",
     "judged_not_met": "ended: its judge says that the goal is not met",
     "steps_left_open": "ended with an answer, although steps of its plan are open",
-    "max_steps": "ended: no steps were left",
+    "max_steps": "ended: no turns were left",
     "budget_exceeded": "ended: no budget was left",
 }
 
@@ -209,6 +209,8 @@ class Message(EventData):
 
     @property
     def text(self) -> str | None:
+        if not self.content and self.bytes:  # it stands in the conversation alone
+            return f"{self.speaker}: a text of {self.bytes:,} bytes"
         return f"{self.speaker}: {quoted(self.content)}" if self.content else None
 
 
@@ -218,6 +220,15 @@ class UserMessage(Message):
     type = "message.user"
     counts = "user_messages"
     speaker = "you"
+
+    beginning: str = ""
+    """Of a long message."""
+
+    @property
+    def text(self) -> str | None:
+        if self.content or not self.beginning:
+            return super().text
+        return f"{self.speaker}: {quoted(self.beginning)} ({self.bytes or 0:,} bytes)"
 
 
 class Reply(Message):
@@ -385,6 +396,12 @@ class QuestionEvent(EventData):
     intervention_id: str
     question: str
     """The question's type: `approval_required`, …"""
+    tool: str = ""
+    """The tool of the call that it is about, if it is about one."""
+
+    @property
+    def of_tool(self) -> str:
+        return f" of {visible(self.tool[:64], keep_newlines=False)}" if self.tool else ""
 
 
 class QuestionOpened(QuestionEvent):
@@ -393,7 +410,7 @@ class QuestionOpened(QuestionEvent):
 
     @property
     def text(self) -> str:
-        return f"waits for a person: {words(self.question)}"
+        return f"waits for a person: {words(self.question)}{self.of_tool}"
 
 
 class QuestionWarned(QuestionEvent):
@@ -420,7 +437,7 @@ class QuestionResolved(QuestionEvent):
     @property
     def text(self) -> str:
         by = f", by {quoted(self.resolved_by)}" if self.resolved_by else ""
-        return f"decided: {words(self.option)}{by}" + (
+        return f"decided: {words(self.option)}{self.of_tool}{by}" + (
             ", over MCP" if self.via in ("mcp", "mcp_form") else ""
         )
 
@@ -435,7 +452,7 @@ class QuestionExpired(QuestionEvent):
 
     @property
     def text(self) -> str:
-        return f"nobody decided in time: {words(self.option)}"
+        return f"nobody decided in time: {words(self.option)}{self.of_tool}"
 
 
 class HintInjected(EventData):
@@ -494,7 +511,10 @@ class BudgetWarning(EventData):
 
     @property
     def text(self) -> str:
-        return "the budget is nearly used"
+        used = f"{self.total_tokens:,} of {self.token_budget:,} tokens are used"
+        if self.cost_budget_usd is not None and self.cost_usd is not None:
+            used += f", and ${self.cost_usd:,.6f} of ${self.cost_budget_usd:,.2f}"
+        return f"the budget may not be enough for the next turns: {used}"
 
 
 class ModelRetried(EventData):

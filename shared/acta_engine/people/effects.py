@@ -78,6 +78,7 @@ def settle(
     change.close_intervention(closed)
     data: dict[str, Any] = {"intervention_id": one.intervention_id, "question": one.type, "option": option}
     if one.tool_call is not None:
+        data["tool"] = one.tool_call.name
         data["input_hash"] = input_hash(given["input"]) if option == "modify" else one.tool_call.input_hash
     if expired:
         change.event(QuestionExpired(**data))

@@ -95,6 +95,8 @@ class Delay(StoredModel):
     """When the session goes on, at the latest. None: the wait was ended before its time, and the next try is made."""
     position: int | None = None
     """In a provider's queue: how many sessions of its tenant were before it when it came. None: it is in none."""
+    token_budget_needed: int | None = None
+    """If it waits for tokens: how high the budget has to be for the next turn. None: that is not known."""
     admitted: bool = False
     """It has come out of the queue, and what its call may use has been taken from the provider's bucket for it."""
 
@@ -233,7 +235,9 @@ EXPLAINED: Mapping[str, str] = {
     "AWS_DENIED": "The deployment lacks a permission. An operator has to grant it.",
     "RELEASE_TOO_OLD": "A newer release has written what this one does not know. It is most likely being deployed.",
     "EXECUTION_LOST": "The engine was lost several times in one turn. An operator may have to look.",
-    TOKEN_LIMIT: "The session's tokens are used up. It goes on by itself when its budget renews.",
+    TOKEN_LIMIT: (
+        "Too few tokens are left for the next turn. It goes on by itself when its budget renews, or with a higher one."
+    ),
     QUEUED: "The model's provider takes no more calls now. It goes on by itself in its turn.",
     "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
 }

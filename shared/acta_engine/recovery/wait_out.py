@@ -47,12 +47,21 @@ def wait_out(
     return _again(change, rules, asked=asked)
 
 
-def wait_for_tokens(change: Change, rules: OutageRules) -> Decision | None:
-    """Ends a turn for which the session has no tokens: the engine waits until its budget renews."""
+def wait_for_tokens(change: Change, rules: OutageRules, needed: int | None) -> Decision | None:
+    """Ends a turn for which the session has too few tokens: the engine waits until its budget renews.
+
+    `needed`: how high the budget has to be for the turn.
+    """
     until = change.head.budget.window_ends
     if until is None:
         return next_decision(change.head, change.now)
-    delay = Delay(reason="waiting_for_tokens", code=TOKEN_LIMIT, since=change.now, until=until)
+    delay = Delay(
+        reason="waiting_for_tokens",
+        code=TOKEN_LIMIT,
+        since=change.now,
+        until=until,
+        token_budget_needed=needed,
+    )
     return wait_through(change, delay, rules)
 
 

@@ -97,7 +97,7 @@ class ResultView(TypedDict):
     either, `goal_met` is false if a step of the plan is `failed`: `plan.steps` has its `status` and, as `result`, what
     came of it. `answered`: the agent needed no plan, and its text is the answer. `answered_without_plan`: it should
     have made a plan, and answered without one, also when it was reminded. `steps_left_open`: it gave its answer again
-    and again while steps of its plan were open. `max_steps`: the run had no steps left.
+    and again while steps of its plan were open. `max_steps`: the run had no turns left.
     `budget_exceeded`: it had no budget left, and a person chose `finish`. `judged_not_met`: the agent's judge says that
     the goal is not met."""
     verdict: VerdictView | None
@@ -120,6 +120,8 @@ class CauseView(TypedDict):
 
     code: str
     message: str
+    token_budget_needed: NotRequired[int]
+    """Only while it waits for tokens: how high the token budget has to be for the next turn to be made at once."""
 
 
 class QueueView(TypedDict):
@@ -486,7 +488,12 @@ def _cause(head: Head, delay: Delay | None) -> CauseView | None:
     """Why it waits for the world. While it tries again, or asks a person whether to: what has failed last."""
     failed = head.coarse_state == "active" or any(map(is_about_outage, head.interventions))
     of = delay or (head.outage if failed else None)
-    return None if of is None else {"code": of.code, "message": explained(of.code)}
+    if of is None:
+        return None
+    view: CauseView = {"code": of.code, "message": explained(of.code)}
+    if delay is not None and delay.token_budget_needed is not None:
+        view["token_budget_needed"] = delay.token_budget_needed
+    return view
 
 
 def _queue(delay: Delay | None) -> QueueView | None:

@@ -418,7 +418,8 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
         change.set(budget=renewed(change.head.budget, change.now, window))
         if window_ends is None or window_ends > change.now:
             warn(change)
-            change.commit(wait_for_tokens(change, deps.outage_rules))
+            needed = needed_limits(change.head, call.bytes, most, models)
+            change.commit(wait_for_tokens(change, deps.outage_rules, needed.token_budget))
         else:  # the budget has renewed meanwhile: the turn is made again with the new window's tokens
             if not change.head.is_over:
                 turn_again(change)
