@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acta.client.following import needs_a_person
+from acta.client.following import needs_a_person, waits_for_tokens
 
 OK: Final = 0
 SESSION_FAILED: Final = 1
@@ -49,7 +49,9 @@ def of_session(session: Mapping[str, Any]) -> int:
 
 
 def of_followed_session(session: Mapping[str, Any]) -> int:
-    """The exit code for a session that was followed. If it waits for a person, `--no-wait` ended the following."""
-    if needs_a_person(session):
+    """The exit code for a session that was followed. If it waits for a person or for tokens, `--no-wait` ended the
+    following.
+    """
+    if needs_a_person(session) or waits_for_tokens(session):
         return WAITING
     return of_session(session)

@@ -51,6 +51,11 @@ def is_paused(session: Mapping[str, Any]) -> bool:
     return (session.get("state"), session.get("state_reason")) == ("waiting_for_user", "paused")
 
 
+def waits_for_tokens(session: Mapping[str, Any]) -> bool:
+    """Whether the session waits for its token budget to renew. A higher budget ends that wait."""
+    return not has_ended(session) and session.get("state_reason") == "waiting_for_tokens"
+
+
 def is_intervention_id(text: str) -> bool:
     return text.startswith(ID_PREFIX)
 

@@ -11,6 +11,7 @@ from acta_engine.log.head import MAX_CALLS
 from acta_engine.people.answers import intervention_view
 from acta_engine.people.intervention import Intervention
 from acta_engine.people.opening import MAX_REVIEWED_BYTES
+from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.history import full_call_input
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import Turn, call, completes, plans, says, step
@@ -257,3 +258,10 @@ def test_a_question_about_a_call_and_its_decision_name_the_tool() -> None:
         "waits for a person: approval required of delete_file",
         'decided: reject of delete_file, by "ann"',
     ]
+
+
+def test_a_session_counts_the_messages_that_its_agent_has_not_read() -> None:
+    house, session, _ = waiting("approval_required")
+    assert "unread" not in session_view(house.head(session))
+    house.say(session, "Not that one!")
+    assert session_view(house.head(session))["unread"] == 1

@@ -6,13 +6,16 @@ from acta.cli.commands.grammar import Command, Given, api_command, argument, opt
 
 EXIT_CODES = (
     "Exit codes: 0 goal met, 1 failed, 2 wrong use or refused, 3 goal not met, 4 cancelled, "
-    "5 waits for a person (--no-wait), 130 interrupted."
+    "5 waits for a person or for tokens (--no-wait), 130 interrupted."
 )
 RUN = "sessions.run"
 LISTED = "sessions.listings"
 DECIDED = "sessions.interventions"
 
-NO_WAIT = option("--no-wait", "when a person is needed, print how to decide and end with exit code 5")
+NO_WAIT = option(
+    "--no-wait",
+    "when a person or a higher budget is needed, print the commands for that and end with exit code 5",
+)
 COMMENT = option("--comment TEXT", "why; the agent reads it if you reject")
 WHOLE_TOKENS = option("--token-budget N", "the whole budget, in tokens")
 

@@ -16,10 +16,20 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.session_lines import state_words
-from acta.cli.terminal.text import Screen, cli_error, exact_json, note, one_line, quoted, show, visible
+from acta.cli.terminal.text import (
+    Screen,
+    cli_error,
+    counted,
+    exact_json,
+    note,
+    one_line,
+    quoted,
+    show,
+    visible,
+)
 from acta.client.api import Client
 from acta.client.errors import NotFoundError
-from acta.client.following import has_ended, is_intervention_id, open_interventions
+from acta.client.following import has_ended, is_intervention_id, open_interventions, waits_for_tokens
 from acta.client.sign_in.oidc import claims_of
 from acta_engine.untrusted.exact_json import InvalidJson, parse_object
 
@@ -65,6 +75,8 @@ def decide(arguments: Namespace) -> int:
         session_id, intervention_id = session_of(client, arguments.id), arguments.id
     else:
         arguments.id = session_id = session_named(client, arguments.id)
+    if arguments.option == "approve" and not arguments.json:
+        tell_unread(client, session_id)
     for each in [intervention_id] if intervention_id else fitting(client, arguments):
         decided = client.decide(
             session_id, each, arguments.option, input=given or None, comment=arguments.comment or None
@@ -78,6 +90,18 @@ def decide(arguments: Namespace) -> int:
                     "short, or asked about again"
                 )
     return exit_codes.OK
+
+
+def tell_unread(client: Client, session_id: str) -> None:
+    """Says how many messages the agent has not read: one of them may be about the call that is approved."""
+    try:
+        unread = client.session(session_id).get("unread")
+    except NotFoundError:  # somebody's private session, of which the caller may only decide
+        return
+    if unread:
+        note(
+            f"acta: the agent has not read {counted(unread, 'message')} yet, and reads it after what you approve now"
+        )
 
 
 def answer(arguments: Namespace) -> int:
@@ -154,6 +178,9 @@ def fitting(client: Client, arguments: Namespace) -> list[str]:
         raise CliError("\n  ".join([f"several are open, name one of them{ways}:", *named]))
     if not found:
         instead = open_instead(arguments, waiting)
+        if option == "raise" and not waiting:
+            line = Invocation.from_arguments(arguments).line("limits", session_id, "--token-budget", "N")
+            instead = f"; to give it more without a question: {line}"
         raise CliError(f"session {session_id} has nothing open that {one_line(option)} decides{instead}")
     return [str(one["intervention_id"]) for one in found]
 
@@ -332,6 +359,18 @@ def typed_input(call: Mapping[str, Any]) -> str:
     """The call's present input as a person may edit it; `JSON` if it is not all known here, or too long to be typed."""
     text = visible(json.dumps(call.get("input") or {}, ensure_ascii=False), exact=True)
     return "JSON" if call.get("shortened") or len(text) > MAX_TYPED else text
+
+
+def token_lines(invocation: Invocation, session: Mapping[str, Any]) -> Iterator[str]:
+    """What a session that waits for tokens needs, and the command that lets it go on. No lines if it waits for none."""
+    if not waits_for_tokens(session):
+        return
+    budget, needed = session.get("budget") or {}, (session.get("cause") or {}).get("token_budget_needed")
+    if needed and budget:
+        more = f"{needed - budget['tokens_used']:,} tokens, and {budget['tokens_left']:,} of {budget['token_budget']:,}"
+        yield f"the next turn needs {more} are left"
+    amount = str(needed or "N")
+    yield f"to go on now: {invocation.line('limits', str(session['session_id']), '--token-budget', amount)}"
 
 
 def needed_limits(intervention: Mapping[str, Any]) -> dict[str, float]:

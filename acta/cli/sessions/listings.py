@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from acta.cli.connection import connect, session_named
+from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.definitions import json_in
 from acta.cli.exit_codes import CliError
-from acta.cli.sessions.interventions import of_other
+from acta.cli.sessions.interventions import of_other, token_lines
 from acta.cli.terminal.session_lines import (
     DESCRIPTION_LIMIT,
     MARKS,
@@ -21,6 +21,7 @@ from acta.cli.terminal.session_lines import (
     outcome_words,
     plan_lines,
     state_words,
+    waiting_words,
 )
 from acta.cli.terminal.text import counted, dollars, note, one_line, second, show, time_of_day
 from acta.client.api import Client
@@ -153,14 +154,15 @@ def limits(arguments: Namespace) -> int:
     is_asked = any(value is not None for value in wanted.values())
     session = client.limit(session_id, **wanted) if is_asked else client.session(session_id)
     told = {"session_id": session_id, "limits": session["limits"]}
-    return show(told, limit_lines(session), as_json=arguments.json)
+    waits = chain(waiting_words(session), token_lines(Invocation.from_arguments(arguments), session))
+    return show(told, chain(limit_lines(session), waits), as_json=arguments.json)
 
 
 def limit_lines(session: Mapping[str, Any]) -> Iterator[str]:
     """Each limit, and how much of it is used so far."""
     limits, run, budget = session["limits"], session.get("run") or {}, session.get("budget") or {}
-    steps = f", {run['iteration']:,} used" if run.get("iteration") is not None else ""
-    yield f"steps         {limits['max_steps']:,} of a run{steps}"
+    turns = f", {run['iteration']:,} used" if run.get("iteration") is not None else ""
+    yield f"turns         {limits['max_steps']:,} of a run{turns}"
     tokens = f", {budget['tokens_used']:,} used" if budget.get("tokens_used") is not None else ""
     yield f"tokens        {limits['token_budget']:,}{tokens}"
     cost = limits["cost_budget_usd"]
@@ -198,6 +200,8 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield _line("DynamoDB, about", table["usd"], units)
     requests = f"{counted(objects['get_requests'], 'get')}, {counted(objects['put_requests'], 'put')}"
     yield _line("S3, about", objects["usd"], requests)
+    if any(model["usd"] is None for model in models["items"]):
+        yield "no price is known for a model whose cost is unknown: `models` of the environment gives it one"
     of_models, of_aws = told["prices"]["models"], told["prices"]["aws"]
     listed = f"{one_line(of_aws['region'], 30)} of {of_aws['as_of']}" if of_aws["as_of"] else "unknown"
     yield _line("together, about", told["total_usd"], f"prices: models of {of_models['as_of']}, AWS {listed}")

@@ -18,7 +18,7 @@ from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.sessions.ask import Question, Questions, fit_together
-from acta.cli.sessions.interventions import deciding_lines, question_lines
+from acta.cli.sessions.interventions import deciding_lines, question_lines, token_lines
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
     begun_wait,
@@ -36,7 +36,7 @@ from acta.cli.terminal.session_lines import (
 from acta.cli.terminal.text import Screen, counted, echo, note, show, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError
-from acta.client.following import Feed, Update, has_ended, is_paused, open_interventions
+from acta.client.following import Feed, Update, has_ended, is_paused, open_interventions, waits_for_tokens
 from acta_engine.untrusted.exact_json import read_exactly
 
 
@@ -168,6 +168,8 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
         note(f"\nThe session continues without you: {ways}")
         return exit_codes.INTERRUPTED
     going_on = f"to go on: {invocation.line('say', session_id, 'TEXT')}"
+    if (session.get("result") or {}).get("reason") == "max_steps":
+        going_on += f"; with more turns, first: {invocation.line('limits', session_id, '--max-steps', 'N')}"
     costs = f"its whole bill: {invocation.line('receipt', session_id)}"
     print_outcome(session, [going_on, costs] if has_ended(session) else [costs])
     return exit_codes.of_followed_session(session)
@@ -195,7 +197,11 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
                 note(f"a person is needed; look with {invocation.line('watch', session_id)}")
                 for line in deciding_lines(invocation, session_id, intervention):
                     note(f"  {line}")
-        if arguments.no_wait and update.waits_for_a_person:
+        if str(session.get("retry_at")) not in announced:
+            announced.add(str(session.get("retry_at")))
+            for line in token_lines(invocation, session):
+                note(line)
+        if arguments.no_wait and (update.waits_for_a_person or waits_for_tokens(session)):
             break
     print(json.dumps(session))
     return exit_codes.of_followed_session(session)
@@ -243,7 +249,9 @@ class Watcher:
             use_line_editor()
         self.view = view_for(sys.stdout, invocation.line("resume", session_id))
         self.shown: set[str] = set()
-        """The interventions that were put on the screen."""
+        """The interventions that were put on the screen, and the ends of the waits for tokens."""
+        self.asked: dict[tuple[str, str], str] = {}
+        """For the name and the input of a call, the first intervention that asked about it."""
         self.feed: Feed | None = None
         """If a person can be asked: updates, which keep coming while a prompt is on the screen."""
         self.has_told = False
@@ -266,12 +274,21 @@ class Watcher:
                 was_called = was_called or any(event["type"] == "tool.started" for event in update.events)
                 if session.get("state") == "completed" and not was_called:
                     self.view.tell("no tool was called")
+                self.tell_token_wait(session)
                 self.show_interventions(update)
-                if self.no_wait and update.waits_for_a_person:
+                if self.no_wait and (update.waits_for_a_person or waits_for_tokens(session)):
                     break
         finally:
             self.view.close()
         return session
+
+    def tell_token_wait(self, session: Mapping[str, Any]) -> None:
+        """Says once for each wait for tokens what the session needs."""
+        until = str(session.get("retry_at"))
+        if until not in self.shown:
+            self.shown.add(until)
+            for line in token_lines(self.invocation, session):
+                self.view.tell(line)
 
     def add_new_inputs(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Adds the input that a person has given a call instead of the agent's. The event has only its hash."""
@@ -312,6 +329,11 @@ class Watcher:
     def show_lines(self, intervention: Mapping[str, Any]) -> None:
         for line in question_lines(intervention, Screen.of(sys.stdout)):
             echo(line)
+        call, identity = intervention.get("tool_call") or {}, str(intervention.get("intervention_id"))
+        if call.get("input_hash"):
+            first = self.asked.setdefault((call["name"], call["input_hash"]), identity)
+            if first != identity:
+                echo(f"the same call as in {visible(first, keep_newlines=False)}")
 
     def show_question(self, intervention: Mapping[str, Any]) -> None:
         if self.interactive:

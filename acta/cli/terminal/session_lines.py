@@ -140,15 +140,20 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
         yield f"tries again now ({one_line(str(cause.get('code')), 60)})"
     if what is None:
         return
-    until = f" until {time_of_day(session['retry_at'])} UTC" if session.get("retry_at") else ""
-    yield f"waits for {what.words}{until}" + (
-        f" ({one_line(cause['code'], 60)})" if cause.get("code") else ""
-    )
+    yield from waiting_words(session)
     yield from line_words(session)
     if cause.get("message"):
         yield one_line(cause["message"], TEXT_LIMIT)
     if what.may_be_tried:
         yield try_now_line(resume)
+
+
+def waiting_words(session: Data) -> Iterator[str]:
+    """What the session waits for other than people, and until when, in one line; no lines if it waits for nothing."""
+    what, code = awaited(session), (session.get("cause") or {}).get("code")
+    if what is not None:
+        until = f" until {time_of_day(session['retry_at'])} UTC" if session.get("retry_at") else ""
+        yield f"waits for {what.words}{until}" + (f" ({one_line(code, 60)})" if code else "")
 
 
 def line_words(session: Data) -> Iterator[str]:
@@ -178,7 +183,7 @@ def state_words(session: Data) -> str:
 
 
 WHY_NOT_MET = {
-    "max_steps": "the limit of steps was reached",
+    "max_steps": "its limit of turns was reached",
     "budget_exceeded": "the budget was used up",
     "plan_completed": "the plan was worked through, but one of its steps failed",
     "judged_not_met": "the agent's judge says that it was not",
@@ -198,7 +203,13 @@ def outcome_words(session: Data) -> Iterator[str]:
         yield f"{one_line(str(error.get('message', '')), 300)} ({one_line(str(error.get('code', '')), 60)})"
     if is_goal_missed(session):
         reason = str(result.get("reason") or "max_steps")
-        yield f"The goal was not met: {WHY_NOT_MET.get(reason) or one_line(reason, 200)}."
+        why, most = (
+            WHY_NOT_MET.get(reason) or one_line(reason, 200),
+            (session.get("run") or {}).get("max_steps"),
+        )
+        if reason == "max_steps" and most:
+            why = f"its limit of {counted(most, 'turn')} was reached"
+        yield f"The goal was not met: {why}."
     verdict = result.get("verdict")
     if verdict and not verdict["met"]:
         yield f'The judge: "{one_line(verdict["reason"], 1_000)}"'

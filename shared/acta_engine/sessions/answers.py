@@ -221,6 +221,8 @@ class SessionView(TypedDict):
     forked_from: ForkedFromView | None
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
+    unread: NotRequired[int]
+    """Messages that the agent has not been given yet, apart from the one that began the run; absent: none."""
     questions_seen_by: NotRequired[list[QuestionsOfRoleView]]
     """In the answer to the start of a private session: who besides its owner sees and decides questions of it. Empty:
     nobody does."""
@@ -428,6 +430,8 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
     delay = head.delay_at(now or head.updated_at)
     is_due = delay is None and head.state_reason in DELAY_REASONS
     said = None if result is None or answer is None else {"answer": answer}
+    began = head.run.goal_id if head.run is not None else ""
+    unread = [each for each in head.undelivered if each not in (began, head.plan_edit)]
     return copied(
         SessionView,
         head,
@@ -468,6 +472,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         ],
         held=held_view(head.ending_after("resume")),
         forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
+        **({"unread": len(unread)} if unread else {}),
     )
 
 

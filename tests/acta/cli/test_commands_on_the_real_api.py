@@ -76,7 +76,10 @@ def test_the_goal_that_was_not_met_has_a_mark_and_a_reason_in_words(run: Run) ->
     shown = run("run", "List my files and write the list to list.md", "--max-steps", "1")
     assert shown.code == 3
     assert shown.lines[-1].startswith("◐ ended, goal not met · ")
-    assert "The goal was not met: the limit of steps was reached." in shown.lines
+    assert "The goal was not met: its limit of 1 turn was reached." in shown.lines
+    session = SESSION.search(shown.out)
+    assert session is not None
+    assert f"acta limits {session[0]} --max-steps N" in shown.out
     assert "goal not met" in run("sessions").lines[0]
 
 
@@ -288,7 +291,7 @@ def test_limits_are_shown_and_changed_and_those_that_are_not_given_stay(run: Run
     before = run("limits", session_id, "--json").json["limits"]
     shown = run("limits", session_id, "--max-steps", "77", "--review-every", "5")
     assert shown.code == 0, shown.err
-    assert re.match(r"steps +77 of a run, \d+ used$", shown.lines[0])
+    assert re.match(r"turns +77 of a run, \d+ used$", shown.lines[0])
     assert re.match(r"tokens +[\d,]+, [\d,]+ used$", shown.lines[1])
     assert "before every 5 turns" in shown.out
     after = run("limits", "last", "--json").json["limits"]

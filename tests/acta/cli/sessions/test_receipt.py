@@ -84,3 +84,11 @@ def test_the_command_says_what_is_not_in_it(
     assert acta("receipt", SESSION_ID) == 0
 
     assert capsys.readouterr().out.splitlines()[-1] == "not counted: polls"
+
+
+def test_a_cost_without_a_price_says_once_where_a_price_is_given() -> None:
+    known = told()["models"]["items"][0]
+    no_price = [{**known, "usd": None}, {**known, "usd": None}]
+    lines = [*receipt_lines(told(models={**told()["models"], "items": no_price}))]
+    assert sum("`models` of the environment" in line for line in lines) == 1
+    assert not any("`models` of the environment" in line for line in receipt_lines(told()))

@@ -245,6 +245,71 @@ def test_a_wait_for_the_world_is_told_with_the_command_that_tries_now_and_is_no_
     assert f"to try now: acta resume {SESSION_ID}" in told
 
 
+TOKENS = session(
+    "executing",
+    state_reason="waiting_for_tokens",
+    retry_at="2026-01-31T13:03:32.000Z",
+    cause={"code": "TOKEN_LIMIT", "message": "m", "token_budget_needed": 5_800},
+    budget={"token_budget": 2_000, "tokens_used": 1_294, "tokens_left": 706, "cost_budget_usd": None},
+    limits={"token_budget": 2_000, "max_steps": 9, "cost_budget_usd": None, "review_every": 0},
+)
+
+
+@pytest.mark.parametrize(
+    "command", [("watch", SESSION_ID), ("run", "Do it", "--json"), ("limits", SESSION_ID)]
+)
+def test_a_wait_for_tokens_says_what_is_needed_and_no_wait_ends_there(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    deployment.on("POST", "/v1/sessions", success(TOKENS, 202))
+    deployment.polls(poll(TOKENS), poll(ENDED))
+    is_followed = command[0] != "limits"
+    assert acta(*command, *(["--no-wait"] if is_followed else [])) == (5 if is_followed else 0)
+    shown = capsys.readouterr()
+    told = shown.err if "--json" in command else shown.out
+    assert told.count("4,506 tokens, and 706 of 2,000") == 1
+    assert f"acta limits {SESSION_ID} --token-budget 5800" in told
+
+
+def test_a_raise_of_a_session_that_asks_nothing_says_what_changes_its_limits(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(poll(TOKENS))
+    assert acta("raise", SESSION_ID, "--token-budget", "9000") == 2
+    assert f"acta limits {SESSION_ID} --token-budget N" in capsys.readouterr().err
+
+
+def test_the_second_question_about_the_same_call_says_that_it_is_the_same(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = {"call_id": "c", "name": "delete_file", "input": {"path": "a"}, "input_hash": "h"}
+    asked = [
+        {
+            "intervention_id": name,
+            "type": "approval_required",
+            "options": ["approve"],
+            "tool_call": {**call, **of},
+        }
+        for name, of in (("int_1", {}), ("int_2", {}), ("int_3", {"input_hash": "other"}))
+    ]
+    deployment.polls(poll(session("waiting_for_user", interventions=asked)))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+    out = capsys.readouterr().out
+    assert out.count("the same call as in") == out.count("the same call as in int_1") == 1
+
+
+def test_who_approves_reads_that_the_agent_has_messages_to_read(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = {"intervention_id": "int_1", "options": ["approve"]}
+    deployment.polls(poll(session("waiting_for_user", interventions=[one], unread=1)))
+    path = f"/v1/sessions/{SESSION_ID}/interventions/int_1/resolve"
+    deployment.on("POST", path, success({}))
+    assert acta("approve", SESSION_ID) == 0
+    assert "1 message" in capsys.readouterr().err
+    assert len(deployment.requests_to("POST", path)) == 1
+
+
 def test_the_listing_says_for_what_a_session_waits_in_its_one_line(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
