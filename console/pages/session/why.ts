@@ -7,7 +7,7 @@ const WAITS: Record<string, string> = {
   waiting_for_provider: "It waits for the model's provider, and goes on by itself.",
   waiting_for_aws: "It waits for AWS, and goes on by itself.",
   waiting_for_key: "It waits for a working key of the model's provider. An operator has to store one.",
-  waiting_for_tokens: "It has used its tokens, and goes on with the next window. Raising its limits lets it go on now.",
+  waiting_for_tokens: "Too few tokens are left for its next turn. It goes on with the next window, or now if its limit is raised.",
   queued: "The limit of the model's provider is reached. The session waits in line and goes on by itself.",
   repaired: "An operator repaired it after a failure.",
   paused: "Somebody paused it. It goes on when somebody resumes it.",
