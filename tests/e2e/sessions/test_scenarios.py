@@ -196,7 +196,8 @@ def test_a_model_that_never_plans_works_by_a_plan_of_acta_and_nobody_is_asked(st
         "What does a.txt say?",
         ["completed"],
     )
-    assert [event["data"]["code"] for event in seen.of("plan.rejected")] == ["NO_PLAN"]
+    told = [(event["data"]["code"], event["data"]["calls"]) for event in seen.of("plan.rejected")]
+    assert told == [("NO_PLAN", ["read_file"])]
     assert len(seen.of("tool.requested")) == 1, "what was called without a plan did not run"
     assert asked_for(seen) == []
 
