@@ -43,6 +43,7 @@ TABLE = {
     f"{LLM}/wire.py _NOT_IN_NAMES": Met("names of tools that a model made up"),
     f"{LLM}/wire.py _PLAIN_NAME": Met("names of properties in tools' schemas"),
     f"{LLM}/errors.py _NAME": Met("names in a provider's error"),
+    f"{LLM}/errors.py _PASSED_ON": Met("the words of a provider's error"),
     f"{LLM}/errors.py _QUOTED": Met("the words of a provider's error", 1_000),
     f"{LLM}/openai/client.py _named_parameter": Met("the words of a server's error"),
     f"{LLM}/errors.py _REQUEST_ID": Met("the id in a provider's error"),

@@ -48,7 +48,7 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.untrusted.exact_json import value_at
+from acta_engine.untrusted.exact_json import EXACT, value_at
 
 ErrorNames = Sequence[object]
 """A provider's names for a failure, its type and its code, as they came in the body. Some servers send a number for a
@@ -213,11 +213,15 @@ def _named(names: Sequence[str], table: Mapping[str, type[ActaError]]) -> tuple[
 
 def message_of(body: object) -> object:
     """The message in the body of an error. Some servers send the message alone, without an object around it, some call
-    it `detail`, and Gemini sends a list of one object.
+    it `detail` or `error`, and Gemini sends a list of one object. Of an error of another server OpenRouter's own
+    message says nothing: what that server said is in `metadata`.
     """
     if isinstance(body, list) and body:
         body = value_at(body[0], "error")
-    return body.get("message") or body.get("detail") if isinstance(body, dict) else body
+    if not isinstance(body, dict):
+        return body
+    raw = value_at(body, "metadata", "raw")
+    return raw or body.get("message") or body.get("detail") or body.get("error")
 
 
 _NAMES_BY_WORDING = {
@@ -233,17 +237,24 @@ _NAMES_BY_WORDING = {
     "maximum prompt length": TOO_LONG,
     "the model's context length": TOO_LONG,
     "greater than the context length": TOO_LONG,
+    "input tokens exceed the configured limit": TOO_LONG,  # OpenAI
+    "exceeds the context window": TOO_LONG,  # OpenAI
+    "litellm.contextwindowexceedederror": TOO_LONG,
     "exceeds the maximum number of tokens": TOO_LONG,  # Gemini
     "exceeded model token limit": TOO_LONG,  # Kimi
     "prompt exceeds max length": TOO_LONG,  # GLM
     "range of input length": TOO_LONG,  # DashScope
     "context window exceeds limit": TOO_LONG,  # MiniMax
     "when context the overflows": TOO_LONG,  # LM Studio
+    "exceeds max context window": TOO_LONG,  # oMLX
+    "tokens +   must be <=": TOO_LONG,  # TGI; each name in quotation marks has become a space
     "too many tokens:": TOO_LONG,  # Cohere; without the colon Bedrock says it of requests that come too fast
     "request too large for": TOO_LARGE,
     "available context size": TOO_LONG_FOR_SLOT,
     "context size has been exceeded": TOO_LONG_FOR_SLOT,
+    "exceeded max context length": TOO_LONG_FOR_SLOT,  # Ollama, behind LiteLLM with a 500
     "content filtering policy": FILTERED,
+    "litellm.contentpolicyviolationerror": FILTERED,
     "content management policy": FILTERED,  # Azure, behind LiteLLM
     "flagged as potentially violating": FILTERED,  # OpenAI
     "input was flagged": FILTERED,  # OpenRouter
@@ -263,14 +274,46 @@ _GENERAL = ("_error", "_request", "_argument", "rate_limit_exceeded", "invalid_p
 """Ends of codes that do not say what is wrong with the request."""
 
 
+_PASSED_ON = re.compile(r"(?:litellm\.[\w.: ]* - )?(b['\"])?\s*(?=[{\[])")
+"""What stands before the body of another server's error, where a gateway gives that as its message. LiteLLM also writes
+it as Python writes bytes.
+"""
+_MAX_PASSED_ON = 4
+
+
 def name_in(message: object, code: object = None) -> str | None:
-    """The name of a failure that the provider describes in words only. None: the words are not known, or the provider
-    names something else in `code`. What a message quotes is the request's, such as the name of a tool.
+    """The provider's `code` where that says what is wrong, else the name of a failure that it describes in words only.
+    None: the words are not known. What a message quotes is the request's, such as the name of a tool; the error of
+    another server is no quotation.
     """
-    if isinstance(code, str) and _NAME.fullmatch(code) and not code.endswith(_GENERAL):
-        return None
-    text = _QUOTED.sub(" ", message[:_SEARCHED_CHARS].lower()) if isinstance(message, str) else ""
-    return next((name for wording, name in _NAMES_BY_WORDING.items() if wording in text), None)
+    for _ in range(_MAX_PASSED_ON):
+        if isinstance(code, str) and _NAME.fullmatch(code) and not code.endswith(_GENERAL):
+            return code
+        body, said = _passed_on(message)
+        text = _QUOTED.sub(" ", said[:_SEARCHED_CHARS].lower())
+        name = next((name for wording, name in _NAMES_BY_WORDING.items() if wording in text), None)
+        if name or body is None:
+            return name
+        inside = value_at(body, "error")
+        message, code = message_of(inside if isinstance(inside, dict) else body), value_at(inside, "code")
+    return None
+
+
+def _passed_on(message: object) -> tuple[object, str]:
+    """The body of another server's error inside a message, or None, and the words of the message around it."""
+    if not isinstance(message, str):
+        return (message if isinstance(message, dict | list) else None), ""
+    before = _PASSED_ON.match(message)
+    if before is None:
+        return None, message
+    text = message[before.end() :]
+    try:
+        if before[1]:
+            text = text.encode("latin-1", "replace").decode("unicode_escape")
+        body, end = EXACT.raw_decode(text)
+        return body, before[0] + text[end:]
+    except (ValueError, RecursionError):
+        return None, message
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,5 +1,7 @@
 """Headers, names and wordings of providers' errors become errors of the domain."""
 
+import json
+
 import pytest
 
 from acta_engine.errors import (
@@ -13,11 +15,13 @@ from acta_engine.errors import (
     StreamBroken,
 )
 from acta_engine.models.errors import (
+    FILTERED,
     NO_CREDIT,
     TOO_LONG,
     TOO_LONG_FOR_SLOT,
     error_from_status,
     error_from_stream,
+    message_of,
     name_in,
     retry_after,
 )
@@ -107,6 +111,15 @@ def test_a_name_that_is_neither_text_nor_number_is_ignored(kind: object) -> None
         ("the request exceeds the available context size. try", TOO_LONG_FOR_SLOT),
         ("Too many tokens, please wait before trying again.", None),
         ("Your credit balance is too low", NO_CREDIT),
+        ("Input tokens exceed the configured limit of 272000 tokens.", TOO_LONG),
+        ("Your input exceeds the context window of this model.", TOO_LONG),
+        ("Prompt too long: 9 tokens exceeds max context window of 8 tokens", TOO_LONG),
+        (
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8. Given: 9 `inputs`",
+            TOO_LONG,
+        ),
+        ("prompt too long; exceeded max context length by 4021 tokens", TOO_LONG_FOR_SLOT),
+        ("litellm.ContextWindowExceededError: OpenAIException - {cut", TOO_LONG),
         (f"{'x' * 2000} maximum context length", None),
         ("Invalid schema for function 'x': \"prompt is too long\" is not a type", None),
         ("Invalid value 'credit balance that is quoted and does not end", None),
@@ -120,10 +133,57 @@ def test_a_message_is_recognised_by_its_wording_where_there_is_no_name(
     assert name_in(sentence) == name
 
 
+_BALANCE = {"type": "error", "error": {"type": "x", "message": "Your credit balance is too low."}}
+_GEMINI = (
+    b'{\n  "error": {\n    "message": "It\'s 9, which exceeds the maximum number of tokens allowed"\n  }\n}'
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        (
+            f"litellm.BadRequestError: AnthropicException - {json.dumps(_BALANCE)}. Received Model Group=m",
+            NO_CREDIT,
+        ),
+        (
+            'litellm.BadRequestError: DeepseekException - {"error": {"message": "Content Exists Risk"}}',
+            FILTERED,
+        ),
+        ('litellm.BadRequestError: BedrockException - {"message":"Input is too long for it."}', TOO_LONG),
+        ('litellm.BadRequestError: XaiException - {"error": "The maximum prompt length is 8"}', TOO_LONG),
+        ('litellm.APIConnectionError: O - {"error":"exceeded max context length by 4"}', TOO_LONG_FOR_SLOT),
+        (f"litellm.BadRequestError: Vertex_aiException - {_GEMINI!r}", TOO_LONG),
+        (_GEMINI.decode(), TOO_LONG),
+        ({"error": {"message": json.dumps(_BALANCE)}}, NO_CREDIT),
+        ('litellm.BadRequestError: O - {"error": {"message": "x", "code": "cyber_policy"}}', "cyber_policy"),
+        ('litellm.BadRequestError: O - {"error": {"message": "No tool \'prompt is too long\'"}}', None),
+        ('litellm.BadRequestError: O - {"input": {"message": "prompt is too long"}}', None),
+        ('Invalid arguments: {"message": "prompt is too long"}', None),
+        ('litellm.BadRequestError: O - {"error": {"message": "prompt is too long', None),
+        (f"litellm.BadRequestError: O - {'[' * 100_000}", None),
+        (f"litellm.BadRequestError: O - {[1]!r} prompt is too long", TOO_LONG),
+        ("litellm.BadRequestError: O - b'{\\x", None),
+    ],
+)
+def test_the_error_that_a_gateway_passes_on_is_no_quotation(message: object, name: str | None) -> None:
+    assert name_in(message) == name
+
+
+def test_what_a_server_behind_openrouter_said_is_the_message() -> None:
+    error = {"message": "Provider returned error", "code": 400, "metadata": {"raw": json.dumps(_BALANCE)}}
+
+    assert name_in(message_of(error)) == NO_CREDIT
+    assert name_in(message_of({**error, "metadata": {"raw": "prompt is too long"}})) == TOO_LONG
+    assert name_in(message_of({**error, "metadata": {"raw": _BALANCE}})) == NO_CREDIT
+    assert message_of({**error, "metadata": None}) == "Provider returned error"
+    assert name_in(json.dumps({"error": error})) == NO_CREDIT
+
+
 def test_the_wording_does_not_count_where_a_code_names_something_else() -> None:
     sentence = "Invalid schema: prompt is too long"
 
-    assert name_in(sentence, "invalid_function_parameters") is None
+    assert name_in(sentence, "invalid_function_parameters") == "invalid_function_parameters"
     assert {name_in(sentence, code) for code in (None, 400, "invalid_request_error")} == {TOO_LONG}
 
 

@@ -142,8 +142,17 @@ TOO_LONG_ELSEWHERE: list[tuple[int, object]] = [
     ),
     (400, {"message": "too many tokens: total number of tokens in the prompt cannot exceed 8 - received 9."}),
     (500, {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}}),
+    (
+        500,
+        {
+            "error": {
+                "message": 'litellm.X: O - {"error":"prompt too long; exceeded max context length by 4"}'
+            }
+        },
+    ),
+    (400, {"error": {"message": "Provider returned error", "metadata": {"raw": "Prompt is too long"}}}),
 ]
-"""As Gemini, Kimi, GLM, DashScope, MiniMax, LM Studio, Cohere and llama.cpp say it."""
+"""As Gemini, Kimi, GLM, DashScope, MiniMax, LM Studio, Cohere, llama.cpp, Ollama (LiteLLM) and OpenRouter say it."""
 
 
 @pytest.mark.parametrize(("status", "body"), TOO_LONG_ELSEWHERE)
@@ -166,8 +175,15 @@ def test_a_prompt_that_exceeds_the_window_is_recognised_by_the_words_of_compatib
             {"type": "budget_exceeded", "code": "400", "message": "Budget has been exceeded! Max budget: 1"},
         ),
         (412, {"message": "Account a is suspended, possibly due to reaching the monthly spending limit"}),
+        (
+            400,
+            {
+                "code": "400",
+                "message": 'litellm.BadRequestError: A - {"error": {"message": "Your credit balance"}}',
+            },
+        ),
     ],
-    ids=["Kimi", "GLM", "DashScope", "LiteLLM", "Fireworks"],
+    ids=["Kimi", "GLM", "DashScope", "LiteLLM", "Fireworks", "Anthropic behind LiteLLM"],
 )
 def test_a_used_up_balance_is_recognised_by_the_codes_of_compatible_servers(
     status: int, error: dict[str, str], server: FakeProvider
