@@ -102,6 +102,8 @@ def test_a_page_of_a_configured_origin_may_call_every_route_and_read_what_it_nee
     assert allowed["AllowOrigins"] == [origin]
     assert set(allowed["AllowMethods"]) == {"DELETE", "GET", "PATCH", "POST", "PUT"}
     assert {"authorization", "content-type", "idempotency-key", "if-match"} <= set(allowed["AllowHeaders"])
+    protocol = {"mcp-protocol-version", "mcp-method", "mcp-name"}
+    assert protocol <= set(allowed["AllowHeaders"]), "a client of /mcp has to send them"
     assert {"allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after"} == set(
         allowed["ExposeHeaders"]
     )

@@ -239,6 +239,13 @@ def test_pages_of_other_origins_are_refused_unless_the_environment_names_them(
     assert Client(house).post("tools/list", headers={"Origin": origin}).status == status
 
 
+def test_the_deployment_s_own_pages_may_ask_where_a_front_calls_the_api_by_another_name() -> None:
+    house = House(house_with().model, public_url="https://acta.example")
+    client = Client(house)
+    assert client.post("tools/list", headers={"Origin": "https://acta.example"}).status == 200
+    assert client.post("tools/list", headers={"Origin": "https://evil.example"}).status == 403
+
+
 def test_there_is_no_stream_and_no_session_to_end() -> None:
     assert [route.method for route in OPERATIONS if route.path == "/mcp"] == ["POST"]
 

@@ -60,7 +60,7 @@ not exist, so the two cannot be told apart.
 
 REQUEST_HEADERS = [
     "authorization", "content-digest", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
-    "repr-digest",
+    "mcp-method", "mcp-name", "mcp-protocol-version", "repr-digest",
 ]  # fmt: skip
 RESPONSE_HEADERS = [
     "allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after",

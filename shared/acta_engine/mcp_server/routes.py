@@ -47,6 +47,7 @@ from acta_engine.people.intervention import ENDS_WORK
 from acta_engine.people.policies import has_one_of
 from acta_engine.sessions.answers import session_view
 from acta_engine.sessions.history import History, whole_answer
+from acta_engine.settings import Settings
 
 Json = dict[str, Any]
 
@@ -67,7 +68,7 @@ DECIDE = "decide"
 
 
 def ask_over_mcp(api: Api) -> Response:
-    _check_page(api.request.headers, api.app.settings.cors_origins)
+    _check_page(api.request.headers, api.app.settings)
     _check_accept(api.request.headers.get("accept", ""))
     identity = None
     try:
@@ -341,14 +342,15 @@ def as_error(response: Response) -> RpcError | None:
     return RpcError(INVALID_PARAMS if status in (400, 404) else status, error["message"], error)
 
 
-def _check_page(headers: Mapping[str, str], allowed: str) -> None:
+def _check_page(headers: Mapping[str, str], settings: Settings) -> None:
     """A web page may ask where it is one of the deployment's own, or of those that the environment names. Raises
     Forbidden. A program sends no `Origin`.
     """
-    origin = headers.get("origin")
+    origin, allowed = headers.get("origin"), settings.cors_origins
     if origin is None or allowed == "*" or origin in allowed.split(","):
         return
-    if origin.partition("://")[2] != headers.get("host"):
+    # Behind CloudFront `Host` is the name by which CloudFront calls the API, so pages have the public address.
+    if origin != settings.public_url and origin.partition("://")[2] != headers.get("host"):
         raise Forbidden("Pages of this origin may not use this.")
 
 

@@ -36,6 +36,12 @@ def test_a_preflight_needs_no_token_and_allows_what_the_api_takes(deployed: Depl
     assert "access-control-allow-credentials" not in answer.headers
 
 
+def test_a_preflight_allows_what_clients_of_mcp_send(deployed: Deployed) -> None:
+    sent = "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version"
+    answer = preflight(deployed, "/mcp", "POST", sent)
+    assert set(sent.split(",")) <= words(answer, "access-control-allow-headers")
+
+
 @pytest.mark.parametrize("path", ["/v1/sessions", "/v1/sessions/none", "/v1/nothing"])
 def test_a_page_reads_every_answer_and_the_headers_that_say_what_to_do_next(ann: Person, path: str) -> None:
     answer = ann.get(path, headers={"Origin": PAGE})
