@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from acta_engine.agents.store import DefinitionStore
-from acta_engine.errors import StoreUnavailable
+from acta_engine.errors import AwsDenied, StoreUnavailable
 from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from acta_engine.prompts.seeding import is_seeding, seed
+from acta_engine.prompts.seeding import ANSWER_SECONDS, PAUSES, is_seeding, seed
+from acta_infra.sizing import SIZES
 from tests.api.deployment import AdminApi, admin_root
 
 NAME = AGENT_PLANNING_SYSTEM
@@ -123,6 +124,45 @@ def test_a_store_that_is_away_is_answered_too(cloudformation: CloudFormation) ->
     store: DefinitionStore = Away()  # type: ignore[assignment]
     assert isinstance(seed(cloudformation.asks("x"), store, admin_root().clock), StoreUnavailable)
     assert cloudformation.answers[0]["Status"] == "FAILED"
+
+
+class Denying:
+    """A store whose reads are denied so many times before they are allowed."""
+
+    def __init__(self, store: DefinitionStore, times: int) -> None:
+        self._store, self.left = store, times
+
+    def seed(self, name: str) -> Prompt:
+        if self.left:
+            self.left -= 1
+            raise AwsDenied("GetItem: AccessDeniedException")
+        return self._store.seed(name)
+
+    def store_seed(self, seed: Prompt) -> None:
+        self._store.store_seed(seed)
+
+
+def test_a_new_role_whose_permissions_take_effect_a_little_later_fails_no_deployment(
+    cloudformation: CloudFormation,
+) -> None:
+    root = admin_root()
+    store: Any = Denying(root.definitions, len(PAUSES))
+    assert seed(cloudformation.asks("First"), store, root.clock) is None
+    assert root.definitions.prompt(TENANT, NAME).content == "First"
+    assert [answer["Status"] for answer in cloudformation.answers] == ["SUCCESS"]
+
+
+def test_a_permission_that_stays_missing_is_answered_before_the_function_s_time_is_over(
+    cloudformation: CloudFormation,
+) -> None:
+    root = admin_root()
+    begun = root.clock.now()
+    failure = seed(cloudformation.asks("x"), Denying(root.definitions, 1_000), root.clock)  # type: ignore[arg-type]
+    assert isinstance(failure, AwsDenied)
+    (answer,) = cloudformation.answers
+    assert (answer["Status"], answer["Reason"]) == ("FAILED", "AwsDenied")
+    waited = (root.clock.now() - begun).total_seconds()
+    assert 10 < waited < SIZES["admin"].timeout - ANSWER_SECONDS
 
 
 def test_a_gateway_s_event_is_no_seeding() -> None:

@@ -10,9 +10,14 @@ from typing import Any
 
 from acta_engine.agents.store import DefinitionStore
 from acta_engine.clock import Clock
+from acta_engine.errors import AwsDenied
 from acta_engine.prompts import prompt
 
 ANSWER_SECONDS = 10
+PAUSES = (1, 2, 4, 8)
+"""Seconds before each further attempt, where the write was denied: the first deployment makes the function's role, and
+a new permission takes effect a little later. Source: IAM user guide, "Troubleshoot IAM", on changes that are not
+immediately visible."""
 
 
 def is_seeding(event: Mapping[str, Any]) -> bool:
@@ -24,12 +29,17 @@ def seed(event: Mapping[str, Any], store: DefinitionStore, clock: Clock) -> Exce
 
     What went wrong is returned and not raised, because Lambda would repeat the invocation after the rollback.
     """
-    failure = None
-    try:
-        if event["RequestType"] != "Delete":
-            store_prompts(event["ResourceProperties"]["Prompts"], store, clock)
-    except Exception as error:
-        failure = error
+    failure: Exception | None = None
+    for pause in (*PAUSES, None):
+        try:
+            failure = None
+            if event["RequestType"] != "Delete":
+                store_prompts(event["ResourceProperties"]["Prompts"], store, clock)
+        except Exception as error:
+            failure = error
+        if pause is None or not isinstance(failure, AwsDenied):
+            break
+        clock.sleep(pause)
     _answer(event, failure)
     return failure
 
