@@ -154,6 +154,12 @@ def test_each_round_of_recovery_is_watched_and_drawn_and_one_that_is_never_heard
         assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("LessThanThreshold", "breaching")
         assert (alarm["Threshold"], alarm["Period"], alarm["EvaluationPeriods"]) == (1, 300, 3)
         assert f"round {round}," in alarm["AlarmDescription"]
+    for each in told_alarms(prod):
+        warms_up = each.get("WarmUpConfiguration", {}).get("WarmUpPeriodDurationInMinutes", 0) * 60
+        judged = each.get("Period", 0) * each["EvaluationPeriods"]
+        assert (warms_up > judged) == (each["TreatMissingData"] == "breaching"), (
+            "else it is raised at the first deployment"
+        )
     drawn = [metric for one in graphs(prod) for metric in one["properties"]["metrics"]]
     assert [metric[3] for metric in drawn if metric[1:2] == ["RecoveryRounds"]] == list(ROUNDS)
 

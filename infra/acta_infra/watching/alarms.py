@@ -8,7 +8,7 @@ operation. Counts are those of one period.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from aws_cdk import ArnFormat, CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigw
@@ -40,13 +40,16 @@ from acta_infra.sizing import FunctionName
 
 FIVE_MINUTES: Literal[5] = 5
 HOUR: Literal[60] = 60
+WARM_UP_MINUTES = 30
+"""How long a new alarm waits for its first data. It ends as soon as there is enough data to judge. Source: CloudWatch
+user guide, "Alarm warm-up periods" (November 2026)."""
 
 
 @dataclass(frozen=True)
 class AlarmKind:
     """`means`: a sentence for whoever is told, `{function}` being the function where each has an alarm of this kind.
     `threshold`: the alarm is raised when the value reaches it in `periods` consecutive periods, each of `minutes`.
-    `missing_is_bad`: the alarm is also raised when there is no data.
+    `missing_is_bad`: the alarm is also raised when there is no data, but not within `WARM_UP_MINUTES` of its creation.
     """
 
     means: str
@@ -274,6 +277,14 @@ class Alarms(Construct):
             ),
             treat_missing_data=missing.BREACHING if found.missing_is_bad else missing.NOT_BREACHING,
         )
+        if (
+            found.missing_is_bad
+        ):  # else a first deployment would raise it: there is no data of the time before
+            cast(
+                cloudwatch.CfnAlarm, alarm.node.default_child
+            ).warm_up_configuration = cloudwatch.CfnAlarm.WarmUpConfigurationProperty(
+                warm_up_period_duration_in_minutes=WARM_UP_MINUTES
+            )
         alarm.add_alarm_action(self._action)
         alarm.add_ok_action(self._action)
 
