@@ -96,7 +96,31 @@ CASES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
         [{"a": {"a": {"b": "x"}}}],
     ),
     "a nullable": (of(a={**TEXT, "nullable": True}), [{"a": None}, {"a": "x"}], [{"a": 1}]),
-    "a nullable choice without null": (of(a={**TEXT, "nullable": True, "enum": ["x"]}), [{"a": "x"}], [{"a": None}]),
+    "a nullable choice without null": (
+        of(a={**TEXT, "nullable": True, "enum": ["x"]}, b={"nullable": True, "enum": ["x", None]}),
+        [{"a": "x"}, {"a": None}, {"b": None}],
+        [{"a": "y"}, {"b": "y"}],
+    ),
+    "a nullable reference": (
+        of(
+            a={"$ref": "#/$defs/t", "nullable": True},
+            b={"allOf": [{"$ref": "#/$defs/t"}], "nullable": True, "type": "string"},
+            c={"oneOf": [{"$ref": "#/$defs/t"}, {**WHOLE, "nullable": True}], "nullable": True},
+            d={"anyOf": [TEXT, WHOLE], "nullable": True},
+            e={"$ref": "#/$defs/t", "nullable": False},
+        )
+        | {"$defs": {"t": {**TEXT, "minLength": 2}}},
+        [{"a": None, "b": None, "c": None, "d": None}, {"a": "xy", "b": "xy", "c": "xy", "d": "x", "e": "xy"}],
+        [{"a": "x"}, {"b": "x"}, {"c": "x"}, {"d": 1.5}, {"e": None}, {"e": "x"}],
+    ),
+    "a nullable reference of draft 7": (
+        {"$schema": D7, **of(a={"$ref": "#/$defs/t", "nullable": True}), "$defs": {"t": TEXT}},
+        [{"a": "x"}],
+        [{"a": None}],
+    ),
+    "a nullable whole": (
+        {**of(a=TEXT), "nullable": True, "allOf": [of(a={"minLength": 2})]}, [{"a": "xy"}], [{"a": "x"}],
+    ),
     "a schema that is no part of it": (
         of(a={"$ref": "#/components/a"}) | {"components": {"a": {"items": [TEXT]}}}, [{"a": ["x"]}], [{"a": [1]}],
     ),

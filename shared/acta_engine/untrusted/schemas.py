@@ -83,7 +83,8 @@ def modern(
                 continue
             target = _lookup(keyword, here, found[0].base, places)
             said = here.schema.pop(keyword)
-            inside: dict[str, Any] = {} if "$ref" in here.schema else here.schema
+            may_be_null = here.draft is None and here.schema.get("nullable") is True
+            inside: dict[str, Any] = {} if may_be_null or "$ref" in here.schema else here.schema
             if isinstance(target, dict):
                 if id(target) not in known:
                     elsewhere.append(target)
@@ -191,10 +192,18 @@ def _modernise(here: dict[str, Any], draft: int | None) -> None:
             named = {name: each for name, each in needs.items() if isinstance(each, kind)}
             if named and isinstance(here.get(keyword, {}), dict):
                 here[keyword] = {**named, **here.get(keyword, {})}
-    if isinstance(here.get("nullable"), bool) and "type" in here:
-        kinds = here["type"] if isinstance(here["type"], list) else [here["type"]]
-        if here.pop("nullable") and "null" not in kinds:
+    if isinstance(here.get("nullable"), bool) and here.pop("nullable"):
+        # OpenAPI asks for a type beside it, and for a null in `enum`. Many documents have neither, and mean null.
+        kinds = here["type"] if isinstance(here.get("type"), list) else [here.get("type", "null")]
+        if "null" not in kinds:
             here["type"] = [*kinds, "null"]
+        if isinstance(here.get("enum"), list) and None not in here["enum"]:
+            here["enum"] = [*here["enum"], None]
+        others = {
+            key: here.pop(key) for key in ("allOf", "anyOf", "oneOf") if isinstance(here.get(key), list)
+        }
+        if others:
+            here["anyOf"] = [others, {"type": "null"}]
 
 
 def _also(here: dict[str, Any], inside: dict[str, Any]) -> None:
