@@ -71,6 +71,7 @@ def test_an_approved_deletion_is_done_and_recorded_with_who_decided(
     assert event["data"] == {
         "intervention_id": asked["intervention_id"],
         "type": "approval_required",
+        "tool": "delete_file",
         "option": "approve",
         "via": "api",
         "input_hash": asked["tool_call"]["input_hash"],
