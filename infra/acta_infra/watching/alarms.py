@@ -277,14 +277,12 @@ class Alarms(Construct):
             ),
             treat_missing_data=missing.BREACHING if found.missing_is_bad else missing.NOT_BREACHING,
         )
-        if (
-            found.missing_is_bad
-        ):  # else a first deployment would raise it: there is no data of the time before
-            cast(
-                cloudwatch.CfnAlarm, alarm.node.default_child
-            ).warm_up_configuration = cloudwatch.CfnAlarm.WarmUpConfigurationProperty(
+        if found.missing_is_bad:
+            # Of the time before the first deployment there is no data, which would raise the alarm.
+            warm_up = cloudwatch.CfnAlarm.WarmUpConfigurationProperty(
                 warm_up_period_duration_in_minutes=WARM_UP_MINUTES
             )
+            cast(cloudwatch.CfnAlarm, alarm.node.default_child).warm_up_configuration = warm_up
         alarm.add_alarm_action(self._action)
         alarm.add_ok_action(self._action)
 
