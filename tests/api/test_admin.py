@@ -341,7 +341,8 @@ def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
 
 def test_the_registry_lists_the_builtin_tools(admin: Gateway) -> None:
     page = admin.request("GET", "/v1/tools").data
-    assert [tool["name"] for tool in page["items"]] == list(offered((), {}))
+    searching = {"find_tools", "use_tool"}  # where there are more tools than a request has
+    assert [tool["name"] for tool in page["items"]] == [n for n in offered((), {}) if n not in searching]
     assert page["next_cursor"] is None
 
 

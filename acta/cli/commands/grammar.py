@@ -120,7 +120,7 @@ YES = option("--yes", "do not ask")
 CONNECTION: Sequence[click.Parameter] = (
     option("--env NAME", "the environment that `acta login` signed in to"),
     option("--api-url URL", "the deployment's URL (default: ACTA_API_URL, else the local stack)"),
-    option("--token TEXT", "a token for the deployment (default: ACTA_TOKEN)"),
+    option("--token TEXT", "a token for the deployment (default: ACTA_TOKEN, without --state)"),
     option("--insecure", "allow http to another machine, although others can then read the token"),
     STATE,
 )

@@ -171,7 +171,8 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
     if (session.get("result") or {}).get("reason") == "max_steps":
         going_on += f"; with more turns, first: {invocation.line('limits', session_id, '--max-steps', 'N')}"
     costs = f"its whole bill: {invocation.line('receipt', session_id)}"
-    print_outcome(session, [going_on, costs] if has_ended(session) else [costs])
+    can_go_on = has_ended(session) or session.get("state") == "idle"  # a fork waits for its first message
+    print_outcome(session, [going_on, costs] if can_go_on else [costs])
     return exit_codes.of_followed_session(session)
 
 

@@ -188,6 +188,8 @@ WHY_NOT_MET = {
     "plan_completed": "the plan was worked through, but one of its steps failed",
     "judged_not_met": "the agent's judge says that it was not",
     "goal_complete": "the agent calls it done, but a step of its plan failed",
+    "answered_without_plan": "no call of a tool succeeded",
+    "steps_left_open": "the agent gave its answer again and again while steps of its plan were open",
 }
 
 

@@ -228,6 +228,10 @@ def test_a_fork_goes_on_from_a_turn_as_a_session_of_its_own(run: Run) -> None:
     assert fork != parent
     assert run("watch", fork, "--json").json["state"] == "completed"
     assert run("fork", parent, "--at", "9999", "--detach").code == 2
+    silent = run("fork", parent)
+    session = SESSION.search(silent.out)
+    assert session is not None
+    assert f"acta say {session[0]} TEXT" in silent.out
 
 
 def waiting_session(run: Run) -> str:

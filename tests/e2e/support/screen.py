@@ -59,8 +59,9 @@ class Screen:
         self.page = context.new_page()
 
     def sign_in(self, person: Person, *roles: str, place: str = "inbox") -> Page:
-        """By a link, as `acta up` prints it."""
+        """By a link, as `acta up` prints it. The page that asks to sign in has a heading, too, and no ways to pages."""
         self.page.goto(self.link(person, *roles, place=place))
+        self.page.get_by_role("navigation", name="Pages", exact=True).wait_for()
         self.page.locator("main h1").wait_for()
         return self.page
 
