@@ -15,11 +15,12 @@ import uuid
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from acta.client.errors import (
     ApiConnectionError,
     ApiError,
+    ClientError,
     InvalidPathError,
     NotFoundError,
     RateLimitError,
@@ -102,7 +103,8 @@ def answered(request: HttpRequest) -> Flow[HttpResponse]:
 
     Repeating is safe for a POST or PATCH too: each carries an Idempotency-Key, the same in every attempt. A path with a
     part `..` is never sent, because on its way to the API that part removes the one before it: `/v1/files/../agents`.
-    If an earlier attempt of a DELETE may have succeeded and the next one finds nothing, the answer is 204.
+    If an earlier attempt of a DELETE may have succeeded and the next one finds nothing, the answer is 204. If one of a
+    PUT may have succeeded and the next one is refused because of a change, the change may be its own (`_written`).
     """
     if not {".", ".."}.isdisjoint(request.path.split("/")):
         raise InvalidPathError("a name cannot have a part that is . or ..: give the path from the top")
@@ -123,6 +125,9 @@ def answered(request: HttpRequest) -> Flow[HttpResponse]:
         error = error_of(answer)
         if request.method == "DELETE" and may_be_done and isinstance(error, NotFoundError) and error.code:
             return HttpResponse(204, answer.headers, b"")
+        may_be_written = request.method == "PUT" and may_be_done and error.status in (409, 412)
+        if may_be_written and (written := (yield from _written(request))) is not None:
+            return written
         is_limit, seconds = isinstance(error, RateLimitError), error.retry_after
         may_pass = error.status in RETRIED_STATUSES and not isinstance(error, TooManyOpenSessionsError)
         if is_last or not may_pass or (is_limit and (seconds or 0) > MAX_RETRY_AFTER_SECONDS):
@@ -134,6 +139,21 @@ def answered(request: HttpRequest) -> Flow[HttpResponse]:
             seconds if is_limit else min(seconds, MAX_PAUSE_SECONDS)
         )  # only a limit's wait is kept in full
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _written(request: HttpRequest) -> Flow[HttpResponse | None]:
+    """The answer to a PUT if what is stored is what it sent: a file's bytes, or a definition and its next version."""
+    try:
+        stored: HttpResponse = yield from answered(HttpRequest("GET", request.path))
+        if request.content is None:
+            sent = {**request.body, "version": request.body.get("version", 0) + 1}
+            return stored if sent == {name: data_of(stored).get(name) for name in sent} else None
+    except (ClientError, TypeError, AttributeError):
+        return None
+    if stored.content != request.content:
+        return None
+    written = {"path": unquote(request.path.removeprefix(file_path(""))), "bytes": len(stored.content)}
+    return replace(stored, content=json.dumps({"data": written}).encode())
 
 
 def data(request: HttpRequest) -> Flow[Any]:

@@ -13,6 +13,7 @@ from acta.client.errors import (
     ClientError,
     ConflictError,
     NotFoundError,
+    PreconditionFailedError,
     RateLimitError,
     ServerError,
     TooManyOpenSessionsError,
@@ -138,6 +139,64 @@ def test_a_deletion_that_cannot_have_been_done_finds_nothing(
     deployment.on("DELETE", f"/v1/sessions/{SESSION_ID}", *replies)
     with pytest.raises(NotFoundError):
         client.delete(SESSION_ID)
+
+
+CHANGED = failure(412, "PRECONDITION_FAILED", "It is another one.")
+FILE = "/v1/files/a%20b.txt"
+
+
+def test_a_file_whose_answer_was_lost_is_written_where_the_next_attempt_meets_the_same_bytes(
+    client: Client, deployment: FakeDeployment
+) -> None:
+    deployment.on("PUT", FILE, Reply(502, b""), CHANGED)
+    deployment.on("GET", FILE, Reply(503, b""), Reply(200, b"one"))
+    assert client.files.write("a b.txt", b"one", new=True) == {"path": "a b.txt", "bytes": 3}
+
+
+def test_a_definition_whose_answer_was_lost_is_written_where_the_next_attempt_meets_it(
+    client: Client, deployment: FakeDeployment
+) -> None:
+    stored = {"name": "Desk", "version": 5, "max_steps": 3}
+    deployment.on("PUT", "/v1/agents/desk", Reply(502, b""), failure(409, "CONFLICT", "Another version."))
+    deployment.on("GET", "/v1/agents/desk", success(stored))
+    assert client.agents.replace("desk", {"name": "Desk", "version": 4}) == stored
+
+
+@pytest.mark.parametrize(
+    ("first", "stored"),
+    [
+        ((), Reply(200, b"one")),
+        ((failure(429, "RATE_LIMITED", "Wait."),), Reply(200, b"one")),
+        ((Reply(502, b""),), Reply(200, b"two")),
+        ((Reply(502, b""),), failure(404, "NOT_FOUND", "There is none.")),
+    ],
+)
+def test_a_file_that_somebody_else_wrote_is_a_conflict(
+    client: Client, deployment: FakeDeployment, first: tuple[Reply, ...], stored: Reply
+) -> None:
+    deployment.on("PUT", FILE, *first, CHANGED)
+    deployment.on("GET", FILE, stored)
+    with pytest.raises(PreconditionFailedError):
+        client.files.write("a b.txt", b"one", etag='"1"')
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({"name": "Desk", "version": 4}, success({"name": "Desk", "version": 6})),
+        ({"name": "Desk", "version": 4}, success({"name": "Table", "version": 5})),
+        ({"name": "Desk", "version": 4}, success([])),
+        ({"name": "Desk", "version": "4"}, success({"name": "Desk", "version": 5})),
+        ({"name": "Desk", "version": 4}, Reply(200, b"no JSON")),
+    ],
+)
+def test_a_definition_that_somebody_else_wrote_is_a_conflict(
+    client: Client, deployment: FakeDeployment, sent: dict[str, object], stored: Reply
+) -> None:
+    deployment.on("PUT", "/v1/agents/desk", Reply(502, b""), failure(409, "CONFLICT", "Another version."))
+    deployment.on("GET", "/v1/agents/desk", stored)
+    with pytest.raises(ConflictError):
+        client.agents.replace("desk", sent)
 
 
 BROKEN = Reply(202, b"no gzip", (("Content-Encoding", "gzip"),))
