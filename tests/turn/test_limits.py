@@ -41,7 +41,7 @@ def test_the_last_turns_are_announced_to_the_model() -> None:
     house = House(model)
     house.start("Look", max_steps=5)
     house.run()
-    assert "Only 2 of 5 turns are left" in model.requests[-2].suffix
+    assert "Turns left: 2 of 5" in model.requests[-2].suffix
 
 
 def test_a_spent_budget_pauses_and_a_raised_one_goes_on() -> None:

@@ -142,7 +142,7 @@ def _thinking_suffix(head: Head, notes: str, failing: str, entries: Sequence[Ent
         said.append(plan_text(head.plan, entries))
     if head.run is not None and head.run.max_steps - head.run.iteration <= 2:
         left = head.run.max_steps - head.run.iteration
-        said.append(f"Only {left} of {head.run.max_steps} turns are left: bring what you have to an end.")
+        said.append(f"Turns left: {left} of {head.run.max_steps}. Bring what you have to an end.")
     said += [text for text in (head.progress.hint, failing) if text]
     return "\n\n".join(said)
 

@@ -93,8 +93,8 @@ def test_a_large_task_ends_gracefully_at_its_step_limit_and_keeps_what_is_there(
     assert seen.session["result"]["answer"] == "Part 5 comes next."
     assert ann.files() == {f"part-{n}.md" for n in range(1, 5)}
     assert statuses(seen) == ["completed", "pending"]
-    assert "Only 2 of 5 turns are left" in stage.suffixes[4]
-    assert "Only 1 of 5 turns are left" in stage.suffixes[5]
+    assert "Turns left: 2 of 5" in stage.suffixes[4]
+    assert "Turns left: 1 of 5" in stage.suffixes[5]
 
 
 def test_a_plan_is_revised_mid_way_and_after_a_message_and_every_version_stays_readable(
