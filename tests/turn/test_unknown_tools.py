@@ -27,6 +27,13 @@ def test_a_near_name_is_offered() -> None:
     assert told_of("raed_file").startswith("Error: There is no tool 'raed_file'. Did you mean read_file")
 
 
+def test_the_namespace_of_openai_before_a_name_is_no_part_of_it() -> None:
+    told = told_of("list_files")
+    assert not told.startswith("Error")
+    assert told_of("functions.list_files") == told
+    assert told_of("functions.raed_file") == told_of("raed_file")
+
+
 def test_of_a_name_of_any_length_only_the_beginning_is_repeated() -> None:
     usual, long = told_of("x" * MAX_UNKNOWN_NAME_CHARS), told_of("x" * 50_000)
     assert long == usual

@@ -53,6 +53,8 @@ PLAN_EDITED = (
 NO_OBJECT = "The input is not a JSON object. Send the call again."
 MAX_UNKNOWN_NAME_CHARS = 64
 """At most this much is kept of a name that the model made up. It is the longest name a tool may have."""
+OPENAI_NAMESPACE = "functions."
+"""OpenAI's models are shown all tools in it. Some write it before a call's name."""
 
 GO_ON = (
     "Your last reply was cut off at its length limit. Go on exactly where it stopped, with the very next character: "
@@ -121,7 +123,11 @@ class ReplyOutcome:
 def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
     new_id, session = turn.deps.clock.new_id, turn.session
     message_id = new_id(MESSAGE)
-    counting = [inner_call(call, turn.specs, turn.deps.registry.bent) for call in answer.calls]
+    asked = [
+        call if call.name in turn.specs else call._replace(name=call.name.removeprefix(OPENAI_NAMESPACE))
+        for call in answer.calls
+    ]
+    counting = [inner_call(call, turn.specs, turn.deps.registry.bent) for call in asked]
     calls = tuple(
         ToolCall(
             call_id=new_id(CALL),
@@ -131,7 +137,7 @@ def with_ids(turn: Turn, answer: ModelReply) -> TurnReply:
             malformed=call.malformed,
             through=made.name if call is not made else "",
         )
-        for made, call in zip(answer.calls, counting, strict=True)
+        for made, call in zip(asked, counting, strict=True)
     )
     first = first_half(session.head, session.entries)
     if first is not None and (not answer.text or said(answer.text).marker == "first"):
