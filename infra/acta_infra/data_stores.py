@@ -61,9 +61,15 @@ _DAYS = {
 """CDK's names of the numbers in `LOG_DAYS`."""
 
 
-def removal_policy(environment: Environment) -> RemovalPolicy:
-    """The removal policy of everything that holds data."""
-    return RemovalPolicy.RETAIN if environment.retain else RemovalPolicy.DESTROY
+def removal_policy(environment: Environment, *, protected: bool = False) -> RemovalPolicy:
+    """The removal policy of everything that holds data. What is retained goes all the same when its creation is rolled
+    back: it was never in use, and a fixed name that stays taken would fail the next attempt.
+
+    `protected`: AWS itself refuses to delete it. A rollback that tried would leave the stack in ROLLBACK_FAILED.
+    """
+    if not environment.retain:
+        return RemovalPolicy.DESTROY
+    return RemovalPolicy.RETAIN if protected else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 
 
 def new_log_group(scope: Construct, id: str, name: str, environment: Environment) -> logs.LogGroup:
@@ -123,7 +129,7 @@ def data_table(scope: Construct, name: str, environment: Environment, **more: An
             else None,  # AWS's default is the longest
         ),
         deletion_protection=environment.deletion_protection,
-        removal_policy=removal_policy(environment),
+        removal_policy=removal_policy(environment, protected=environment.deletion_protection),
         **more,
     )
 

@@ -173,7 +173,7 @@ def test_a_key_that_acta_makes_is_renewed_each_year_and_kept(
 ) -> None:
     (key,) = everything.stateful.resources("AWS::KMS::Key").values()
     assert key["Properties"]["EnableKeyRotation"] is True
-    assert key["DeletionPolicy"] == "Retain"
+    assert key["DeletionPolicy"] == "RetainExceptOnCreate"
     by_services = [
         (text_of(each["Principal"]["Service"]), each["Condition"])
         for each in key["Properties"]["KeyPolicy"]["Statement"]

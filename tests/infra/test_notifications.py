@@ -136,7 +136,7 @@ def test_the_webhooks_secret_is_made_by_aws_and_kept(webhook: Synthesised) -> No
     )
     assert secret["Properties"]["GenerateSecretString"]["PasswordLength"] == 48
     assert "SecretString" not in secret["Properties"]
-    assert secret["DeletionPolicy"] == "Retain"
+    assert secret["DeletionPolicy"] == "RetainExceptOnCreate"
 
 
 def test_for_a_topic_the_function_may_publish_to_it_and_reads_no_secret(topic: Synthesised) -> None:

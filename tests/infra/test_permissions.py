@@ -241,6 +241,7 @@ def test_who_deploys_takes_the_roles_of_cdk_bootstrap_and_reads(each: Synthesise
         "lambda:GetAlias",
         "lambda:GetFunctionConcurrency",
         "lambda:ListVersionsByFunction",
+        "secretsmanager:DescribeSecret",
         "ssm:GetParameter",
         *(() if each.environment.retain else empties),
     }

@@ -2,18 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import as_lines, require_unprotected
+from acta.cli.operations.deploy import as_lines, require_free_names, require_unprotected
 from acta.cli.operations.target import OperatorTarget
 from acta_infra.deployed.account import CallerIdentity
-from acta_infra.deployed.stacks import HOLDS_DATA, CloudFormation, Fate, Thing, empty_bucket, fate_of
-from acta_infra.environments import STAGING
+from acta_infra.deployed.stacks import (
+    HOLDS_DATA,
+    IS_PROTECTED,
+    KEEPS,
+    CloudFormation,
+    Fate,
+    Thing,
+    empty_bucket,
+    fate_of,
+    secrets_in,
+)
+from acta_infra.environments import PROD, STAGING, Webhook
 from acta_infra.options import CustomerKey
 from tests.infra.conftest import Synthesised, synthesised
 
@@ -72,7 +84,111 @@ def test_what_holds_data_stays_as_a_whole_or_goes_as_a_whole(each: Synthesised) 
 
 def test_every_log_outlives_its_stack_where_the_data_does(each: Synthesised) -> None:
     logs = each.stateless.resources("AWS::Logs::LogGroup").values()
-    assert {log["DeletionPolicy"] for log in logs} == {"Retain" if each.environment.retain else "Delete"}
+    kept = "RetainExceptOnCreate" if each.environment.retain else "Delete"
+    assert {log["DeletionPolicy"] for log in logs} == {kept}
+
+
+def retained(made: Synthesised) -> list[tuple[str, str, Any]]:
+    """Stack, logical id and resource of everything that outlives its stack."""
+    stacks = {"Stateful": made.stateful, "Sessions": made.sessions, "Stateless": made.stateless}
+    return [
+        (stack, name, resource)
+        for stack, template in stacks.items()
+        for name, resource in template.body["Resources"].items()
+        if resource.get("DeletionPolicy") in KEEPS
+    ]
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Synthesised:
+    """A strict environment with the options that add retained resources."""
+    return synthesised(replace(PROD, key=CustomerKey(), notifications=Webhook("https://a.example")), tmp_path)
+
+
+def test_a_creation_that_is_rolled_back_leaves_nothing_but_what_aws_refuses_to_delete(
+    each: Synthesised, strict: Synthesised
+) -> None:
+    for made in (each, strict):
+        for _, name, resource in retained(made):
+            option, value = IS_PROTECTED.get(resource["Type"], ("", None))
+            is_protected = bool(option) and resource["Properties"].get(option) == value
+            assert resource["DeletionPolicy"] == ("Retain" if is_protected else "RetainExceptOnCreate"), name
+
+
+UNIQUE_NAME = {
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::SecretsManager::Secret": "Name",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::Cognito::UserPool": None,  # its name need not be unique
+    "AWS::KMS::Key": None,
+    "AWS::Lambda::Version": None,
+}
+"""Type of what is retained -> the property with which it has a name that nothing else in the account may have."""
+TAKEN_OVER = {"AWS::Logs::LogGroup"}
+"""Their identifier is the name in the template, so `--import-existing-resources` finds them. Source: primaryIdentifier
+and readOnlyProperties of the CloudFormation registry's schemas."""
+
+
+def test_whatever_a_second_creation_would_meet_is_taken_over_or_looked_for_before(
+    each: Synthesised, strict: Synthesised
+) -> None:
+    for made in (each, strict):
+        named = [
+            (stack, name)
+            for stack, name, resource in retained(made)
+            if (option := UNIQUE_NAME[resource["Type"]])
+            and option in resource["Properties"]
+            and resource["Type"] not in TAKEN_OVER
+        ]
+        stacks = {"Stateful": made.stateful, "Sessions": made.sessions, "Stateless": made.stateless}
+        for stack, name in named:
+            assert secrets_in(stacks[stack].body, [name]), f"nobody looks for {name}"
+        assert bool(named) == (made.environment.retain and not made.environment.is_local)
+
+
+class Secrets:
+    """A Secrets Manager client. `going`: deleted, but still within the recovery window."""
+
+    def __init__(self, *there: str, going: str = "", refuses: str = "ResourceNotFoundException") -> None:
+        self.there, self.going, self.refuses = there, going, refuses
+
+    def describe_secret(self, SecretId: str) -> dict[str, Any]:  # noqa: N803
+        if SecretId == self.going:
+            return {"Name": SecretId, "DeletedDate": datetime.now(UTC)}
+        if SecretId in self.there:
+            return {"Name": SecretId}
+        raise ClientError({"Error": {"Code": self.refuses, "Message": "no"}}, "DescribeSecret")
+
+
+def test_a_second_creation_is_refused_with_the_commands_that_keep_what_the_secrets_hold(
+    prod: Synthesised, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = secrets_in(prod.stateful.body, prod.stateful.body["Resources"])
+    key, other = sorted(names)[:2]
+    client = Secrets(key, going=other)
+    with pytest.raises(CliError, match=f"{key}.* nothing was deployed"):
+        require_free_names(of(prod), names, client)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    of_key = f"--region eu-west-1 --secret-id {key}"
+    assert [line for line in lines if of_key in line or line.startswith("acta ")] == [
+        f"value=$(aws secretsmanager get-secret-value {of_key} --query SecretString --output text)"
+        f' && printf %s "$value" > {key.replace("/", "-")}.secret',
+        f"aws secretsmanager delete-secret {of_key} --force-delete-without-recovery",
+        "acta deploy --env prod",
+        f"aws secretsmanager put-secret-value {of_key} --secret-string file://{key.replace('/', '-')}.secret",
+    ]
+    restored = f"aws secretsmanager restore-secret --region eu-west-1 --secret-id {other}"
+    assert [line for line in lines if "restore-secret" in line] == [restored]
+
+
+def test_secrets_that_are_not_there_stop_nobody_and_who_may_not_look_is_told_so(
+    prod: Synthesised, capsys: pytest.CaptureFixture[str]
+) -> None:
+    require_free_names(of(prod), ["acta/prod/anthropic"], Secrets("acta/other/anthropic"))
+    assert capsys.readouterr() == ("", "")
+    require_free_names(of(prod), ["acta/prod/anthropic"], Secrets(refuses="AccessDeniedException"))
+    assert "not checked" in capsys.readouterr().err
 
 
 def test_a_key_of_acta_s_stays_with_what_it_encrypts(tmp_path: Path) -> None:

@@ -35,10 +35,12 @@ from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import (
     NotBootstrapped,
     QuotaUnknown,
+    SecretsUnknown,
     TooMuchReserved,
     check_bootstrap,
     check_reserved,
     client_in,
+    existing_secrets,
 )
 from acta_infra.deployed.releases import (
     NOT_ASKED,
@@ -65,6 +67,7 @@ from acta_infra.deployed.stacks import (
     empty_bucket,
     fate_of,
     names_of,
+    secrets_in,
     without_release,
 )
 from acta_infra.environments import Environment, UnusableValue, every_environment
@@ -140,7 +143,8 @@ class SynthesisedApp(NamedTuple):
     def deploy(self) -> None:
         """Deploys without a question: whoever deploys has seen the changes. Raises CdkFailed.
 
-        If data outlives the stack, secrets and logs of an earlier stack are taken over, because their names are fixed.
+        If data outlives the stack, logs of an earlier stack are taken over, because their names are fixed. For secrets
+        see `require_free_names`.
         """
         kept = ("--import-existing-resources",) if self.target.environment.retain else ()
         run_cdk(self.target, "deploy", "--all", "--require-approval", "never", *kept, app=self.folder)
@@ -214,6 +218,9 @@ def deploy(arguments: Namespace) -> int:
     choice, app = chosen_app(chosen, live, decided)
     there = app.deployed()
     found = app.changes(there)
+    secrets = [name for stack, each in found.items() for name in secrets_in(app.template(stack), each.added)]
+    if secrets:
+        require_free_names(chosen, secrets, client_in(chosen.caller.region, "secretsmanager"))
     try:
         app.show(found, there)
         if not differs(found):
@@ -362,6 +369,44 @@ def require_concurrency(environment: Environment, client: Any = None) -> None:
         note(
             f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}"
         )
+
+
+def require_free_names(chosen: OperatorTarget, secrets: Iterable[str], client: Any) -> None:
+    """Raises CliError, after commands that solve it, if secrets that the deployment would create exist: kept by an
+    `acta destroy`, or deleted with a recovery window, which keeps their names. If the caller may not ask, a note says
+    so. `client`: a botocore Secrets Manager client.
+    """
+    try:
+        taken = existing_secrets(secrets, client)
+    except SecretsUnknown as error:
+        note(
+            f"acta: whether secrets of an earlier deployment exist was not checked: {one_line(str(error), 300)}"
+        )
+        return
+    if not taken:
+        return
+    name, region = chosen.environment.name, chosen.caller.region
+    of_secret = "aws secretsmanager {} --region " + region + " --secret-id {}"
+    files = {each: f"{each.replace('/', '-')}.secret" for each in taken}
+    echo(
+        "Secrets of an earlier deployment keep their names. Store their values in files that only you can read:"
+    )
+    echo("  umask 077")
+    for each, is_going in taken.items():
+        if is_going:
+            echo(f"  {of_secret.format('restore-secret', each)}")
+        read = of_secret.format("get-secret-value", each)
+        echo(f'  value=$({read} --query SecretString --output text) && printf %s "$value" > {files[each]}')
+    echo("Delete the secrets, deploy, and store the values again:")
+    for each in taken:
+        echo(f"  {of_secret.format('delete-secret', each)} --force-delete-without-recovery")
+    echo(f"  acta deploy --env {name}")
+    for each in taken:
+        echo(f"  {of_secret.format('put-secret-value', each)} --secret-string file://{files[each]}")
+    raise CliError(
+        f"the deployment would create secrets that exist already ({', '.join(taken)}), and CloudFormation cannot take "
+        "secrets over: nothing was deployed; the commands above keep their values"
+    )
 
 
 def tell_what_is_left(chosen: OperatorTarget, client: Any = None) -> int:

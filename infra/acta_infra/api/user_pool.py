@@ -74,7 +74,7 @@ class UserPool(Construct):
             mfa_second_factor=cognito.MfaSecondFactor(sms=False, otp=True),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=environment.deletion_protection,
-            removal_policy=removal_policy(environment),
+            removal_policy=removal_policy(environment, protected=environment.deletion_protection),
             # The plan Lite has no trigger for machines. Without machines, AWS's default plan is kept.
             feature_plan=cognito.FeaturePlan.ESSENTIALS if auth.machines else None,
         )

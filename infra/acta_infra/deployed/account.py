@@ -1,13 +1,14 @@
 """The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
-bootstrap` has prepared it, and whether it has the concurrent executions that the environment reserves.
+bootstrap` has prepared it, whether it has the concurrent executions that the environment reserves, and whether secrets
+that a deployment would create are there already.
 
-All of this is found out before anything is synthesised or deployed. Without the last check Lambda would refuse, in the
-middle of the deployment, the first function that reserves too much, and the deployment would be rolled back.
+All of this is found out before anything is deployed. Otherwise AWS would refuse in the middle of the deployment the
+first function that reserves too much, or the first secret whose name is taken, and the deployment would be rolled back.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,4 +242,25 @@ def reserved_now(lambdas: Service, function: str) -> int | None:
     """What the deployed function reserves; None: nothing, or it is not there."""
     answer = unless(NOT_FOUND, lambdas, "get_function_concurrency", FunctionName=function) or {}
     found: int | None = answer.get("ReservedConcurrentExecutions")
+    return found
+
+
+class SecretsUnknown(RuntimeError):
+    """Whether the secrets exist could not be found out. The message names AWS's error."""
+
+
+def existing_secrets(names: Iterable[str], client: Any) -> dict[str, bool]:
+    """Name -> whether the secret only waits for its deletion, for those of the names that are taken. `client`: a
+    botocore Secrets Manager client. Raises SecretsUnknown.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    found: dict[str, bool] = {}
+    try:
+        for name in names:
+            answer = unless(NOT_FOUND, Service("secretsmanager", client), "describe_secret", SecretId=name)
+            if answer is not None:
+                found[name] = "DeletedDate" in answer
+    except (*AWS_ERRORS, BotoCoreError) as error:
+        raise SecretsUnknown(str(error)) from None
     return found

@@ -97,6 +97,11 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
         _allow("BootstrapVersion", ["ssm:GetParameter"], *versions),
         _allow("Quota", ["lambda:GetAccountSettings"], "*"),
         _allow(
+            "SecretsThere",
+            ["secretsmanager:DescribeSecret"],
+            f"arn:aws:secretsmanager:{place.region}:{account}:secret:acta/{environment.name}/*",
+        ),
+        _allow(
             "Functions",
             on_functions,
             f"arn:aws:lambda:{place.region}:{account}:function:acta-{environment.name}-*",

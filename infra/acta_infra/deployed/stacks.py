@@ -226,6 +226,21 @@ def changes(wanted: Template, deployed: Template | None) -> Changes:
     )
 
 
+def secrets_in(template: Template, added: Iterable[str]) -> tuple[str, ...]:
+    """The names of the secrets among these resources. `added`: logical ids.
+
+    A stack cannot take over a secret that exists already: CloudFormation takes over, by itself, only resources whose
+    identifier the template can state, and AWS chooses a secret's. Source: CloudFormation User Guide, "Import AWS
+    resources into a CloudFormation stack automatically", and coverage roadmap, issue 2375.
+    """
+    resources = template["Resources"]
+    return tuple(
+        resources[each]["Properties"]["Name"]
+        for each in added
+        if HOLDS_DATA.get(resources[each]["Type"]) == "secret" and "Name" in resources[each]["Properties"]
+    )
+
+
 def without_release(wanted: Template, deployed: Template) -> tuple[Template, NewRelease | None]:
     """`wanted` with the deployed release's name and code, and its versions of functions under their deployed ids: what
     still differs then is not due to the release. None: the release is the same.
