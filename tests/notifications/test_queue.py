@@ -72,11 +72,13 @@ def test_a_change_has_its_tenant_and_the_intervention_as_it_is_now(aws: Aws, nam
     assert changes == [(tenant, "int_1", True), (tenant, "int_1", False)]
 
 
-def test_a_tenant_too_long_for_a_key_is_named_as_the_key_names_it(aws: Aws) -> None:
-    key = put(aws, "@" * 100, "int_1")
-    ((tenant, found, _),) = brought(aws, record(key))
-    assert tenant.startswith("%sha256-")
-    assert found == "int_1"
+@pytest.mark.parametrize("tenant", ["t" * 65, "@" * 100])
+def test_a_tenant_too_long_for_a_key_is_named_by_its_session(aws: Aws, tenant: str) -> None:
+    key = put(aws, tenant, "int_1")
+    ((named, found, _),) = brought(aws, record(key))
+    assert (named.startswith("%sha256-"), found) == (True, "int_1"), "a session that is gone names nobody"
+    put_session(aws, tenant, "waiting_for_user")
+    assert brought(aws, record(key)) == [(tenant, "int_1", True)]
 
 
 def test_what_was_deleted_is_reported_as_gone(aws: Aws, tenant: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import key_part, tenant_part
 from acta_engine.traces.queue import TraceQueue
 from acta_engine.traces.spans import CommitName
 from acta_engine.usage.store import UsagePartition
@@ -47,7 +47,7 @@ def is_tree(found: list[dict[str, Any]]) -> bool:
 def replay(behind: Behind, person: Person, session_id: str, commits: int) -> None:
     """As a stream that brings everything again. Returns when the queue is empty."""
     url, sqs = queue_url(behind), behind.client("sqs")
-    partition = UsagePartition(key_part(person.tenant), key_part(session_id))
+    partition = UsagePartition(tenant_part(person.tenant), key_part(session_id))
     TraceQueue(url, sqs).put(CommitName(partition, number) for number in range(1, commits + 1))
     counts = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     deadline = time.monotonic() + PATIENCE_SECONDS

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.store.keys import MAX_PART_BYTES, from_cursor, key_part, part_text, to_cursor
+from acta_engine.store.keys import (
+    MAX_PART_BYTES,
+    MAX_TENANT_BYTES,
+    from_cursor,
+    key_part,
+    part_text,
+    tenant_part,
+    tenant_pk,
+    tenant_prefix,
+    to_cursor,
+)
 
 pytestmark = pytest.mark.contract
 
@@ -43,6 +53,14 @@ def test_our_own_ids_and_plain_names_are_their_own_parts() -> None:
 def test_names_that_look_like_encoded_ones_do_not_meet_them(name: str) -> None:
     assert key_part(name) != name
     assert key_part(key_part(name)) != key_part(name)
+
+
+@pytest.mark.parametrize("over", ["", "t", "@"])
+def test_a_tenant_s_part_is_hashed_early_and_the_same_in_every_key(over: str) -> None:
+    tenant = "t" * MAX_TENANT_BYTES + over
+    part = tenant_part(tenant)
+    assert (part == tenant, part.startswith("%sha256-")) == (not over, bool(over))
+    assert (tenant_pk(tenant), tenant_prefix("files", tenant)) == (f"T#{part}", f"files/{part}/")
 
 
 def test_an_empty_name_is_nobody_s() -> None:

@@ -12,8 +12,7 @@ from acta.testing.memory.clock import FakeClock
 from acta.tools.run import WrongEnvironment, require_own_environment
 from acta_engine.aws.clients import Service
 from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from acta_engine.files.tool_credentials import FileCredentials, private_files_policy, shared_files_policy
-from acta_engine.store.keys import FILES, MAX_PART_BYTES, tenant_prefix
+from acta_engine.files.tool_credentials import FileCredentials
 from acta_engine.tools.port import CallContext
 from acta_engine.tools.registry import TenantRegistry
 from acta_engine.tools.tenant.functions import PythonTools
@@ -231,14 +230,6 @@ def test_files_are_reached_with_keys_for_the_tenant_and_further_ones_for_a_priva
     assert private["private"]["keys"] != private["shared"]["keys"]
     assert {asked["DurationSeconds"] for asked in sts.asked} == {900}
     assert ["s3:PutObject" in asked["Policy"] for asked in sts.asked] == [False, True, True]
-
-
-def test_policies_fit_into_what_sts_takes_for_the_longest_names() -> None:
-    root = tenant_prefix(FILES, "é" * (MAX_PART_BYTES // 6))
-    bucket = "b" * 63
-
-    assert len(shared_files_policy("aws-us-gov", bucket, root, "write")) <= 2_048
-    assert len(private_files_policy("aws-us-gov", bucket, f"{root}{private_folder('u')}/", "write")) <= 2_048
 
 
 class NoDefinitions:

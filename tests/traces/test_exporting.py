@@ -11,7 +11,7 @@ from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
 from acta_engine.errors import SchemaUnknown, StoreUnavailable
 from acta_engine.log.commit import Commit
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import key_part, tenant_part
 from acta_engine.telemetry import Telemetry
 from acta_engine.traces import export
 from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
@@ -107,7 +107,7 @@ class Place:
 
     @property
     def names(self) -> list[CommitName]:
-        partition = UsagePartition(key_part(TENANT), key_part(self.session_id))
+        partition = UsagePartition(tenant_part(TENANT), key_part(self.session_id))
         return [CommitName(partition, number) for number in self.numbers]
 
     def deliver(self) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from acta_engine.errors import ProviderKeyRefused
 from acta_engine.log.commit import Commit
 from acta_engine.recovery.repair import repair
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import tenant_part
 from acta_engine.traces.export import MOST_COMMITS, export
 from acta_engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, ends_run, run_of
 from acta_engine.usage.store import UsagePartition
@@ -21,7 +21,7 @@ from tests.traces.test_exporting import Commits, Receiver
 def exported(house: House, session_id: str) -> list[Span]:
     """As if each commit were handed over alone."""
     receiver = Receiver()
-    partition = UsagePartition(key_part(TENANT), session_id)
+    partition = UsagePartition(tenant_part(TENANT), session_id)
     for commit in house.repository.commits(TENANT, session_id, 1):
         export(Commits(house), receiver, [CommitName(partition, commit.number)])
     return receiver.taken
@@ -67,7 +67,7 @@ def test_forks_of_one_parent_that_end_together_read_it_commit_by_commit_and_once
     for _ in range(5):
         session_id = forked(house, parent, None, "Another way").session_id
         house.run()
-        partition = UsagePartition(key_part(TENANT), session_id)
+        partition = UsagePartition(tenant_part(TENANT), session_id)
         made = house.repository.commits(TENANT, session_id, 1)
         ends += [CommitName(partition, commit.number) for commit in made if ends_run(commit)]
     commits, receiver = Commits(house), Receiver()

@@ -6,7 +6,7 @@ import pytest
 
 from acta.testing.memory.clock import FakeClock
 from acta_engine.errors import SchemaUnknown
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import tenant_part
 from acta_engine.store.schema import NEXT
 from acta_engine.traces.queue import DynamoTracedCommits
 from acta_engine.traces.spans import CommitName
@@ -31,7 +31,7 @@ class Place:
             aws_stores(self.account).log.append(make_commit(self.tenant, "ses_1", number))
 
     def name(self, number: int) -> CommitName:
-        return CommitName(UsagePartition(key_part(self.tenant), "ses_1"), number)
+        return CommitName(UsagePartition(tenant_part(self.tenant), "ses_1"), number)
 
     def read(self, *numbers: int) -> list[int]:
         return [each.commit.number for each in self.reader.read([self.name(number) for number in numbers])]
@@ -40,7 +40,7 @@ class Place:
         self.account.dynamodb.update_item(
             TableName=self.account.table,
             Key={
-                "pk": {"S": f"T#{key_part(self.tenant)}#S#ses_1"},
+                "pk": {"S": f"T#{tenant_part(self.tenant)}#S#ses_1"},
                 "sk": {"S": f"C#{number:010d}"},
             },
             UpdateExpression=expression,

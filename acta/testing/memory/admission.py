@@ -14,7 +14,7 @@ from acta_engine.queue.places import (
     QueuePosition,
     in_milliseconds,
 )
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import key_part, tenant_part
 
 
 class MemoryAdmission:
@@ -76,7 +76,7 @@ class MemoryAdmission:
             begins = not bucket.has_line(in_milliseconds(now))
             if begins:
                 self._buckets[one.provider] = bucket._replace(line=in_milliseconds(line_until))
-            own = key_part(one.tenant)
+            own = tenant_part(one.tenant)
             before = sum(place[0] == own and place < _place(one) for place in line)
             return QueuePosition(min(PLACES_COUNTED, before), begins)
 
@@ -89,7 +89,7 @@ class MemoryAdmission:
     def page_after(self, provider: str, tenant: str, most: int) -> list[QueuePlace]:
         with self._lock:
             line = self._line.get(provider, {})
-            after = key_part(tenant) if tenant else ""
+            after = tenant_part(tenant) if tenant else ""
             return [line[place] for place in nsmallest(most, (p for p in line if p[0] > after))]
 
     def page_behind(self, one: QueuePlace, most: int) -> list[QueuePlace]:
@@ -118,4 +118,4 @@ class MemoryAdmission:
 
 
 def _place(one: QueuePlace) -> tuple[str, int, str]:
-    return key_part(one.tenant), int(one.since.timestamp()), key_part(one.session_id)
+    return tenant_part(one.tenant), int(one.since.timestamp()), key_part(one.session_id)

@@ -143,8 +143,9 @@ def session_policy(tenant: str, partition: str, bucket: str, session_bucket: str
     actions and which table are allowed, and that a request must have keys, which `ForAllValues` does not demand.
     `kms`: where the deployment encrypts with a key of its own, a reader needs that key, too.
 
-    At most 2,048 characters (STS API Reference, AssumeRole), which the longest names just fit into. So it has no
-    `Version`: in the policy language without one, nothing in a name is a variable either.
+    AWS bounds a policy's length, 2,048 characters, and its size as AWS packs it, by a limit that is not published (STS
+    API Reference, AssumeRole). So a long tenant is hashed (`tenant_part`), and there is no `Version`: in the policy
+    language without one, nothing in a name is a variable either.
     """
     keys = tenant_pk(tenant)
     objects = [(bucket, FILES), (session_bucket, SESSIONS)]

@@ -60,7 +60,7 @@ def shared_files_policy(partition: str, bucket: str, root: str, access: FileAcce
     """The tenant's files but private ones, whose folders begin with `~`. A listing of everything would name those, so
     the top is listed by folder alone (`s3:delimiter`), and below it what does not begin with `~`.
 
-    At most 2,048 characters, and without a `Version`, as `session_policy`'s.
+    Short and without a `Version`, as `session_policy`'s.
     """
     bucket_arn = f"arn:{partition}:s3:::{bucket}"
     top = {"StringEquals": {"s3:prefix": root, "s3:delimiter": "/"}}

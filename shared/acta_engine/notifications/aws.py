@@ -26,7 +26,7 @@ from acta_engine.notifications.notification import (
 )
 from acta_engine.store import table_layout as items
 from acta_engine.store.dynamodb import OneTable, get_item, newest_commit
-from acta_engine.store.keys import TENANT, part_text
+from acta_engine.store.keys import TENANT, key_part, part_text
 
 APPEARED, CHANGED = "INSERT", "MODIFY"
 
@@ -39,12 +39,14 @@ class StreamedChanges(OneTable):
             what, name = record["eventName"], key["sk"]["S"]
             if name.startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
                 partition, item = key["pk"]["S"], get_item(self._dynamodb, self._table, key)
-                part = partition.removeprefix(TENANT)
-                tenant = (
-                    part_text(part) or part
-                )  # a name that is too long for a key stays as the key has it: its hash
                 now = None if item is None else items.item_intervention(item)
-                yield InterventionChange(tenant, now, what == APPEARED, partition)
+                part = partition.removeprefix(TENANT)
+                tenant = part_text(part)
+                if tenant is None and now is not None:  # the key has a long name's hash, the session the name
+                    pk = f"{partition}#{items.LISTING}{key_part(now.session_id)}"
+                    newest = newest_commit(self._dynamodb, self._table, pk, consistent=True)
+                    tenant = None if newest is None else newest.head.tenant
+                yield InterventionChange(tenant or part, now, what == APPEARED, partition)
             elif name.startswith(items.LISTING) and what == CHANGED:
                 yield SessionChange(self._ended(key), key["pk"]["S"])
 

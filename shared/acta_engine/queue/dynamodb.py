@@ -33,7 +33,7 @@ from acta_engine.queue.places import (
     in_milliseconds,
 )
 from acta_engine.store.dynamodb import DeploymentTable, get_item
-from acta_engine.store.keys import key_part
+from acta_engine.store.keys import key_part, tenant_part
 from acta_engine.store.table_layout import Item
 
 ATTEMPTS = 6
@@ -201,11 +201,11 @@ class DynamoAdmission(DeploymentTable):
         return next(iter(self.page_behind(one, 1)), None)
 
     def page_after(self, provider: str, tenant: str, most: int) -> list[QueuePlace]:
-        after = f"{_LINE}{key_part(tenant)}{_END}" if tenant else _LINE
+        after = f"{_LINE}{tenant_part(tenant)}{_END}" if tenant else _LINE
         return self._page(provider, after, f"{_LINE[0]}{_END}", most)
 
     def page_behind(self, one: QueuePlace, most: int) -> list[QueuePlace]:
-        return self._page(one.provider, f"{_sk(one)}{_END}", f"{_LINE}{key_part(one.tenant)}{_END}", most)
+        return self._page(one.provider, f"{_sk(one)}{_END}", f"{_LINE}{tenant_part(one.tenant)}{_END}", most)
 
     def _page(self, provider: str, start: str, end: str, most: int) -> list[QueuePlace]:
         found = self._query(provider, "sk BETWEEN :a AND :b", {":a": start, ":b": end}, most)
@@ -300,7 +300,7 @@ def _bucket(item: Item) -> ProviderBucket:
 
 def line_prefix(tenant: str) -> str:
     """How the sort keys of all the tenant's sessions in lines begin."""
-    return f"{_LINE}{key_part(tenant)}#"
+    return f"{_LINE}{tenant_part(tenant)}#"
 
 
 def _sk(one: QueuePlace) -> str:

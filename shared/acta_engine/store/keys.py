@@ -25,6 +25,8 @@ MAX_PLAIN_CHARS = 64
 
 MAX_PART_BYTES = 200
 """A longer part is replaced by its hash, because keys of S3 and sort keys of DynamoDB have at most 1,024 bytes."""
+MAX_TENANT_BYTES = 64
+"""The same for a tenant's part, which is in a session policy six times. AWS bounds their packed size (ADR 203)."""
 HASHED = "%sha256-"
 TENANT = "T#"
 RECEIVERS_SECRET = "webhook"
@@ -34,9 +36,9 @@ FILES, SESSIONS = "files", "sessions"
 
 
 @lru_cache(maxsize=1_024)
-def key_part(text: str) -> str:
+def key_part(text: str, most: int = MAX_PART_BYTES) -> str:
     """The text, percent-encoded. Raises ValueError where it is empty: a prefix without a tenant would hold everyone's
-    data.
+    data. `most`: the bytes of a part that is not hashed.
 
     A leading dot becomes `%2E`, and a long text `%sha256-…`. Percent-encoding produces neither, so these cannot be
     mistaken for another text.
@@ -46,19 +48,24 @@ def key_part(text: str) -> str:
     part = quote(text, safe="", errors="surrogatepass")
     if part.startswith("."):
         part = "%2E" + part[1:]
-    if len(part) > MAX_PART_BYTES:
+    if len(part) > most:
         return HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return part
 
 
+def tenant_part(tenant: str) -> str:
+    """How a tenant is named in every key."""
+    return key_part(tenant, MAX_TENANT_BYTES)
+
+
 def tenant_pk(tenant: str) -> str:
     """The partition of a tenant's items. Its other partitions begin with this and a `#`."""
-    return f"{TENANT}{key_part(tenant)}"
+    return f"{TENANT}{tenant_part(tenant)}"
 
 
 def tenant_prefix(kind: str, tenant: str) -> str:
     """The prefix of the keys of all the tenant's objects of a kind, `FILES` or `SESSIONS`."""
-    return f"{kind}/{key_part(tenant)}/"
+    return f"{kind}/{tenant_part(tenant)}/"
 
 
 def part_text(part: str) -> str | None:

@@ -35,7 +35,7 @@ from acta_engine.store.dynamodb import (
     query,
     transact,
 )
-from acta_engine.store.keys import key_part, part_text, tenant_pk
+from acta_engine.store.keys import key_part, part_text, tenant_part, tenant_pk
 from acta_engine.store.table_layout import (
     ATTRIBUTES_VERSION,
     COMMIT,
@@ -246,7 +246,7 @@ class DynamoUsage(ClockedTable):
         if name is not None:
             # One by one: a query would read the rows of everybody else between them, however many people there are.
             for at in range(first, last + 1):
-                key = row_key(key_part(tenant), RowKey(dimension, at, name))
+                key = row_key(tenant_part(tenant), RowKey(dimension, at, name))
                 answer = self._dynamodb.call("get_item", TableName=self._table, Key=key)
                 if "Item" in answer:
                     yield item_row(dimension, answer["Item"])
@@ -257,7 +257,7 @@ class DynamoUsage(ClockedTable):
             TableName=self._table,
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
-                ":pk": {"S": usage_pk(key_part(tenant))},
+                ":pk": {"S": usage_pk(tenant_part(tenant))},
                 ":first": {"S": f"{kind}{first:010d}"},
                 ":last": {"S": f"{kind}{last:010d}#~"},
             },
@@ -283,7 +283,7 @@ class DynamoUsage(ClockedTable):
             Limit=1,
             KeyConditionExpression="pk = :pk AND begins_with(sk, :hours)",
             ExpressionAttributeValues={
-                ":pk": {"S": usage_pk(key_part(tenant))},
+                ":pk": {"S": usage_pk(tenant_part(tenant))},
                 ":hours": {"S": HOURS},
             },
         )
