@@ -2,11 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.cli.exit_codes import CliError
+from acta.cli.operations.deploy import unprotect_failed
+from acta.cli.operations.target import OperatorTarget
+from acta_infra.deployed.account import CallerIdentity
 from acta_infra.deployed.stacks import (
     RELEASE,
     Changes,
@@ -19,6 +24,7 @@ from acta_infra.deployed.stacks import (
 from acta_infra.environments import DEV
 from acta_infra.release import release_of
 from tests.infra.conftest import Synthesised
+from tests.infra.test_options import EDGE, ORIGIN
 
 OLD = {"Resources": {"Kept": {"Type": "A"}, "Changed": {"Type": "A"}, "Gone": {"Type": "A"}}}
 
@@ -30,7 +36,7 @@ def refusal(code: str) -> ClientError:
 class Account:
     """A CloudFormation client. `stacks`: by name, as `describe_stacks` has them, with `Template` beside."""
 
-    def __init__(self, stacks: Mapping[str, Mapping[str, Any]], refuses: str = "") -> None:
+    def __init__(self, stacks: Mapping[str, dict[str, Any]], refuses: str = "") -> None:
         self._stacks = stacks
         self._refuses = refuses
 
@@ -44,6 +50,11 @@ class Account:
     def get_template(self, StackName: str, TemplateStage: str) -> Any:  # noqa: N803
         assert TemplateStage == "Original"
         return {"TemplateBody": self._stacks[StackName]["Template"]}
+
+    def update_termination_protection(self, StackName: str, EnableTerminationProtection: bool) -> None:  # noqa: N803
+        if self._stacks[StackName].get("Denies"):
+            raise refusal("AccessDenied")
+        self._stacks[StackName]["EnableTerminationProtection"] = EnableTerminationProtection
 
 
 def stack(status: str = "UPDATE_COMPLETE", template: Any = None, **outputs: str) -> dict[str, Any]:
@@ -82,6 +93,36 @@ def test_deployed_are_the_stacks_that_came_about_with_their_outputs_for_people()
         ("Acta-dev-Stateful", {}),
         ("Acta-dev-Stateless", {"ApiUrl": "https://api"}),
     ]
+
+
+PROTECTED = OperatorTarget(
+    replace(DEV, domain=ORIGIN, edge=EDGE),
+    CallerIdentity("123456789012", "eu-west-1", "arn"),
+)
+
+
+def test_only_a_stack_whose_creation_failed_loses_its_protection(capsys: pytest.CaptureFixture[str]) -> None:
+    on = {"EnableTerminationProtection": True}
+    stacks = {
+        "Acta-dev-Stateful": {**stack("UPDATE_ROLLBACK_COMPLETE"), **on},
+        "Acta-dev-Sessions": {**stack("ROLLBACK_COMPLETE"), **on},
+        "Acta-prod-Stateful": {**stack("ROLLBACK_COMPLETE"), **on},
+    }
+    account = Account(stacks)
+    unprotect_failed(PROTECTED, account)
+    protected = {name for name, each in stacks.items() if each["EnableTerminationProtection"]}
+    assert protected == {"Acta-dev-Stateful", "Acta-prod-Stateful"}
+    assert capsys.readouterr().out.startswith("Acta-dev-Sessions: its creation failed earlier.")
+    unprotect_failed(PROTECTED, account)
+    assert capsys.readouterr().out == ""
+
+
+def test_who_may_not_lift_the_protection_gets_the_command_with_the_stack_s_own_region() -> None:
+    failed = {**stack("ROLLBACK_COMPLETE"), "EnableTerminationProtection": True, "Denies": True}
+    lifts = "aws cloudformation update-termination-protection --region {} --stack-name {} "
+    for name, region in (("Acta-dev-Stateful", "eu-west-1"), ("Acta-dev-Edge", "us-east-1")):
+        with pytest.raises(CliError, match=lifts.format(region, name) + "--no-enable-termination-protection"):
+            unprotect_failed(PROTECTED, Account({name: failed}))
 
 
 @pytest.mark.parametrize("body", [OLD, '{"Resources": {}}'])

@@ -244,6 +244,7 @@ def test_who_deploys_takes_the_roles_of_cdk_bootstrap_and_reads(each: Synthesise
         "secretsmanager:DescribeSecret",
         "ssm:GetParameter",
         *(() if each.environment.retain else empties),
+        *(("cloudformation:UpdateTerminationProtection",) if each.environment.deletion_protection else ()),
     }
 
 

@@ -61,6 +61,7 @@ from acta_infra.deployed.stacks import (
     Fate,
     NewRelease,
     StacksUnknown,
+    StillProtected,
     Template,
     Thing,
     changes,
@@ -234,6 +235,7 @@ def deploy(arguments: Namespace) -> int:
             return exit_codes.SESSION_FAILED
         if chosen.environment.is_local:
             keep_release(chosen.environment.name, lambdas)
+        unprotect_failed(chosen)
         app.deploy()
         if chosen.environment.is_local:
             take_newest(chosen.environment.name, lambdas)
@@ -407,6 +409,15 @@ def require_free_names(chosen: OperatorTarget, secrets: Iterable[str], client: A
         f"the deployment would create secrets that exist already ({', '.join(taken)}), and CloudFormation cannot take "
         "secrets over: nothing was deployed; the commands above keep their values"
     )
+
+
+def unprotect_failed(chosen: OperatorTarget, client: Any = None) -> None:
+    """`client`: as `CloudFormation`'s. Raises CliError with the command that the operator has to run."""
+    with cli_error(StacksUnknown, StillProtected, cut=600):
+        for name in CloudFormation(chosen.caller.region, client).unprotect_failed(chosen.environment):
+            echo(
+                f"{name}: its creation failed earlier. The stack is no longer protected, so cdk can create it again."
+            )
 
 
 def tell_what_is_left(chosen: OperatorTarget, client: Any = None) -> int:

@@ -91,6 +91,10 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
         "lambda:ListVersionsByFunction",
     ]
     on_stacks = ["DescribeStacks", "GetTemplate", "ListStackResources"]
+    if (
+        environment.deletion_protection
+    ):  # of a stack whose creation failed; the role of cdk bootstrap may do it, too
+        on_stacks.append("UpdateTerminationProtection")
     statements = [
         _allow("Bootstrapped", ["sts:AssumeRole"], *roles),
         _allow("Stacks", [f"cloudformation:{each}" for each in on_stacks], *stacks),

@@ -28,7 +28,8 @@ from acta_infra.options import EDGE_REGION
 Template = Mapping[str, Any]
 NO_SUCH_STACK = "ValidationError"
 """The error code that CloudFormation gives for a stack that does not exist."""
-NEVER_CREATED = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE")
+CREATION_FAILED = "ROLLBACK_COMPLETE"
+NEVER_CREATED = ("REVIEW_IN_PROGRESS", CREATION_FAILED, "DELETE_COMPLETE")
 """States of a stack that has no resources. Source: CloudFormation User Guide, "Stack status codes"."""
 GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
 """States of a resource that is no longer the stack's. Source: CloudFormation User Guide, "Resource status codes"."""
@@ -38,6 +39,10 @@ EXPORTED = "Exports"
 
 class StacksUnknown(RuntimeError):
     """The stacks could not be read. The message names AWS's error."""
+
+
+class StillProtected(RuntimeError):
+    """A stack that was never created is protected from deletion. The message has the command that lifts it."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,34 @@ class CloudFormation:
 
     def deployed(self, environment: Environment) -> tuple[DeployedStack, ...]:
         """The environment's stacks that exist. Raises StacksUnknown."""
-        edge = edge_stack(environment.name)
-        regions = {name: EDGE_REGION if name == edge else self._region for name in names_of(environment)}
-        found = (self.stack(name, region) for name, region in regions.items())
+        found = (self.stack(name, region) for name, region in self._places(environment))
         return tuple(each for each in found if each is not None)
+
+    def _places(self, environment: Environment) -> Iterator[tuple[str, str]]:
+        """Name and region of each stack."""
+        edge = edge_stack(environment.name)
+        return ((name, EDGE_REGION if name == edge else self._region) for name in names_of(environment))
+
+    def unprotect_failed(self, environment: Environment) -> Iterator[str]:
+        """Lifts the termination protection of each stack whose creation failed, and yields the stack's name. cdk
+        protects a stack before it creates its resources, and before the next attempt deletes what is left of it, which
+        the protection would forbid. Nothing of such a stack was ever in use. Raises StacksUnknown and StillProtected.
+        """
+        for name, region in self._places(environment):
+            found = (self._call(region, "describe_stacks", StackName=name) or {"Stacks": [{}]})["Stacks"][0]
+            if found.get("StackStatus") != CREATION_FAILED or not found.get("EnableTerminationProtection"):
+                continue
+            lifted = {"StackName": name, "EnableTerminationProtection": False}
+            try:
+                self._call(region, "update_termination_protection", **lifted)
+            except StacksUnknown as error:
+                raise StillProtected(
+                    f"the creation of {name} failed earlier, and what is left of the stack is protected from deletion, "
+                    "so it cannot be created again. Let somebody who may run once: aws cloudformation "
+                    f"update-termination-protection --region {region} --stack-name {name} "
+                    f"--no-enable-termination-protection ({error})"
+                ) from None
+            yield name
 
     def stack(self, name: str, region: str) -> DeployedStack | None:
         """None: it does not exist, or was never created completely. Raises StacksUnknown."""
