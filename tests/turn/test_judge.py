@@ -169,6 +169,11 @@ def test_a_verdict_in_words_counts(words: str) -> None:
     assert ending(run(*WORK, says(words))[2])[3] is True
 
 
+def test_a_verdict_whose_met_is_text_counts() -> None:
+    said = says("", call("verdict", met="false", reason="The sum is missing."))
+    assert ending(run(*WORK, said, says("GOAL_COMPLETE\nTwo, sum 5."), MET)[2])[0] == "Two, sum 5."
+
+
 def test_a_judge_without_a_verdict_is_asked_once_more_and_then_what_the_agent_said_holds() -> None:
     house, model, head = run(*WORK, says("Well done!"), says("", call("verdict", met="perhaps")))
     assert "had no verdict" in model.requests[-1].suffix

@@ -15,7 +15,7 @@ provider's `client.py`.
         tool input that is cut off or is not one JSON object; an unknown tool; input that breaks the tool's schema
     a person reacts, and the message says what to do. The run ends `failed` with this code; one that has had a reply
     waits for the key or the quota instead (`shared/acta_engine/recovery/outage.py`)
-        401, 403; no key; LiteLLM's 400 for a key    ProviderKeyRefused      PROVIDER_KEY_REFUSED
+        401, 403; no key; a 400 that refuses the key  ProviderKeyRefused      PROVIDER_KEY_REFUSED
         402; 429 or 400 that name quota or balance   ProviderQuotaExceeded   PROVIDER_QUOTA_EXCEEDED
         413; 400 that says the prompt is too long;
           429 for a request that no wait makes small ContextTooLong          CONTEXT_TOO_LONG, after one compaction
@@ -69,6 +69,8 @@ FILTERED = "content_filter"
 """Azure's name. Many servers say in words that a filter declined."""
 NEW_SENSITIVE = "new_sensitive"
 """MiniMax's words for it, with a 400, a 422 or a 500."""
+INVALID_KEY = "invalid_api_key"
+"""OpenAI's name. Gemini and xAI refuse a key with a 400 and a sentence."""
 NO_DATABASE = "no_db_connection"
 """LiteLLM's name for a key that is not its master key, where it has no database to look other keys up in."""
 
@@ -101,6 +103,7 @@ _BELOW_500: Mapping[str, type[ActaError]] = {
     "sensitive_words_detected": ModelRefused,  # New API
     TOO_LONG: ContextTooLong,
     TOO_LARGE: ContextTooLong,
+    INVALID_KEY: ProviderKeyRefused,
     NO_DATABASE: ProviderKeyRefused,
 }
 """These names decide, whatever the status below 500 and the other names say."""
@@ -113,8 +116,11 @@ _BY_STATUS: Mapping[int, type[ActaError]] = {
     408: ProviderTimeout,
     409: ProviderUnavailable,
     413: ContextTooLong,
+    424: ProviderUnavailable,  # TGI: the generation failed
     425: ProviderUnavailable,
     429: ProviderOverloaded,
+    498: ProviderOverloaded,  # Groq: no capacity in its flex tier
+    499: ProviderUnavailable,  # Gemini, under load
     503: ProviderOverloaded,
     529: ProviderOverloaded,
 }
@@ -225,6 +231,9 @@ def message_of(body: object) -> object:
 
 
 _NAMES_BY_WORDING = {
+    "api key not valid": INVALID_KEY,  # Gemini
+    "api key expired": INVALID_KEY,  # Gemini
+    "incorrect api key provided": INVALID_KEY,  # xAI
     "credit balance": NO_CREDIT,
     "specified api usage limits": NO_CREDIT,
     "budget has been exceeded": NO_CREDIT,  # LiteLLM

@@ -8,7 +8,7 @@ from acta_engine.agents.agent import AgentDefinition
 from acta_engine.errors import AwsDenied, ProviderTimeout
 from acta_engine.models.calls import CallProgress, is_sendable, run_within
 from acta_engine.models.choose import SecretReader, address_of, choose, key_of
-from acta_engine.models.errors import NO_DATABASE
+from acta_engine.models.errors import INVALID_KEY, NO_DATABASE, message_of, name_in
 from acta_engine.models.providers import (
     OFFLINE,
     PRICED_AT,
@@ -148,7 +148,8 @@ def check_key(provider: Provider, key: str | None, base_url: str | None) -> "Key
             with client_of(api_key=key, base_url=base_url, max_retries=0) as client:
                 client.models.list(timeout=CHECK_SECONDS)
         except Exception as error:
-            return _status_from_http(getattr(error, "status_code", None), getattr(error, "type", None))
+            said = name_in(message_of(getattr(error, "body", None)), getattr(error, "type", None))
+            return _status_from_http(getattr(error, "status_code", None), said)
         return "works"
 
     try:
@@ -159,7 +160,7 @@ def check_key(provider: Provider, key: str | None, base_url: str | None) -> "Key
 
 def _status_from_http(status: int | None, name: str | None) -> "KeyStatus":
     """`status` None: there was no answer. Only an accepted key reaches a rate limit or an empty balance."""
-    if status == 401 or name == NO_DATABASE:
+    if status == 401 or name in (NO_DATABASE, INVALID_KEY):
         return "refused"
     if status in (402, 429):
         return "works"

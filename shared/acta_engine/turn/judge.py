@@ -111,10 +111,13 @@ def verdict_in(turn: Turn, reply: ModelReply) -> Verdict | None:
     model = reply.model or turn.model_name
     if reply.stop == "refusal":
         return Verdict(met=None, reason="The judge declined, so what the agent said holds.", model=model)
+    from acta_engine.tools.schema import bent  # the schema library: few workers need it
+
+    schema = schema_text(VERDICT)
     called = (call.input for call in reply.calls if call.name == TOOL.name and call.input is not None)
     given = next(called, None)
-    said = json.dumps(given, ensure_ascii=False) if given is not None else reply.text
-    found = turn.deps.check_answer(schema_text(VERDICT), said)
+    said = json.dumps(bent(schema, given), ensure_ascii=False) if given is not None else reply.text
+    found = turn.deps.check_answer(schema, said)
     if found.problem:
         return None
     reason = one_line(found.value["reason"])[:MAX_REASON_CHARS]

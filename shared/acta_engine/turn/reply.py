@@ -69,8 +69,8 @@ CALLS_STAND = (
     "have their results: repeat none because of the cut, and go on with what is missing."
 )
 SMALLER = (
-    "Your replies are cut off at their length limit; what was cut off was not run. Work in smaller pieces: shorter "
-    "texts, and large content in several calls."
+    "Your replies are cut off at their length limit; what was cut off was not run and is no part of an answer. Work in "
+    "smaller pieces: a shorter answer, given whole, and large content in several calls."
 )
 
 

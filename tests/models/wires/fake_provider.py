@@ -75,7 +75,7 @@ class FakeProvider:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or b"null")
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 request = ReceivedRequest(self.path, headers, body)
                 provider.requests.append(request)
@@ -83,6 +83,9 @@ class FakeProvider:
                     self._send(provider.answer(request))
                 except ConnectionError:
                     self.close_connection = True  # the client has given up
+
+            def do_GET(self) -> None:
+                self.do_POST()
 
             def _send(self, parts: Iterator[CannedAnswer]) -> None:
                 begun, broken = False, False

@@ -1,5 +1,6 @@
 """Whether a provider accepts its key. The server knows which keys it accepts."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from acta_engine.models.providers import PROVIDERS
 from local_aws.loopback import free_port
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.models.wires.conversations import KEY
+from tests.models.wires.fake_provider import FakeProvider
 
 
 @pytest.fixture(params=["anthropic", "openai"])
@@ -64,6 +66,13 @@ def test_every_other_status_says_something_about_the_key(
     llmock.fail(status, times=None)
 
     assert check_key(PROVIDERS[provider], KEY, llmock.base_url(provider)) == meaning
+
+
+def test_a_key_that_is_refused_in_words_is_refused() -> None:
+    body = {"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}
+    with FakeProvider() as server:
+        server.queue(json.dumps([body]).encode(), status=400, headers={"content-type": "application/json"})
+        assert check_key(PROVIDERS["openai"], KEY, f"{server.url}/v1") == "refused"
 
 
 def test_a_server_that_is_not_there_is_unreachable(provider: str) -> None:

@@ -51,8 +51,12 @@ def test_retry_after_is_parsed_in_every_form(headers: dict[str, str], seconds: f
     [
         (429, ("insufficient_quota",), ProviderQuotaExceeded),
         (400, ("invalid_request_error", "credit_balance"), ProviderQuotaExceeded),
+        (400, ("invalid_api_key",), ProviderKeyRefused),
         (408, (), ProviderTimeout),
         (409, (), ProviderUnavailable),
+        (424, (), ProviderUnavailable),
+        (498, (), ProviderOverloaded),
+        (499, (), ProviderUnavailable),
         (599, (), ProviderUnavailable),
         (400, ("invalid_request_error", "context_length_exceeded"), ContextTooLong),
         (500, ("context_length_exceeded",), ProviderUnavailable),
@@ -168,6 +172,26 @@ _GEMINI = (
 )
 def test_the_error_that_a_gateway_passes_on_is_no_quotation(message: object, name: str | None) -> None:
     assert name_in(message) == name
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "API key expired. Please renew it.",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
+        ],
+        [{"error": {"code": 400, "message": "API key not valid. Please pass a valid one.", "status": "X"}}],
+        {"code": "The client specified an invalid argument", "error": "Incorrect API key provided: xa***yz."},
+    ],
+)
+def test_a_key_that_is_refused_with_a_400_is_known_by_the_words(body: object) -> None:
+    assert name_in(message_of(body)) == "invalid_api_key"
 
 
 def test_what_a_server_behind_openrouter_said_is_the_message() -> None:
