@@ -9,9 +9,16 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import require_concurrency
-from acta_infra.deployed.account import QuotaUnknown, TooMuchReserved, check_reserved
-from acta_infra.environments import PROD, USUAL_LIMITS, Environment, select, usual_but
+from acta.cli.operations.deploy import few_executions, require_concurrency
+from acta.cli.operations.target import OperatorTarget
+from acta_infra.deployed.account import (
+    FEW_EXECUTIONS,
+    CallerIdentity,
+    QuotaUnknown,
+    TooMuchReserved,
+    check_reserved,
+)
+from acta_infra.environments import DEV, PROD, USUAL_LIMITS, Environment, select, usual_but
 from acta_infra.posture import settled
 from acta_infra.sizing import RESERVED
 from tests.infra.conftest import synthesised
@@ -46,11 +53,25 @@ def reserving(**numbers: int) -> Environment:
     return replace(PROD, reserved_concurrency=numbers)  # type: ignore[arg-type]
 
 
-def test_where_nothing_is_reserved_nobody_is_asked() -> None:
+def test_where_nothing_is_reserved_only_the_account_s_quota_is_read() -> None:
     account = Account(10)
     for name in ("local", "dev"):
-        check_reserved(select(name), account)
-    assert account.asked == []
+        assert check_reserved(select(name), account) == 10
+    assert account.asked == ["settings", "settings"]
+
+
+def test_a_new_account_is_told_how_to_get_more_and_what_to_write_until_then() -> None:
+    quota = require_concurrency(DEV, Account(10))
+    assert quota is not None
+    assert quota < FEW_EXECUTIONS <= 1_000
+    chosen = OperatorTarget(DEV, CallerIdentity("123456789012", "eu-west-1", "arn"))
+    told = few_executions(chosen, quota)
+    assert "only 10 Lambdas at once in eu-west-1" in told
+    request = "aws service-quotas request-service-quota-increase --region eu-west-1 --service-code lambda "
+    assert f"{request}--quota-code L-B99A9384 --desired-value 1000" in told
+    assert "limits=usual_but(long_polls=5)" in told
+    careful = chosen._replace(environment=replace(DEV, limits=usual_but(long_polls=5)))
+    assert "usual_but" not in few_executions(careful, quota)
 
 
 def test_an_ordinary_account_has_what_a_strict_environment_reserves_and_a_new_one_is_told_what_to_write() -> (
@@ -131,7 +152,7 @@ def test_who_may_not_read_the_quota_is_told_so_and_may_deploy(capsys: pytest.Cap
     account = Account(1_000, refuses="AccessDeniedException")
     with pytest.raises(QuotaUnknown):
         check_reserved(reserving(step=5_000), account)
-    require_concurrency(reserving(step=5_000), account)
+    assert require_concurrency(reserving(step=5_000), account) is None
     assert "not checked" in capsys.readouterr().err
 
 

@@ -33,6 +33,7 @@ from acta.cli.terminal.prompt import says_yes, stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show_table
 from acta_infra.api.issuers import OwnPool
 from acta_infra.deployed.account import (
+    FEW_EXECUTIONS,
     NotBootstrapped,
     QuotaUnknown,
     SecretsUnknown,
@@ -214,7 +215,9 @@ def deploy(arguments: Namespace) -> int:
     with cli_error(NotBootstrapped):
         check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region)
     lambdas = client_in(chosen.caller.region, "lambda")
-    require_concurrency(chosen.environment, lambdas)
+    quota = require_concurrency(chosen.environment, lambdas)
+    if quota is not None and quota < FEW_EXECUTIONS:
+        note(few_executions(chosen, quota))
     live = look_before(chosen.environment.name, lambdas)
     choice, app = chosen_app(chosen, live, decided)
     there = app.deployed()
@@ -357,20 +360,38 @@ def choose_write_version(
     return choice
 
 
-def require_concurrency(environment: Environment, client: Any = None) -> None:
-    """Raises CliError if the account does not have the concurrency that the environment reserves.
+def require_concurrency(environment: Environment, client: Any = None) -> int | None:
+    """Returns the account's concurrent executions. Raises CliError if they are fewer than the environment reserves.
 
-    `client`: a botocore Lambda client; None: the caller's. If the caller may not read the quota, a note says so and
-    nothing is checked here: Lambda itself refuses what is too much.
+    `client`: a botocore Lambda client; None: the caller's. If the caller may not read the quota, a note says so and the
+    answer is None: Lambda itself refuses what is too much.
     """
     try:
-        check_reserved(environment, client)
+        return check_reserved(environment, client)
     except TooMuchReserved as error:
         raise CliError(str(error)) from None
     except QuotaUnknown as error:
         note(
-            f"acta: whether the account has the reserved concurrency was not checked: {one_line(str(error), 300)}"
+            f"acta: how many Lambdas the account may run at once was not checked: {one_line(str(error), 300)}"
         )
+        return None
+
+
+def few_executions(chosen: OperatorTarget, quota: int) -> str:
+    """What an account with this quota can do, and how to get a higher one."""
+    region, polls = chosen.caller.region, chosen.environment.limits.long_polls
+    told = (
+        f"acta: this account may run only {quota} Lambdas at once in {region}; new accounts often begin with 10. Each "
+        "turn, tool call and waiting watcher takes one, so it carries a few sessions at a time. To get more: "
+        f"aws service-quotas request-service-quota-increase --region {region} --service-code lambda "
+        "--quota-code L-B99A9384 --desired-value 1000"
+    )
+    if polls is not None and polls <= quota // 2:
+        return told
+    return (
+        f"{told}. Until then keep watchers from taking all of them: limits=usual_but(long_polls={quota // 2}) in the "
+        f"entry of {chosen.environment.name} (docs/operations.md, Concurrency)"
+    )
 
 
 def require_free_names(chosen: OperatorTarget, secrets: Iterable[str], client: Any) -> None:

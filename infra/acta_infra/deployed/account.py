@@ -192,6 +192,9 @@ def _version(client: Any) -> int | None:
     return None if answer is None else int(answer["Parameter"]["Value"])
 
 
+FEW_EXECUTIONS = 100
+"""With fewer concurrent executions than this, `acta deploy` says what the account lacks. The usual quota is 1,000, and
+new accounts often begin with 10. Source: Lambda Developer Guide, "Lambda quotas"."""
 ALWAYS_UNRESERVED = 100
 """Concurrent executions that Lambda always leaves to the functions that reserve none. Source: Lambda Developer Guide,
 "Configuring reserved concurrency for a function"."""
@@ -205,18 +208,19 @@ class QuotaUnknown(RuntimeError):
     """The account's quota could not be read. The message names AWS's error."""
 
 
-def check_reserved(environment: Environment, client: Any = None) -> None:
-    """`client`: a botocore Lambda client; None: one for the caller's account and region. AWS is not asked if the
-    environment reserves nothing. Raises TooMuchReserved and QuotaUnknown.
+def check_reserved(environment: Environment, client: Any = None) -> int:
+    """Returns how many concurrent executions the account has. `client`: a botocore Lambda client; None: one for the
+    caller's account and region. Raises TooMuchReserved and QuotaUnknown.
     """
     wanted = {name: number for name in environment.functions if (number := environment.reserved(name))}
-    if not wanted:
-        return
     from botocore.exceptions import BotoCoreError
 
     try:
         lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
         limit = lambdas.call("get_account_settings")["AccountLimit"]
+        quota = int(limit["ConcurrentExecutions"])
+        if not wanted:
+            return quota
         # A deployment releases a function's old reservation no later than it makes the new one.
         own = sum(
             reserved_now(lambdas, function_name(environment.name, name)) or 0
@@ -226,11 +230,11 @@ def check_reserved(environment: Environment, client: Any = None) -> None:
         raise QuotaUnknown(str(error)) from None
     reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
     if sum(wanted.values()) <= reservable:
-        return
+        return quota
     each = ", ".join(f"{name} {number}" for name, number in wanted.items())
     raise TooMuchReserved(
         f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
-        f"has {limit['ConcurrentExecutions']} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
+        f"has {quota} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
         f"reserve some, so it can reserve {reservable}. Write "
         "reserved_concurrency={…} with smaller numbers, or {} for none, into the environment's entry in "
         "infra/acta_infra/environments.py, or ask AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent "
