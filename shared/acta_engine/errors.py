@@ -4,7 +4,7 @@
     ├── EngineError          the state machine reacts, by class name (Retry / Catch)
     │   ├── TransientError   retried with backoff
     │   │   ├── StoreThrottled, StoreUnavailable, FunctionUnavailable, AwsDenied, CommitContention, SchemaUnknown
-    │   │   ├── FunctionUnanswered
+    │   │   ├── FunctionUnanswered, SessionPolicyTooLarge
     │   │   └── ProviderOverloaded, ProviderTimeout, ProviderUnavailable, StreamBroken, StopUnknown, AnswerWithheld
     │   ├── ToolUnanswered   retried as any failed task
     │   └── FinalError       never retried
@@ -69,6 +69,14 @@ class AwsDenied(TransientError):
     """
 
     code = "AWS_DENIED"
+
+
+class SessionPolicyTooLarge(AwsDenied):
+    """AWS does not take the policy that narrows a role to the tenant's data: packed, it is above AWS's limit. No
+    permission is missing. The tenant gets nothing until names in the policy are shorter.
+    """
+
+    code = "SESSION_POLICY_TOO_LARGE"
 
 
 class CommitContention(TransientError):

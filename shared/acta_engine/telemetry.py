@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acta_engine.log.commit import Position
     from acta_engine.turn.engine import EngineEvent
 
-Unit = Literal["Count", "Seconds", "None"]
+Unit = Literal["Count", "Seconds", "Percent", "None"]
 Units = Mapping[str, Unit]
 
 RUN_METRICS: Units = MappingProxyType(
@@ -70,6 +70,9 @@ LINE_METRICS: Units = MappingProxyType({"SessionsInLine": "Count"})
 """The metric of each minute in which sessions wait for their provider, by `provider`: how many `recover` saw in its
 queue at once. It looks at no more of a long queue than it can admit, so at least so many wait.
 """
+
+POLICY_METRICS: Units = MappingProxyType({"PackedPolicySize": "Percent"})
+"""The metric of each session policy that STS was asked to take, in percent of AWS's limit."""
 
 
 def embedded(
@@ -207,6 +210,16 @@ class Telemetry:
             trace = trace.tb_next
         where = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}" if trace else "unknown"
         self.logger.error("failed", extra={"error": type(error).__name__, "where": where, **ids})
+
+
+def policy_packed(tenant: str, percent: int) -> None:
+    """Logs a line with the size of one of the tenant's session policies, which the alarm `PackedPolicySize` watches.
+    Credentials are fetched below everything that has a Telemetry, so this takes the process's logger.
+    """
+    logger = Logger(service=os.environ.get("POWERTOOLS_SERVICE_NAME", "acta"), location=None)
+    metric = embedded(os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta"), POLICY_METRICS)
+    ids = {"tenant_hash": tenant_hash(tenant)}
+    logger.info("session policy packed", extra={**ids, "PackedPolicySize": percent, **metric})
 
 
 def _ids(at: "Position") -> dict[str, object]:

@@ -1,5 +1,6 @@
 """One tenant at a time: what is bound decides which keys a request is signed with, and the store what they reach."""
 
+import json
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,14 @@ from acta_engine.app import App
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import AwsRefused
 from acta_engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
-from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
+from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried, tenant_hash
+from acta_engine.errors import (
+    AwsDenied,
+    SessionPolicyTooLarge,
+    StoreThrottled,
+    StoreUnavailable,
+    TransientError,
+)
 from acta_engine.files.s3 import S3FileStore
 from acta_engine.files.store import FileMissing
 from acta_engine.files.tool_credentials import private_files_policy, shared_files_policy
@@ -177,7 +184,7 @@ def test_keys_are_kept_of_so_many_tenants_and_of_those_that_were_seen_last(
     [
         ((403, "AccessDenied"), AwsDenied),
         ((403, "RegionDisabledException"), AwsDenied),
-        ((400, "PackedPolicyTooLarge"), AwsDenied),
+        ((400, "PackedPolicyTooLarge"), SessionPolicyTooLarge),
         ((400, "MalformedPolicyDocument"), AwsDenied),
         ((400, "Throttling"), StoreThrottled),
         ((500, "InternalFailure"), StoreUnavailable),
@@ -189,10 +196,36 @@ def test_without_keys_nothing_is_asked_of_the_store_and_the_session_waits_as_wit
 ) -> None:
     account.sts_answers = [answer]
     with bound_to(tenant):
-        with pytest.raises(seen):
+        with pytest.raises(seen) as raised:
             function.reads(tenant)
+        assert raised.type is seen
         assert account.signed == []
         function.reads(tenant)  # and goes on when it is over
+
+
+def test_how_full_each_policy_is_is_a_metric_also_where_sts_refuses_it_for_its_size(
+    function: Function,
+    account: Account,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", tenant)  # a logger writes to the stdout of its first day
+    account.packed = 87
+    account.sts_answers = [(400, "PackedPolicyTooLarge")]
+    with bound_to(tenant):
+        with pytest.raises(SessionPolicyTooLarge):
+            function.reads(tenant)
+        function.reads(tenant)
+        function.reads(tenant)
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["PackedPolicySize"] for line in lines] == [101, 87]
+    for line in lines:
+        (metric,) = line["_aws"]["CloudWatchMetrics"]
+        assert metric["Dimensions"] == [[]]
+        assert metric["Metrics"] == [{"Name": "PackedPolicySize", "Unit": "Percent"}]
+        assert line["tenant_hash"] == tenant_hash(tenant)
 
 
 def test_an_outage_of_sts_is_not_felt_where_the_keys_are_there(
@@ -463,7 +496,8 @@ PACKED_BYTES = 420
 @pytest.mark.parametrize("tenant", LONGEST, ids=map(str, range(len(LONGEST))))
 def test_the_longest_tenants_and_buckets_fit_into_a_session_policy_as_sts_packs_it(tenant: str) -> None:
     """The packed size is a model and no measurement: AWS publishes neither the format nor the limit. DEFLATE to 420
-    bytes as 100 % agrees with the few sizes that others have reported.
+    bytes as 100 % agrees with the few sizes that others have reported. What a deployment really meets is its metric
+    `PackedPolicySize`.
     """
     one, other = (any_of(BUCKET, 63, seed) for seed in (4, 5))
     root = tenant_prefix(FILES, tenant)

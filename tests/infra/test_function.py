@@ -113,7 +113,17 @@ def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod
     refusals = {"Refused", "BeyondRate", "NotRecorded", "SessionsHidden"}
     executions = {"ExecutionsFailed", "ExecutionsTimedOut"}
     runs = {"ProviderErrors", "SessionsStuck", "SessionsRecovered", "RecoveryRounds", "CostUsd"}
-    known = {"Errors", "Throttles", *executions, "5xx", "KeysRefused", "IteratorAge", *refusals, *runs}
+    known = {
+        "Errors",
+        "Throttles",
+        *executions,
+        "5xx",
+        "KeysRefused",
+        "PackedPolicySize",
+        "IteratorAge",
+        *refusals,
+        *runs,
+    }
     assert watched == known
     assert all(alarm["AlarmActions"] for alarm in alarms)
 

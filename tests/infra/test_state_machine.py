@@ -18,11 +18,18 @@ from tests.infra.conftest import Synthesised
 MACHINE = definition(LOCAL)
 STATES = dict(states(MACHINE))
 TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
-TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()}
+TRANSIENT = {each.__name__ for each in errors.TransientError.__subclasses__()} | {"SessionPolicyTooLarge"}
 BOUND = {name: state for name, state in TASKS.items() if name != "Park"}
 """What has to be done. A session that cannot be parked waits where it is."""
 FINAL = {each.__name__ for each in errors.FinalError.__subclasses__()}
-STORE = {"StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"}
+STORE = {
+    "StoreThrottled",
+    "StoreUnavailable",
+    "AwsDenied",
+    "SessionPolicyTooLarge",
+    "CommitContention",
+    "SchemaUnknown",
+}
 ENGINE = re.compile(r"States|Lambda|Sandbox|Runtime")
 BUILT_IN = """
     sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match

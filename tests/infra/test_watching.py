@@ -37,6 +37,7 @@ OWN = {
     *telemetry.FAILURE_METRICS,
     *telemetry.SWEEP_METRICS,
     *telemetry.ROUND_METRICS,
+    *telemetry.POLICY_METRICS,
 }
 
 

@@ -113,6 +113,7 @@ def test_six_crashes_take_about_three_quarters_of_an_hour() -> None:
         ("StoreUnavailable", "waiting_for_aws", "STORE_UNAVAILABLE"),
         ("CommitContention", "waiting_for_aws", "STORE_UNAVAILABLE"),
         ("AwsDenied", "waiting_for_aws", "AWS_DENIED"),
+        ("SessionPolicyTooLarge", "waiting_for_aws", "SESSION_POLICY_TOO_LARGE"),
         ("Lambda.TooManyRequestsException", "waiting_for_aws", "LAMBDA_UNAVAILABLE"),
         ("Lambda.SomethingNew", "waiting_for_aws", "LAMBDA_UNAVAILABLE"),
         ("SchemaUnknown", "waiting_for_aws", "RELEASE_TOO_OLD"),

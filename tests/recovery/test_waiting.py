@@ -17,6 +17,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     Refused,
     SchemaUnknown,
+    SessionPolicyTooLarge,
     StopUnknown,
     StoreThrottled,
     StoreUnavailable,
@@ -46,6 +47,7 @@ AWS = [
     (StoreUnavailable("away"), "STORE_UNAVAILABLE"),
     (CommitContention("others"), "STORE_UNAVAILABLE"),
     (AwsDenied("no"), "AWS_DENIED"),
+    (SessionPolicyTooLarge("long"), "SESSION_POLICY_TOO_LARGE"),
     (SchemaUnknown("newer"), "RELEASE_TOO_OLD"),
     (Refused("newer"), "RELEASE_TOO_OLD"),
 ]

@@ -62,6 +62,7 @@ _AWS_ERRORS = _names(
     errors.StoreUnavailable,
     errors.FunctionUnavailable,
     errors.AwsDenied,
+    errors.SessionPolicyTooLarge,
     errors.CommitContention,
     errors.SchemaUnknown,
 )

@@ -91,6 +91,12 @@ KINDS: Mapping[str, AlarmKind] = MappingProxyType(
             1,
             periods=3,
         ),
+        "PackedPolicySize": AlarmKind(
+            "The policy for a tenant's data takes 90 % or more of the packed size that AWS allows. Above 100 % the "
+            "tenant can do nothing.",
+            90,
+            minutes=HOUR,
+        ),
         "SessionsRecovered": AlarmKind(
             "Executions of sessions get lost: recovery had to go on with ten or more of them within five minutes.",
             10,
@@ -234,6 +240,7 @@ class Alarms(Construct):
         self._alarm(
             "ExecutionsTimedOut", state_machine.metric_timed_out(period=_period("ExecutionsTimedOut"))
         )
+        self._alarm("PackedPolicySize", self._metric("PackedPolicySize", statistic="Maximum"))
         refused = self._metric("KeysRefused", KEY_REFUSED_METRIC, service=service_name("step"))
         self._alarm("KeysRefused", refused)
         for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered"):

@@ -163,6 +163,10 @@ class Dashboard(Construct):
                 state_machine.metric_throttled(period=PERIOD, label="throttled"),
             ),
             _graph("How far usage is behind the sessions (milliseconds)", behind),
+            _graph(
+                "How full packed session policies are (percent)",
+                self._metric("PackedPolicySize", "the fullest", "Maximum"),
+            ),
             *undelivered,
         )
 

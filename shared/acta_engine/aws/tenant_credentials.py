@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from acta_engine.aws.clients import Service
 from acta_engine.aws.errors import DENIED, AwsRefused
 from acta_engine.bound_tenant import Binding, bound
-from acta_engine.errors import AwsDenied
+from acta_engine.errors import AwsDenied, SessionPolicyTooLarge
 from acta_engine.store.keys import (
     FILES,
     SESSIONS,
@@ -25,6 +25,7 @@ from acta_engine.store.keys import (
     tenant_prefix,
     tool_secrets_prefix,
 )
+from acta_engine.telemetry import policy_packed
 
 LIFE_SECONDS = 3_600
 """The longest that credentials last which one role gets by assuming another."""
@@ -33,6 +34,8 @@ LONGEST_INVOCATION = 960
 and paid for is stored, whatever becomes of STS meanwhile.
 """
 TENANTS_KEPT = 200
+ABOVE_LIMIT = 101
+"""Percent: what is counted where STS refuses a policy for its packed size, because a refusal does not say the size."""
 
 Narrowed = Callable[[str, str], str]
 """From a tenant and the partition of AWS to a session policy."""
@@ -77,7 +80,7 @@ class TenantCredentials:
         self._lock = Lock()
 
     def get_frozen_credentials(self) -> Any:
-        """Raises what AssumeRole was answered with: AwsDenied, StoreThrottled, StoreUnavailable."""
+        """Raises what `assume` raises."""
         binding = bound()
         if binding is None:
             return self._own.get_frozen_credentials()
@@ -116,21 +119,28 @@ class TenantCredentials:
 
 
 def assume(sts: Service, role_arn: str, tenant: str, policy: str, seconds: int) -> Mapping[str, Any]:
-    """STS's `Credentials` of the role for a tenant's data, narrowed by a session policy, for so many seconds.
+    """STS's `Credentials` of the role for a tenant's data, narrowed by a session policy, for so many seconds. How much
+    of AWS's limit the packed policy takes is logged as a metric.
 
-    Raises AwsDenied, StoreThrottled, StoreUnavailable.
+    Raises AwsDenied, SessionPolicyTooLarge, StoreThrottled, StoreUnavailable.
     """
     try:
-        given: Mapping[str, Any] = sts.call(
+        answer: Mapping[str, Any] = sts.call(
             "assume_role",
             RoleArn=role_arn,
             RoleSessionName=session_name(tenant),
             DurationSeconds=seconds,
             Policy=policy,
-        )["Credentials"]
+        )
     except AwsRefused as refused:  # whatever it is that STS does not take, an operator has to see to it
-        raise AwsDenied(f"assume_role: {refused.code}") from None
-    return given
+        if refused.code != "PackedPolicyTooLarge":
+            raise AwsDenied(f"assume_role: {refused.code}") from None
+        policy_packed(tenant, ABOVE_LIMIT)
+        raise SessionPolicyTooLarge(f"assume_role: {refused.code}") from None
+    if "PackedPolicySize" in answer:
+        policy_packed(tenant, answer["PackedPolicySize"])
+    credentials: Mapping[str, Any] = answer["Credentials"]
+    return credentials
 
 
 def session_name(tenant: str) -> str:

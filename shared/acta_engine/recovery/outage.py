@@ -29,6 +29,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     Refused,
     SchemaUnknown,
+    SessionPolicyTooLarge,
     StopUnknown,
     StoreThrottled,
     StoreUnavailable,
@@ -206,6 +207,7 @@ _BY_CLASS: dict[type[ActaError], Cause] = {
     FunctionUnavailable: _LAMBDA,
     FunctionUnanswered: _LAMBDA,
     AwsDenied: Cause("waiting_for_aws", "AWS_DENIED"),
+    SessionPolicyTooLarge: Cause("waiting_for_aws", SessionPolicyTooLarge.code),
     SchemaUnknown: _RELEASE,
     Refused: _RELEASE,
 }
@@ -233,6 +235,9 @@ EXPLAINED: Mapping[str, str] = {
     "STORE_UNAVAILABLE": "The deployment's storage does not answer, or refuses because of too many requests.",
     "LAMBDA_UNAVAILABLE": "The deployment's functions cannot be run, or not so many at once.",
     "AWS_DENIED": "The deployment lacks a permission. An operator has to grant it.",
+    SessionPolicyTooLarge.code: (
+        "AWS does not take the policy for this tenant's data, because its names are too long. An operator has to look."
+    ),
     "RELEASE_TOO_OLD": "A newer release has written what this one does not know. It is most likely being deployed.",
     "EXECUTION_LOST": "The engine was lost several times in one turn. An operator may have to look.",
     TOKEN_LIMIT: (

@@ -62,7 +62,8 @@ class Own:
 
 class Account:
     """`assumed`: what STS was asked for, in order. `sts_answers`: the next answers of STS instead of keys: a status and
-    an error code, or None for no answer at all. `lasting`: how long new keys last. To be used inside `mock_aws` where
+    an error code, or None for no answer at all. `lasting`: how long new keys last. `packed`: how
+    full STS finds a session policy, in percent. To be used inside `mock_aws` where
     there is no `store`.
     """
 
@@ -70,6 +71,7 @@ class Account:
         self.assumed: list[Mapping[str, str]] = []
         self.sts_answers: list[tuple[int, str]] = []
         self.lasting = timedelta(hours=1)
+        self.packed = 64
         self.signed: list[tuple[str, str]] = []
         """Of each request that reached DynamoDB, S3 or Secrets Manager: the role's ARN and the action."""
         self._roles = {role.arn: role for role in roles}
@@ -189,7 +191,8 @@ class Account:
             signed,
             200,
             f'<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>'
-            f"<Credentials>{inner}</Credentials></AssumeRoleResult></AssumeRoleResponse>",
+            f"<Credentials>{inner}</Credentials><PackedPolicySize>{self.packed}</PackedPolicySize>"
+            "</AssumeRoleResult></AssumeRoleResponse>",
         )
 
     def _give(self, role: Role, policy: str | None) -> Session:

@@ -66,6 +66,15 @@ def test_a_sessions_story_is_told_across_all_functions_and_names_nobody(
     assert any("run completed" in line for line in shown)
 
 
+def test_a_function_logs_what_sts_said_of_its_tenants_policies(ann: Person, behind: Behind) -> None:
+    ann.finished(ann.start("Write a note"))
+    hashed = tenant_hash(ann.tenant, behind.settings["ACTA_TABLE"])
+    lines = [json.loads(line) for line in behind.log_lines() if '"PackedPolicySize"' in line]
+    mine = [line for line in lines if line["tenant_hash"] == hashed]
+    assert {"acta-start", "acta-step"} <= {line["service"] for line in mine}
+    assert {type(line["PackedPolicySize"]) for line in mine} == {int}
+
+
 def test_the_page_of_graphs_is_there(behind: Behind) -> None:
     page = behind.client("cloudwatch").get_dashboard(DashboardName="acta-local")
     titles = [each["properties"].get("title") for each in json.loads(page["DashboardBody"])["widgets"]]
