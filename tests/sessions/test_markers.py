@@ -95,6 +95,17 @@ CLAIMS = {
     "The total is 4.\n\nGOAL_COMPLETE\n\nMore is in a.md.": "The total is 4.\n\nMore is in a.md.",
     "The total is 4.\n**GOAL_COMPLETE**": "The total is 4.",
     "- apples\n- pears\n\nGOAL_COMPLETE\n": "- apples\n- pears",
+    "All are merged into out.csv. GOAL_COMPLETE": "All are merged into out.csv.",
+    "First.\n\n**All done!** **GOAL_COMPLETE**\n": "First.\n\n**All done!**",
+    "**All are merged. GOAL_COMPLETE**": "**All are merged.**",
+    "It says “4.” GOAL_COMPLETE.": "It says “4.”",
+    "合计是4。GOAL_COMPLETE": "合计是4。",
+    "The report is in may.md.\n\n```\nGOAL_COMPLETE\n```": "The report is in may.md.",
+    "```\n4\n```\nIt is 4.\n~~~text\n**GOAL_COMPLETE**\n~~~\n": "```\n4\n```\nIt is 4.",
+    "🎯 GOAL_COMPLETE\n4": "4",
+    "🏁 **GOAL_COMPLETE** 🏁\n4": "4",
+    "**Status:** GOAL_COMPLETE\n\n4": "4",
+    "The total is 4.\n\n**Final status: GOAL_COMPLETE**": "The total is 4.",
     "GOAL_COMPLETE\n4<|im_end|>": "4",
     "GOAL_COMPLETE\n4\n<|eot_id|><|end_of_text|>\n\n\n\n": "4\n",
     "4\n\nGOAL_COMPLETE<|endoftext|>": "4",
@@ -137,6 +148,22 @@ CLAIMS_NOTHING = [
     "<think>\nGOAL_COMPLETE\n4\n</think>",
     "<|channel|>analysis<|message|>GOAL_COMPLETE comes next.<|end|>",
     "I say <|channel|>final<|message|> before GOAL_COMPLETE.",
+    "I will reply with GOAL_COMPLETE when done.",
+    "When all is merged, I reply with GOAL_COMPLETE",
+    "When all is merged, I reply with a marker, i.e. GOAL_COMPLETE",
+    "The prompt ends with these words: “Give the answer. GOAL_COMPLETE”",
+    "The first step is done. `GOAL_COMPLETE`",
+    "Is all merged? GOAL_COMPLETE",
+    "It reads settings.GOAL_COMPLETE",
+    "The file says:\nAll is merged. GOAL_COMPLETE",
+    "> All is merged. GOAL_COMPLETE",
+    "```\nAll is merged. GOAL_COMPLETE\n```",
+    "```\nAll is merged. GOAL_COMPLETE",
+    "At the end I write:\n```\nGOAL_COMPLETE\n```",
+    "At the end I write this\n\n```\nGOAL_COMPLETE\n```",
+    "Status: not GOAL_COMPLETE",
+    "Status: GOAL_COMPLETE is what I say at the end",
+    "Next: GOAL_COMPLETE",
 ]
 
 
@@ -299,6 +326,7 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
     written = ["", "GOAL", "GOAL_COMPLETE", "GOAL_COMPLETE\nAll", "GOALS are", "All read"]
     written += ["**GOAL_", "# GOAL_COMPLETE", "<think>I am", "<think>I am</think>\nHi", "All.\n\nGOAL_COM"]
     written += ["GOAL_COMPLETE：", "<GOAL_COMPLETE>\nAll.\n</GOAL_COM"]
+    written += ["All.\nIt is 4. GOAL_", "Vitamin GOALS"]
     written += ["<|channel|>ana", "<|channel|>analysis<|message|>I am", "<|channel|>final<|message|>Hi"]
     partials = [
         PartialReply(key="1/1/think", text=text, at=datetime(2026, 1, 1, tzinfo=UTC)) for text in written
@@ -318,6 +346,8 @@ def test_a_reply_that_is_still_written_shows_neither_the_marker_nor_its_beginnin
         "All.\n",
         "",
         "All.",
+        "All.\nIt is 4. ",
+        "Vitamin GOALS",
         "",
         "",
         "Hi",

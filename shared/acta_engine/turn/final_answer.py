@@ -43,10 +43,14 @@ _TOKENS_BEFORE = re.compile(
 _TOKENS_AFTER = re.compile(rf"(?<![ \t])(?:{_TOKEN.pattern}[{_BLANK}]{{0,3}}){{1,4}}[{_BLANK}]*\Z")
 """One that is apart by a space belongs to a sentence, which names it."""
 
-_EMPHASIS, _QUOTES, _CLOSING_QUOTES = "*_~✅✔🎉\ufe0f ", "\"'`“”„‘’«»([{<", "\"'`“”‘’«»)]}>/"
+_SIGNS, _PICTURES = "*_~✅✔✨⭐🚀🥳\ufe0f ", range(0x1F300, 0x1F500)
+_EMPHASIS = _SIGNS + "".join(map(chr, _PICTURES))
+_QUOTES, _CLOSING_QUOTES = "\"'`“”„‘’«»([{<", "\"'`“”‘’«»)]}>/"
 _MIRRORED = str.maketrans("“„‘«([{<", "””’»)]}>")
 _MARKED = re.compile(
-    rf"(?:#{{1,6}} )?(?P<before>[{re.escape(_EMPHASIS + _QUOTES)}]{{0,6}})GOAL\\?_COMPLETE(?!_*[^\W_])(?P<rest>.*)",
+    r"(?:#{1,6} )?(?:[*_]{0,3}(?:final )?(?:status|state|result|outcome)[*_]{0,3}[:：][*_]{0,3} ?)?"
+    rf"(?P<before>[{chr(_PICTURES[0])}-{chr(_PICTURES[-1])}{re.escape(_SIGNS + _QUOTES)}]{{0,6}})"
+    r"GOAL\\?_COMPLETE(?!_*[^\W_])(?P<rest>.*)",
     re.IGNORECASE,
 )
 _STOP = re.compile(
@@ -56,6 +60,7 @@ _NOT_YET = re.compile(
     r"not (?:yet|reached|met|done|complete|all)\b|(?:false|pending)(?=[\s.,;]*(?:\n|$))", re.IGNORECASE
 )
 _STOPS = ".:!：。！，"
+_SENTENCE_ENDS, _ABBREVIATIONS = (".", "!", "。", "！"), ("i.e.", "e.g.", "z.B.", "d.h.")
 _FEW_WORDS, _SENTENCE_CHARS = 3, 200
 
 _INSTRUCTION = """\
@@ -117,6 +122,9 @@ def running_for_people(text: str) -> str:
     begun = last.strip(_BLANK + _EMPHASIS + _QUOTES + "#/").replace("\\", "").upper()
     if GOAL_COMPLETE.startswith(begun) and (begun or not shown):
         text = shown
+    word = last.rpartition(" ")[2]
+    if GOAL_COMPLETE.startswith(word.strip(_EMPHASIS)):
+        text = text.removesuffix(word)
     found = said(text)
     return "" if _OPENED.match(found.words) or found.words.startswith("<|channel|>") else found.words
 
@@ -207,7 +215,7 @@ def _around_own_line(text: str) -> str | None:
         if not in_block and _after_marker(line) == "":
             own.append(number)
     if not own:
-        return None
+        return None if in_block else _before_the_end(text.rstrip(_BLANK))
     number = own[0]
     before = "\n".join(lines[:number]).rstrip(_BLANK)
     after = _without_blank_lines("\n".join(lines[number + 1 :]))
@@ -223,6 +231,28 @@ def _around_own_line(text: str) -> str | None:
         return after if not any(map(str.isdigit, before)) else f"{before}\n\n{after}"
     is_sentence = is_over and is_line and len(before) <= _SENTENCE_CHARS
     return f"{before}\n\n{after}" if is_sentence else None
+
+
+def _before_the_end(text: str) -> str | None:
+    """The words before a marker at the end of the text that follows a whole sentence, on the same line or in a block of
+    Markdown of its own. None: there is none, or it may be quoted.
+    """
+    above, _, last = text.rpartition("\n")
+    *words, fence, mark = ("", "", *above.split("\n"))
+    if FENCE.match(last) and FENCE.match(fence) and _after_marker(mark) == "":
+        before = "\n".join(words[2:]).rstrip(_BLANK)
+        return before if before.rstrip(_EMPHASIS).endswith(_SENTENCE_ENDS) else None
+    before, mark = last[: last.rfind("GOAL")], last[last.rfind("GOAL") :]
+    is_quoted = last.startswith((">", "    ")) or above.rstrip(_BLANK + _EMPHASIS).endswith((":", "："))
+    sentence = before.rstrip(_EMPHASIS)
+    has_end = sentence.rstrip(_CLOSING_QUOTES).endswith(_SENTENCE_ENDS)
+    is_over = has_end and not sentence.endswith(_ABBREVIATIONS)
+    is_apart = before != sentence or before.endswith(("。", "！"))
+    is_alone = _after_marker(mark) == "" and mark.rstrip(_EMPHASIS + _STOPS)[-1:] == "E"
+    if is_quoted or not (is_over and is_apart and is_alone):
+        return None
+    shown, closing = text.removesuffix(mark).rstrip(_BLANK), mark[len(mark.rstrip("*_~")) :]
+    return shown.removesuffix(closing).rstrip(_BLANK) if shown.endswith(closing) else shown + closing
 
 
 def _without_blank_lines(text: str) -> str:
