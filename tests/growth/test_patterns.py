@@ -60,6 +60,7 @@ TABLE = {
     "shared/acta_engine/turn/announcement.py _OPENER": Met("a short reply of a model", 300),
     "shared/acta_engine/turn/announcement.py _INTENT": Met("a short reply of a model", 300),
     "shared/acta_engine/turn/announcement.py _HELD_BACK": Met("a short reply of a model", 300),
+    "shared/acta_engine/turn/announcement.py _CALL": Met("a model's reply"),
     "shared/acta_engine/turn/announcement.py _BETWEEN_SENTENCES": Met("a short reply of a model", 300),
     "shared/acta_engine/untrusted/exact_json.py _BRACKET": Met("a model's answer"),
     "shared/acta_engine/untrusted/exact_json.py _WORDS_IN_BRACKETS": Met("a model's answer"),

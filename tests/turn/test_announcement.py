@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.turn.announcement import MAX_ANNOUNCEMENT_CHARS, announces
+from acta_engine.turn.announcement import MAX_ANNOUNCEMENT_CHARS, announces, words_before_call
 
 ANNOUNCEMENTS = (
     "Let me look into the folders…",
@@ -84,3 +84,68 @@ def test_an_answer_an_offer_a_refusal_and_a_question_are_none(text: str) -> None
 
 def test_a_long_text_is_none_whatever_it_begins_with() -> None:
     assert not announces("Let me see. " * (MAX_ANNOUNCEMENT_CHARS // 12 + 1))
+
+
+TOOLS = ("lookup", "update_plan")
+IN_HERMES = '<tool_call>\n{"name": "lookup", "arguments": {"q": "7"}}\n</tool_call>'
+CALLS = (
+    IN_HERMES,
+    f"I will look that up.\n\n{IN_HERMES}",
+    f"<think>The user wants 7.</think>\n{IN_HERMES}",
+    f"GOAL_COMPLETE\n{IN_HERMES}",
+    f"{IN_HERMES}\nGOAL_COMPLETE",
+    f"{IN_HERMES}\n<tool_response>12</tool_response>\nIt is 12.",
+    IN_HERMES.replace("lookup", "made_up"),
+    "<tool_call>lookup\n<arg_key>q</arg_key>\n<arg_value>7</arg_value>\n</tool_call>",
+    "<tool_call>\n<function=lookup>\n<parameter=q>\n7\n</parameter>\n</function>\n</tool_call>",
+    '<function=lookup>{"q": "7"}</function>',
+    '<minimax:tool_call>\n<invoke name="lookup">\n<parameter name="q">7</parameter>\n</invoke>\n</minimax:tool_call>',
+    '<function_calls>\n<invoke name="lookup">\n</invoke>\n</function_calls>',
+    '[TOOL_CALLS][{"name": "lookup", "arguments": {"q": "7"}}]',
+    '[TOOL_CALLS]lookup[ARGS]{"q": "7"}',
+    'Let me look.\n<|python_tag|>lookup.call(q="7")',
+    '<|tool_call|>[{"name": "lookup", "arguments": {"q": "7"}}]',
+    '<|channel|>commentary to=functions.lookup <|constrain|>json<|message|>{"q": "7"}<|call|>',
+    '<|start|>assistant<|channel|>commentary to=lookup <|message|>{"q": "7"}<|call|>',
+    '<|tool_calls_section_begin|><|tool_call_begin|>functions.lookup:0<|tool_call_argument_begin|>{"q": "7"}'
+    "<|tool_call_end|><|tool_calls_section_end|>",
+    "Let me look.\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>lookup<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>lookup\n```json\n{}\n```<｜tool▁call▁end｜>",
+    '```tool_code\nlookup(q="7")\n```',
+    '{"name": "lookup", "parameters": {"q": "7"}}',
+    '```json\n{"type": "function", "name": "update_plan", "arguments": {"action": "create"}}\n```',
+    '[{"name": "lookup", "arguments": "{}"}, {"name": "lookup", "arguments": {}}]',
+)
+EXPLANATIONS = (
+    "",
+    "The order is 12.",
+    "Hermes models write `<tool_call>` around a call.",
+    "<tool_call> is what Hermes models write.",
+    "<|tool_call_begin|> stands before a call.",
+    f"Hermes models write a call so:\n```\n{IN_HERMES}\n```\nThe name is that of a tool.",
+    f"You see it at the end.\n```xml\n{IN_HERMES}\n```",
+    'Hermes models write a call so:\n\n<tool_call>\n{"name": "get_weather", "arguments": {}}\n</tool_call>',
+    'The call is {"name": "lookup", "arguments": {}}.',
+    '{"name": "get_weather", "arguments": {}}',
+    '{"name": "lookup", "arguments": {}, "result": 12}',
+    '[{"name": "lookup", "parameters": {"q": "text"}, "description": "Looks."}]',
+    '{"name": "lookup"}',
+    '{"name": ["lookup"], "arguments": {}}',
+    '{"name": "lookup", "arguments": {}',
+    "[" * 100_000,
+    "[]",
+)
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_a_call_in_the_text_is_found_in_the_form_of_each_family_of_models(text: str) -> None:
+    assert words_before_call(text, TOOLS) == ""
+
+
+def test_words_that_say_more_than_that_a_call_comes_stand_before_it() -> None:
+    assert words_before_call(f"The first order is 12.\n{IN_HERMES}", TOOLS) == "The first order is 12."
+
+
+@pytest.mark.parametrize("text", EXPLANATIONS, ids=lambda text: text[:40])
+def test_an_answer_that_explains_calls_has_none(text: str) -> None:
+    assert words_before_call(text, TOOLS) is None

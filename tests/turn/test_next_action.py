@@ -52,6 +52,11 @@ REMINDER = (
     "begin with GOAL_COMPLETE. Make the plan and its first calls together if there is something to do. Ask the user "
     "with update_plan action wait_for_user."
 )
+CUT_OFF = (
+    "The agent's last 3 replies were cut off at `max_output_tokens`. Raise it in the agent, or give the agent a "
+    "smaller task. Tell it how to go on, or cancel the run."
+)
+CALL_TOLD = "A call in your text is not run; call the tool."
 REMINDED_AFTER_WORK = ThinkAgain("no_tool_call", REMINDER.replace(", so nothing was done", ""))
 ANSWERED = Complete(True, "answered")
 PLANNINGS: tuple[tuple[Planning, str], ...] = (
@@ -148,6 +153,17 @@ def test_only_the_last_words_ask(text: str, question: bool) -> None:
             for planning, hint in PLANNINGS
         ),
         (Facts(text="I'll read it.", text_replies=3), AskPerson("clarification_needed", "no_progress", IDLE)),
+        # A call in the text is no answer, nor is the marker with nothing but such a call.
+        *(
+            (Facts(text=text, text_replies=2, planning=planning, before_call=""), ThinkAgain(reason, CALL_TOLD))
+            for text, reason in (("<tool_call>", "no_tool_call"), ("GOAL_COMPLETE\n<tool_call>", "no_tool_call"))
+            for planning, _ in PLANNINGS
+        ),
+        (Facts(text="x", text_replies=2, has_worked=True, before_call="x"), ThinkAgain("no_tool_call", CALL_TOLD)),
+        (Facts(text="x", text_replies=1, final="answered", before_call=""), ThinkAgain("no_tool_call", CALL_TOLD)),
+        (Facts(plan=OPEN, text="x", text_replies=1, before_call=""), ThinkAgain("open_steps", CALL_TOLD)),
+        (Facts(text="GOAL_COMPLETE It is so:", text_replies=1, before_call="It"), Complete(True, "goal_complete")),
+        (Facts(text="{}", text_replies=1, before_call="", answer="fits"), Complete(True, "goal_complete")),
         # The plan that an earlier run left, and one that Acta made, hold back no answer.
         (Facts(plan=OPEN, is_left=True, text="You are welcome.", text_replies=2), WITHOUT_PLAN),
         (Facts(plan=OPEN, is_left=True, text="GOAL_COMPLETE Bye.", text_replies=1), Complete(True, "goal_complete")),
@@ -190,6 +206,17 @@ def test_a_person_who_is_asked_about_plans_reads_what_was_wrong_and_what_to_do()
     assert "5 times" in action.question
     assert "cancel the run" in action.question
     assert action.question.endswith("A plan needs a goal.")
+
+
+def test_a_person_who_is_asked_reads_why_the_agent_s_texts_do_nothing() -> None:
+    for plan in (None, OPEN):
+        cut = next_action(Facts(plan=plan, text="", text_replies=3, cut_offs=3))
+        assert cut == AskPerson("clarification_needed", "no_progress", CUT_OFF)
+    calls = next_action(Facts(text="<tool_call>", text_replies=3, before_call=""))
+    assert isinstance(calls, AskPerson)
+    assert "writes its calls into its text" in calls.question
+    once = next_action(Facts(text="", text_replies=3, cut_offs=1))
+    assert once == AskPerson("clarification_needed", "no_progress", IDLE)
 
 
 REACTIONS: tuple[Reaction, ...] = ("hint", "ask", "fail")

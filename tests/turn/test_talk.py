@@ -82,6 +82,16 @@ def test_the_marker_alone_after_the_reminder_makes_the_text_before_it_the_answer
 
 
 @pytest.mark.parametrize("planning", ["always", "when_needed"])
+def test_a_call_in_the_text_is_no_answer_and_the_model_is_told_so(planning: str) -> None:
+    written = says('<tool_call>\n{"name": "list_files", "arguments": {}}\n</tool_call>')
+    begins = says("", call("update_plan", action="create", goal="g", steps=[{"description": "Look"}]), LOOK)
+    house, model, session = talk(written, written, begins, OK, completes("None."), planning=planning)
+    assert result_of(house, session).answer == "None."
+    told = ["call in your text is not run" in request.suffix for request in model.requests]
+    assert told == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize("planning", ["always", "when_needed"])
 def test_what_is_only_announced_goes_on_by_itself(planning: str) -> None:
     begins = says("", call("update_plan", action="create", goal="g", steps=[{"description": "Look"}]), LOOK)
     house, model, session = talk(

@@ -129,6 +129,7 @@ def test_a_model_that_is_always_cut_off_ends_with_a_person() -> None:
     head = house.head(session)
     assert head.state == "waiting_for_user"
     assert [one.type for one in head.interventions] == ["clarification_needed"]
+    assert "cut off at `max_output_tokens`" in str(head.interventions[0].context["question"])
 
 
 def test_a_call_that_was_cut_off_is_not_run_and_asked_for_again() -> None:

@@ -1,12 +1,16 @@
-"""Whether a reply only says what the model is about to do (ADR 184). Such a text answers nothing: the run goes on.
+"""Whether a reply only says what the model is about to do (ADR 184), in words or with a call that stands in its text.
+Such a text answers nothing: the run goes on.
 
 No list of words knows every sentence. A wrong guess costs little: an announcement that is not seen counts as an answer,
 of which the model was reminded before, and an answer that is taken for one is asked for once more.
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Collection
 
-from acta_engine.turn.final_answer import without_marker
+from acta_engine.turn.final_answer import FENCE, without_code_block, without_marker
+from acta_engine.untrusted.exact_json import InvalidJson, parse_value
 
 MAX_ANNOUNCEMENT_CHARS = 300
 """A longer text says more than what comes next."""
@@ -63,3 +67,45 @@ def announces(text: str) -> bool:
             return False
         has_intent |= bool(sentence)
     return has_intent
+
+
+_CALL = re.compile(
+    r"^ {0,3}(?:[\w.:]{0,80}<[|｜](?:tool|python_tag|DSML)[^\s<>]{0,40}>|<(?:[a-z]{1,8}:)?(?:tool|function)_calls?>|"
+    r"<function=|<invoke name=|\[TOOL_CALLS\]|<\|channel\|>commentary to=|```tool_code)(?! [^\W\d_]+ )",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How the templates of open models begin a call. Where their server does not read it, it stands in the reply's text."""
+_KEYS_OF_A_CALL = {"name", "arguments", "parameters", "type", "id"}
+
+
+def words_before_call(text: str, tools: Collection[str]) -> str | None:
+    """The words before a call that stands in a reply's text; empty: they say nothing more than that it comes. None: the
+    text has no call, or explains one. `tools`: the names of those that the model may call.
+    """
+    words = without_marker(text)
+    if _is_json_of_calls(without_code_block(words), tools):
+        return ""
+    fences = [fence.start() for fence in FENCE.finditer(words)]
+    outside = (one for one in _CALL.finditer(words) if bisect_left(fences, one.start()) % 2 == 0)
+    found = next(outside, None)
+    if found is None:
+        return None
+    before = words[: found.start()].strip()
+    if not before or announces(before):
+        return ""
+    return before if any(words.rfind(name) >= found.end() for name in tools) else None
+
+
+def _is_json_of_calls(text: str, tools: Collection[str]) -> bool:
+    try:
+        value = parse_value(text) if text.startswith(("{", "[")) else None
+    except (InvalidJson, RecursionError):
+        return False
+    calls = value if isinstance(value, list) else [value]
+    return bool(calls) and all(
+        isinstance(call, dict)
+        and str(call.get("name")) in tools
+        and call.keys() <= _KEYS_OF_A_CALL
+        and not call.keys().isdisjoint(("arguments", "parameters"))
+        for call in calls
+    )

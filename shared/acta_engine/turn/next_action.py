@@ -320,8 +320,12 @@ class Facts(NamedTuple):
     max_steps: int = 50
     """As in `Run`."""
     over_budget: bool = False
+    before_call: str | None = None
+    """The words before a call that stands in the reply's text, where it is not run (`words_before_call`)."""
     text_replies: int = 0
     """Replies in a row without a call, this one included."""
+    cut_offs: int = 0
+    """Replies in a row that were cut off at their length limit, this one included."""
     has_worked: bool = False
     """A call of this run has succeeded."""
     failed_plans: int = 0
@@ -353,6 +357,11 @@ class Facts(NamedTuple):
     def open_steps(self) -> tuple[PlanStep, ...]:
         """The steps that hold back an answer."""
         return self.own_plan.open_steps if self.own_plan is not None else ()
+
+    @property
+    def claims_completion(self) -> bool:
+        """Whether the reply says that the goal is complete, and is more than a call in its text."""
+        return self.before_call != "" and claims_completion(self.text or "")
 
 
 class Complete(NamedTuple):
@@ -423,7 +432,7 @@ def next_action(facts: Facts) -> NextAction:
         return ThinkAgain("begin")
     if facts.answer == "wrong" and not facts.undelivered:
         return ThinkAgain("answer_invalid")
-    if claims_completion(facts.text):
+    if facts.claims_completion:
         return ThinkAgain("completion_refused", _still_open(facts))
     if facts.undelivered:
         return ThinkAgain("new_message")
@@ -439,11 +448,13 @@ def next_action(facts: Facts) -> NextAction:
 def answer_reason(facts: Facts) -> str:
     """Why a text that does not claim completion is the run's answer all the same; empty: it is not.
 
-    It never is while the model has a plan of its own to work on, and a text that only announces work is none either.
-    Who is to plan always is reminded of it first: the run would end before it has begun.
+    It never is while the model has a plan of its own to work on, and a text that only announces work or has a call in
+    it is none either. Who is to plan always is reminded of it first: the run would end before it has begun.
     """
     text = without_marker(facts.text or "")
     if not text or not facts.text_replies or facts.calls or facts.undelivered:
+        return ""
+    if facts.before_call is not None:
         return ""
     # After work, "I will remember that" may be all that is left to say.
     if announces(text) and not (facts.has_worked and facts.text_replies > 1):
@@ -473,7 +484,7 @@ def _completion(facts: Facts) -> Complete | None:
     if facts.answer == "wrong" or facts.open_steps:
         return None
     # A text that fits the schema is the answer, whether or not the model has put the marker before it.
-    is_answer = facts.answer == "fits" or (facts.text is not None and claims_completion(facts.text))
+    is_answer = facts.answer == "fits" or facts.claims_completion
     reason = facts.final or "goal_complete" if is_answer else answer_reason(facts)
     is_of_run = facts.final == "plan_completed" or (plan is not None and plan.is_live and not facts.is_left)
     is_in_vain = is_of_run and plan is not None and plan.made_by_acta and not facts.has_worked
@@ -485,7 +496,7 @@ def _insists_on_its_answer(facts: Facts) -> bool:
     """Whether the model gives its answer again and again, although it was told that steps of its plan are open. Nobody
     could decide more than that this is the end.
     """
-    is_answer = facts.text_replies > 0 and claims_completion(facts.text or "") and facts.answer != "wrong"
+    is_answer = facts.text_replies > 0 and facts.claims_completion and facts.answer != "wrong"
     return is_answer and bool(facts.open_steps) and not facts.undelivered
 
 
@@ -500,6 +511,8 @@ def _still_open(facts: Facts) -> str:
     """A hint that says why the goal is not complete."""
     if facts.undelivered:
         return "The user has written again; answer that before you finish."
+    if facts.before_call is not None:
+        return "A call in your text is not run; call the tool."
     if facts.open_steps:
         are = "step {} is" if len(facts.open_steps) == 1 else "steps {} are"
         return (
@@ -525,6 +538,16 @@ def _still_open(facts: Facts) -> str:
 def _idle_question(facts: Facts) -> str:
     """What a person is asked where the agent only talks."""
     what_to_do = "Tell it how to go on, or cancel the run."
+    if facts.cut_offs > 1:
+        return (
+            f"The agent's last {facts.cut_offs} replies were cut off at `max_output_tokens`. Raise it in the agent, "
+            f"or give the agent a smaller task. {what_to_do}"
+        )
+    if facts.before_call is not None:
+        return (
+            "The agent writes its calls into its text, where they are not run. The server of its model has to read "
+            f"them there: see its settings for tool calls. {what_to_do}"
+        )
     if not facts.open_steps:
         return (
             f"The agent has answered {facts.text_replies} times without doing anything: it only says what it would do. "

@@ -56,6 +56,7 @@ from acta_engine.recovery.wait_out import (
     wait_out,
 )
 from acta_engine.tools.builtin.search import FIND_TOOLS, offered_tools
+from acta_engine.turn.announcement import words_before_call
 from acta_engine.turn.background import begin, count_looks, end_for_good, forget, look
 from acta_engine.turn.budget import (
     PendingCharges,
@@ -634,11 +635,13 @@ def _facts(
         change.set(run=run)
     head, progress = change.head, change.head.progress
     refusal = change.newest(PlanRejected) if outcome.plan_failed else None
+    text = "" if progress.cut_offs or reply.answer.stop == "pause" else reply.text
     facts = Facts(
         plan=head.plan,
         is_left=head.has_left_plan,
         planning=turn.agent.planning,
-        text="" if progress.cut_offs or reply.answer.stop == "pause" else reply.text,
+        text=text,
+        before_call=words_before_call(text, turn.specs),
         calls=len(outcome.to_run),
         calls_refused=outcome.calls_refused,
         undelivered=len(head.undelivered),
@@ -646,6 +649,7 @@ def _facts(
         max_steps=run.max_steps,
         over_budget=tokens_left(head) == 0 and not turn.waits_for_tokens,
         text_replies=progress.text_replies,
+        cut_offs=progress.cut_offs,
         has_worked=bool(progress.succeeded),
         failed_plans=progress.planning_attempts if outcome.plan_failed else 0,
         refusal=ends(refusal.message, MAX_SAID_CHARS) if refusal is not None else "",
