@@ -416,9 +416,8 @@ class ResponsesReplyBuilder(ReplyBuilder):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._items: dict[int, _Item] = {}
-        self._earlier: list[
-            _Item
-        ] = []  # whole items whose index another one has taken: some servers count none
+        self._earlier: list[_Item] = []
+        """Whole items whose index another one has taken: some servers count none."""
         self._response: Any = None
 
     def has_content(self, event: Any) -> bool:
