@@ -18,6 +18,12 @@ from tests.runs.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND
 from tests.runs.planner import ONE, made, plan_of, run
 
 
+def ending(house: House, session: str) -> tuple[bool, str | None, str]:
+    result = house.head(session).result
+    assert result is not None
+    return result.goal_met, result.answer, result.reason
+
+
 def rejected(house: House, session: str) -> list[Event]:
     return [one.event for one in house.poll(session).events if one.event.type == "plan.rejected"]
 
@@ -198,28 +204,14 @@ def test_a_reply_that_plans_does_and_completes_at_once_is_the_whole_run() -> Non
     )
     house, model, session = run(at_once)
     assert rejected(house, session) == []
-    result = house.head(session).result
-    assert result is not None
-    assert (result.goal_met, result.answer, result.reason, len(model.requests)) == (
-        True,
-        "Four.",
-        "plan_completed",
-        1,
-    )
+    assert (*ending(house, session), len(model.requests)) == (True, "Four.", "plan_completed", 1)
 
 
 def test_the_text_beside_complete_is_the_answer_without_a_reason_or_a_marker() -> None:
     last = call("update_plan", action="complete", steps=[{"step_number": 1, "step_result": "4"}])
     house, model, session = run(plans("Add"), says("Four.", last))
     assert rejected(house, session) == []
-    result = house.head(session).result
-    assert result is not None
-    assert (result.goal_met, result.answer, result.reason, len(model.requests)) == (
-        True,
-        "Four.",
-        "plan_completed",
-        2,
-    )
+    assert (*ending(house, session), len(model.requests)) == (True, "Four.", "plan_completed", 2)
 
 
 @pytest.mark.parametrize("text", ["", "<think>It is four.</think>"])
