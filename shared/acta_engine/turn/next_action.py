@@ -452,9 +452,13 @@ def answer_reason(facts: Facts) -> str:
     it is none either. Who is to plan always is reminded of it first: the run would end before it has begun.
     """
     text = without_marker(facts.text or "")
-    if not text or not facts.text_replies or facts.calls or facts.undelivered:
-        return ""
-    if facts.before_call is not None:
+    if (
+        not text
+        or not facts.text_replies
+        or facts.calls
+        or facts.undelivered
+        or facts.before_call is not None
+    ):
         return ""
     # After work, "I will remember that" may be all that is left to say.
     if announces(text) and not (facts.has_worked and facts.text_replies > 1):

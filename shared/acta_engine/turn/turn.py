@@ -641,7 +641,7 @@ def _facts(
         is_left=head.has_left_plan,
         planning=turn.agent.planning,
         text=text,
-        before_call=words_before_call(text, turn.specs),
+        before_call=None if outcome.to_run else words_before_call(text, turn.specs),
         calls=len(outcome.to_run),
         calls_refused=outcome.calls_refused,
         undelivered=len(head.undelivered),
