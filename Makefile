@@ -20,26 +20,26 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 setup: ## make .venv, .venv-emulator, .venv-runtime and the CDK command line
-	@python=$$(infra/acta_infra/local/preflight.sh) && "$$python" infra/acta_infra/local/toolchain.py
+	@python=$$(acta/infra/local/preflight.sh) && "$$python" acta/infra/local/toolchain.py
 
 demo: setup ## a real agent run on a local AWS, from deploy to the finished file
 	@$(BIN)/acta demo
 
 test: setup ## the tests, the deployed end-to-end ones included, in 10 minutes
-	@$(BIN)/python -m acta_infra.local.toolchain api
-	@$(BIN)/python -m acta_infra.local.toolchain browser
+	@$(BIN)/python -m acta.infra.local.toolchain api
+	@$(BIN)/python -m acta.infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m "not thorough"
 
 test-thorough: setup ## what `test` has a sample of: the rest of the local AWS's contract, every provider's wire
-	@$(BIN)/python -m acta_infra.local.toolchain api
-	@$(BIN)/python -m acta_infra.local.toolchain browser
+	@$(BIN)/python -m acta.infra.local.toolchain api
+	@$(BIN)/python -m acta.infra.local.toolchain browser
 	@$(BIN)/pytest --numprocesses 3 -m thorough
 
 test-local-aws: setup ## the tests of the local AWS alone, which is a product of its own
-	@$(BIN)/pytest local_aws
+	@$(BIN)/pytest tests/local_aws
 
 test-api: setup ## schemathesis asks a deployed API whatever its document allows and forbids, 10 minutes
-	@$(BIN)/python -m acta_infra.local.toolchain api
+	@$(BIN)/python -m acta.infra.local.toolchain api
 	@ACTA_TEST_API=1 $(BIN)/pytest tests/e2e/api/test_schemathesis.py -s
 
 test-model: setup ## the provider's protocol against a real server with a real small model
@@ -64,14 +64,14 @@ check: setup ## format, lint, types, import arrows, and that no figure of the ho
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/python -m acta_infra.document.committed --check
+	@$(BIN)/python -m acta.infra.document.committed --check
 	@$(BIN)/python -m docs.command_line --check
 	@$(BIN)/lint-imports --no-cache >build/lint-imports.txt || { cat build/lint-imports.txt; exit 1; }
 	@$(BIN)/python -m tests.structure check >/dev/null
 	@echo "check: fine"
 
 generate: setup ## write the files that are made from the tables: methods of the client, schemas of definitions, reference pages
-	@$(BIN)/python -m acta_infra.document.committed
+	@$(BIN)/python -m acta.infra.document.committed
 	@$(BIN)/python -m docs.command_line
 
 format: setup ## rewrite files in the house's format
@@ -90,13 +90,13 @@ load: setup ## 500 sessions at once on the local AWS, a tenant that floods it, 1
 picture: setup ## the README's pictures: docs/demo.svg from a real demo, the page's from sessions that ran, the charts (FIGURES=build/bench.json for new ones)
 	@$(BIN)/python docs/charts.py $(FIGURES)
 	@$(BIN)/python docs/picture.py
-	@$(BIN)/python -m acta_infra.local.toolchain browser
+	@$(BIN)/python -m acta.infra.local.toolchain browser
 	@$(BIN)/python -m docs.page_pictures
 
 lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer versions)
 	@$(UV_COMPILE) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	@$(UV_COMPILE) $(UPGRADE) requirements/dev.in -o requirements/dev.txt
-	@$(UV_COMPILE) $(UPGRADE) local_aws/requirements.in -o local_aws/requirements.txt
+	@$(UV_COMPILE) $(UPGRADE) acta/local_aws/requirements.in -o acta/local_aws/requirements.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt requirements/runtime.in -o requirements/runtime.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/functions.in -o requirements/functions.txt
 	@$(UV_COMPILE) $(UPGRADE) -c requirements/dev.txt $(FROM_RUNTIME) requirements/step.in -o requirements/step.txt
@@ -114,15 +114,15 @@ lock: setup ## resolve the requirements anew (add UPGRADE=--upgrade for newer ve
 	@echo "lock: done"
 
 audit: setup ## ask public advisories about every pinned package (needs the network; it fails where one gives no answer)
-	@$(BIN)/python -m acta_infra.local.toolchain audit
-	@failed=0; for lock in requirements/*.txt local_aws/requirements.txt; do echo "audit: $$lock"; .venv-audit/bin/pip-audit --strict \
+	@$(BIN)/python -m acta.infra.local.toolchain audit
+	@failed=0; for lock in requirements/*.txt acta/local_aws/requirements.txt; do echo "audit: $$lock"; .venv-audit/bin/pip-audit --strict \
 		--require-hashes --disable-pip --progress-spinner off -r $$lock || failed=1; done; \
 		npm audit --package-lock-only || failed=1; exit $$failed
 
 sbom: setup ## what the locks pin, those that the zips are built from among them, as CycloneDX JSON in build/sbom
-	@$(BIN)/python -m acta_infra.local.toolchain audit
+	@$(BIN)/python -m acta.infra.local.toolchain audit
 	@mkdir -p build/sbom
-	@for lock in requirements/*.txt local_aws/requirements.txt; do .venv-audit/bin/cyclonedx-py requirements --output-reproducible $$lock \
+	@for lock in requirements/*.txt acta/local_aws/requirements.txt; do .venv-audit/bin/cyclonedx-py requirements --output-reproducible $$lock \
 		-o build/sbom/$$(echo $$lock | sed "s,requirements/,,; s,/.*,,; s,.txt$$,,").cdx.json || exit 1; done
 	@npm sbom --sbom-format=cyclonedx --package-lock-only >build/sbom/npm.cdx.json
 

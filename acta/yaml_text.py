@@ -12,7 +12,7 @@ import yaml
 from yaml.events import AliasEvent, Event
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from acta_engine.untrusted.exact_json import exact_float
+from acta.engine.untrusted.exact_json import exact_float
 
 Path = tuple[str | int, ...]
 """Where a value stands: keys, and numbers of items from 0."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from acta.cli.main import ACTA
-from acta_infra.document.committed import write_or_check
+from acta.infra.document.committed import write_or_check
 
 PAGE = Path(__file__).resolve().parent / "reference" / "command-line.md"
 OF_EVERY_CALL = {"--env", "--api-url", "--token", "--insecure", "--state"}

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 from acta.cli.local.up import GOAL, SAMPLES
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta_infra.local.issuer import PageLinks
-from acta_infra.local.stack import LocalStack
+from acta.infra.local.issuer import PageLinks
+from acta.infra.local.stack import LocalStack
 from tests.e2e.support.browser import OPTIONS, browser
 
 ROOT = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from acta_infra.sizing import LARGE_REGIONS, STARTS_A_SECOND
+from acta.infra.sizing import LARGE_REGIONS, STARTS_A_SECOND
 
 READ_ON = "2026-11-23"
 STEP_FUNCTIONS = "https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html"

@@ -11,8 +11,8 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from acta_infra.local.issuer import LocalIssuer
-from local_aws.credentials import Credentials
+from acta.infra.local.issuer import LocalIssuer
+from acta.local_aws.credentials import Credentials
 
 pytest_plugins = ("tests.stores.fixtures",)
 """What the suites of stores run on."""
@@ -28,12 +28,12 @@ TOGETHER = (
     "faults",
     "releases",
     "infra",
-    "local_aws/tests/contracts",
+    "tests/local_aws/contracts",
     "state_machine",
 )
 """Folders whose tests share what is expensive to start: where there are several processes, one of them runs all."""
 BEGUN_FIRST = (
-    "e2e 0", "infra", "state_machine", "local_aws/tests/contracts", "e2e 1", "faults", "releases",
+    "e2e 0", "infra", "state_machine", "tests/local_aws/contracts", "e2e 1", "faults", "releases",
     "local/test_up.py", "local/test_a_stop_in_between.py",
 )  # fmt: skip
 """What takes long, so that nothing long is left when all else is done. The second half of `e2e` is not among the first
@@ -88,8 +88,8 @@ class Deployed:
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Started once in each process, with the `offline` model. A test that wants another one configures the function."""
-    from acta_infra.local.stack import LocalStack
-    from acta_infra.local.state_directory import StateDir
+    from acta.infra.local.stack import LocalStack
+    from acta.infra.local.state_directory import StateDir
     from tests.e2e.support.deployments import neutral_environ, prepare
 
     running = os.environ.get(RUNNING)

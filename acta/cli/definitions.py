@@ -25,7 +25,7 @@ from acta.cli.terminal.text import (
     visible,
 )
 from acta.client.errors import ConflictError, NotFoundError
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
+from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 Row = Mapping[str, Any]
 T = TypeVar("T")

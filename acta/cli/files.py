@@ -14,8 +14,8 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, note, one_line, second, show, show_bytes, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError, InvalidRequestError, PayloadTooLargeError, PreconditionFailedError
-from acta_engine.untrusted.own_files import write_own
-from acta_engine.untrusted.path import PathRefused, check_new_path
+from acta.engine.untrusted.own_files import write_own
+from acta.engine.untrusted.path import PathRefused, check_new_path
 
 OF_ONE_FILE = (InvalidRequestError, PayloadTooLargeError, PreconditionFailedError)
 """Refusals of one file, after which the others are sent all the same."""

@@ -9,9 +9,9 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line
 from acta.client.deployment import Deployment
-from acta_engine.people.policies import ROLE_PATTERN
-from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks
-from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from acta.engine.people.policies import ROLE_PATTERN
+from acta.infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 
 LOCAL_TENANT = "demo"
 LOCAL_USER = "you"

@@ -25,12 +25,12 @@ from acta.client.sign_in import oidc
 from acta.client.sign_in.loopback import PORTS, Receiver
 from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, TokenSet
 from acta.client.sign_in.store import SignIn, Store, folder
-from acta_infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
+from acta.infra.api.issuers import ROLE_NAME_PATTERN, TENANT_PATTERN
 
 if TYPE_CHECKING:
-    from acta_engine.audit.record import OperatorAction
-    from acta_infra.deployed.operator_trail import OperatorTrail
-    from acta_infra.deployed.users import Users
+    from acta.engine.audit.record import OperatorAction
+    from acta.infra.deployed.operator_trail import OperatorTrail
+    from acta.infra.deployed.users import Users
 
 LOCAL = "local"
 """The stack that `acta up` serves here. Its address is looked up each time, not kept from the last sign-in."""
@@ -111,7 +111,7 @@ def target_from(environment: str, outputs: Outputs) -> SignInTarget:
 
 def outputs_for_login(environment: str) -> Outputs:
     """Reads the stack's outputs with the caller's AWS credentials. Raises CliError."""
-    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
+    from acta.infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
 
     unknown = (
         "could not be looked up ({}): use AWS credentials of its account, or give --url, --issuer and --client-id, "
@@ -250,10 +250,10 @@ OpensPool = Callable[[str], Pool]
 
 def pool_of(environment: str) -> Pool:
     """Opens the pool with the caller's AWS credentials. Raises CliError."""
-    from acta_infra.deployed.account import Account
-    from acta_infra.deployed.operator_trail import trail_of
-    from acta_infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
-    from acta_infra.deployed.users import Users
+    from acta.infra.deployed.account import Account
+    from acta.infra.deployed.operator_trail import trail_of
+    from acta.infra.deployed.stacks import OutputsUnknown, callers_client, stack_outputs
+    from acta.infra.deployed.users import Users
 
     unknown = "{}: users are kept with AWS credentials of the account, such as those of `aws sso login`"
     with cli_error(OutputsUnknown, words=unknown, cut=300):
@@ -274,7 +274,7 @@ def pool_of(environment: str) -> Pool:
 
 def add_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
     """Raises CliError."""
-    from acta_infra.deployed.users import OtherTenant
+    from acta.infra.deployed.users import OtherTenant
 
     roles = arguments.role or ("member",)
     check_member(arguments.email, arguments.tenant, roles)
@@ -323,7 +323,7 @@ def list_users(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
 
 def end_user(arguments: Namespace, open_pool: OpensPool = pool_of) -> int:
     """Signs a person out everywhere, or removes them as well. Raises CliError."""
-    from acta_infra.deployed.users import NoSuchUser
+    from acta.infra.deployed.users import NoSuchUser
 
     users, _, trail = open_pool(arguments.env)
     removes: bool = arguments.removes

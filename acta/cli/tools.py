@@ -16,7 +16,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed, secret_value
 from acta.cli.terminal.text import Columns, cli_error, note, one_line, second, show, show_list, visible
 from acta.client.errors import ConflictError, NotFoundError
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
+from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 OUTCOMES = {
     "failed": "the call failed",

@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ANSWER_TIMEOUT_SECONDS = 40.0
-"""Above the longest long poll (20 s, `shared/acta_engine/sessions/routes.py`) and above the gateway's own
+"""Above the longest long poll (20 s, `acta/engine/sessions/routes.py`) and above the gateway's own
 limit (30 s)."""
 CONNECT_TIMEOUT_SECONDS = 5.0
 UNUSABLE = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, UnicodeError)

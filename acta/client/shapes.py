@@ -10,36 +10,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from acta_engine.agents.answers import (
+    from acta.engine.agents.answers import (
         AgentView as Agent, AppliedFromView as AppliedFrom, AskingPolicyView as AskingPolicy,
         FallbackModelView as FallbackModel, JudgeView as Judge, ModelsByPurposeView as ModelsByPurpose,
         SessionCapsView as SessionCaps, SessionLimitsView as SessionLimits
     )
-    from acta_engine.api.deployment_answers import (
+    from acta.engine.api.deployment_answers import (
         AuditStateView as AuditState, DeploymentHealthView as DeploymentHealth, HealthView as Health,
         LimitsInForceView as LimitsInForce, MeView as Me, PageSignInView as PageSignIn,
         RecoveryScanView as RecoveryScan, RecoveryStateView as RecoveryState, SchemaVersionsView as SchemaVersions
     )
-    from acta_engine.audit.answers import (AuditRecordView as AuditRecord)
-    from acta_engine.files.answers import (
+    from acta.engine.audit.answers import (AuditRecordView as AuditRecord)
+    from acta.engine.files.answers import (
         DeletedFileView as DeletedFile, FileView as File, FileVersionView as FileVersion,
         WrittenFileView as WrittenFile
     )
-    from acta_engine.memories.answers import (MemoryView as Memory, MemorySourceView as MemorySource)
-    from acta_engine.models.answers import (
+    from acta.engine.memories.answers import (MemoryView as Memory, MemorySourceView as MemorySource)
+    from acta.engine.models.answers import (
         CheckedKeyView as CheckedKey, CheckedKeysView as CheckedKeys, ConfiguredModelView as ConfiguredModel,
         ConfiguredModelsView as ConfiguredModels, DefaultModelView as DefaultModel, LongPriceView as LongPrice,
         ModelPriceView as ModelPrice, ModelUseView as ModelUse, ProviderKeyView as ProviderKey
     )
-    from acta_engine.notifications.answers import (NotificationsView as Notifications)
-    from acta_engine.people.answers import (
+    from acta.engine.notifications.answers import (NotificationsView as Notifications)
+    from acta.engine.people.answers import (
         CallInputView as CallInput, ContextView as Context, DecidedOfDeletedView as DecidedOfDeleted,
         FileOfCallView as FileOfCall, InterventionView as Intervention, OutageView as Outage,
         PendingCallView as PendingCall, ReviewedCallView as ReviewedCall
     )
-    from acta_engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
-    from acta_engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
-    from acta_engine.sessions.answers import (
+    from acta.engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
+    from acta.engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
+    from acta.engine.sessions.answers import (
         BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, CostView as Cost,
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
         ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
@@ -49,18 +49,18 @@ if TYPE_CHECKING:
         SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
         TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict, WholeTextView as WholeText
     )
-    from acta_engine.tools.answers import (
+    from acta.engine.tools.answers import (
         HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
         SecretReferenceView as SecretReference, ToolView as Tool, ToolCallErrorView as ToolCallError,
         ToolParameterView as ToolParameter, ToolSecretView as ToolSecret, ToolTrialView as ToolTrial,
         WhoApprovesView as WhoApproves
     )
-    from acta_engine.tools.mcp.answers import (
+    from acta.engine.tools.mcp.answers import (
         ClientCredentialsView as ClientCredentials, ConfirmedMcpToolView as ConfirmedMcpTool,
         ListedMcpToolView as ListedMcpTool, ListedMcpToolsView as ListedMcpTools,
         McpCredentialsView as McpCredentials, McpServerView as McpServer
     )
-    from acta_engine.usage.answers import (
+    from acta.engine.usage.answers import (
         AwsCostView as AwsCost, AwsPricesView as AwsPrices, CountsView as Counts, EngineCostView as EngineCost,
         InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
         MessageCountsView as MessageCounts, ModelCostView as ModelCost, ModelPricesView as ModelPrices,
@@ -140,4 +140,4 @@ def __getattr__(name: str) -> Any:
     module = MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"acta_engine.{module}"), f"{name}View")
+    return getattr(import_module(f"acta.engine.{module}"), f"{name}View")

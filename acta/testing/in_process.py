@@ -5,6 +5,35 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
+from acta.engine.app import App
+from acta.engine.clock import SystemClock
+from acta.engine.errors import EngineError
+from acta.engine.log.beside import AttemptStore, Partials
+from acta.engine.log.commit import Decision, Position
+from acta.engine.log.head import Head, SessionSettings, Wait
+from acta.engine.log.repository import SessionRepository
+from acta.engine.memories.memory import RelevantMemories
+from acta.engine.models.model import Model
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.requester import Requester
+from acta.engine.people.resolve import Resolution, resolve
+from acta.engine.people.wait import ask
+from acta.engine.queue.admission import Admission
+from acta.engine.recovery.handle_error import ErrorDeps, handle_error, park
+from acta.engine.recovery.recover import roll_over
+from acta.engine.sessions import control
+from acta.engine.sessions.history import History
+from acta.engine.sessions.start import NewSession, post_message, start
+from acta.engine.settings import Settings
+from acta.engine.tools.execute import abandon_call, run_call
+from acta.engine.tools.port import Registry
+from acta.engine.tools.registry import TenantRegistry
+from acta.engine.tools.tenant.functions import PythonTools
+from acta.engine.turn.context import TurnDeps, TurnKind
+from acta.engine.turn.engine import Timeouts
+from acta.engine.turn.fused_turns import StepDeps, take_turns
+from acta.engine.turn.running_text import RunningText
 from acta.testing.memory.admission import MemoryAdmission
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolSecretNames, MemoryToolSecretValues
@@ -20,35 +49,6 @@ from acta.testing.python_tools import CalledInProcess, as_offered, files_for
 from acta.tools.call import Files
 from acta.tools.define import Tool
 from acta.tools.run import Event
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
-from acta_engine.app import App
-from acta_engine.clock import SystemClock
-from acta_engine.errors import EngineError
-from acta_engine.log.beside import AttemptStore, Partials
-from acta_engine.log.commit import Decision, Position
-from acta_engine.log.head import Head, SessionSettings, Wait
-from acta_engine.log.repository import SessionRepository
-from acta_engine.memories.memory import RelevantMemories
-from acta_engine.models.model import Model
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.requester import Requester
-from acta_engine.people.resolve import Resolution, resolve
-from acta_engine.people.wait import ask
-from acta_engine.queue.admission import Admission
-from acta_engine.recovery.handle_error import ErrorDeps, handle_error, park
-from acta_engine.recovery.recover import roll_over
-from acta_engine.sessions import control
-from acta_engine.sessions.history import History
-from acta_engine.sessions.start import NewSession, post_message, start
-from acta_engine.settings import Settings
-from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.tools.port import Registry
-from acta_engine.tools.registry import TenantRegistry
-from acta_engine.tools.tenant.functions import PythonTools
-from acta_engine.turn.context import TurnDeps, TurnKind
-from acta_engine.turn.engine import Timeouts
-from acta_engine.turn.fused_turns import StepDeps, take_turns
-from acta_engine.turn.running_text import RunningText
 
 MOST_STEPS = 2_000
 SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
@@ -58,7 +58,7 @@ NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 
 class InProcess:
     """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `tools`: Python
-    tools of the environment, which are called in this process. `settings`: fields of `acta_engine.settings.Settings`;
+    tools of the environment, which are called in this process. `settings`: fields of `acta.engine.settings.Settings`;
     the environment variables of the process are not read.
     """
 

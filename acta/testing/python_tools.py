@@ -20,16 +20,16 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
+from acta.engine.files.store import FileExists, FileMissing, FileStore
+from acta.engine.tools.registry import from_spec
+from acta.engine.tools.tenant.definition import Unusable
+from acta.engine.tools.tool import EVERY_TENANT, ToolSpec
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta.tools.call import BadTool, Call, File, Files, NoFiles, SecretMissing
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.files import CheckedFiles
 from acta.tools.run import Event, answer, require_own_environment, run, to_result
-from acta_engine.files.store import FileExists, FileMissing, FileStore
-from acta_engine.tools.registry import from_spec
-from acta_engine.tools.tenant.definition import Unusable
-from acta_engine.tools.tool import EVERY_TENANT, ToolSpec
 
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"

@@ -8,12 +8,12 @@ A script is a list of replies, one for each time the model is asked:
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from acta_engine.log.conversation import ToolEntry, UserEntry
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.tools.builtin.search import USE_TOOL
-from acta_engine.turn.judge import TOOL as VERDICT
-from acta_engine.untrusted.validation_messages import did_you_mean
+from acta.engine.log.conversation import ToolEntry, UserEntry
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.tools.builtin.search import USE_TOOL
+from acta.engine.turn.judge import TOOL as VERDICT
+from acta.engine.untrusted.validation_messages import did_you_mean
 
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
 """What the model says, the error that is raised when it is asked, or a function from the request to what it says."""

@@ -12,28 +12,28 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, wrong_tools
+from acta.engine.errors import Conflict
+from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
+from acta.engine.log.commit import StepRecord
+from acta.engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
+from acta.engine.log.events import Event
+from acta.engine.log.head import Failure, Head, SessionState, Verdict
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall
+from acta.engine.people.intervention import Intervention
+from acta.engine.plans.plan import UPDATE_PLAN, ExecutionPlan
+from acta.engine.sessions.history import HistoryCursor
+from acta.engine.sessions.poll import Cursor, poll
+from acta.engine.tools.tool import ToolSpec
+from acta.engine.turn.final_answer import schema_text
+from acta.engine.untrusted.encodings import NotText, decoded
+from acta.engine.untrusted.exact_json import read_exactly
+from acta.engine.untrusted.quoting import unquoted
+from acta.engine.untrusted.validation_messages import error_sentence
 from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import MOST_FILES, Tools, put_files, tools_of
 from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
 from acta.yaml_text import NoYaml, read
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, wrong_tools
-from acta_engine.errors import Conflict
-from acta_engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
-from acta_engine.log.commit import StepRecord
-from acta_engine.log.conversation import AssistantEntry, Entry, ToolCall, ToolEntry
-from acta_engine.log.events import Event
-from acta_engine.log.head import Failure, Head, SessionState, Verdict
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
-from acta_engine.people.intervention import Intervention
-from acta_engine.plans.plan import UPDATE_PLAN, ExecutionPlan
-from acta_engine.sessions.history import HistoryCursor
-from acta_engine.sessions.poll import Cursor, poll
-from acta_engine.tools.tool import ToolSpec
-from acta_engine.turn.final_answer import schema_text
-from acta_engine.untrusted.encodings import NotText, decoded
-from acta_engine.untrusted.exact_json import read_exactly
-from acta_engine.untrusted.quoting import unquoted
-from acta_engine.untrusted.validation_messages import error_sentence
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
 """Fields as in `POST /v1/agents` and `acta agents put`; `name` and `agent_id` may be left out. A path names a file with

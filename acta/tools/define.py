@@ -23,7 +23,7 @@ MAX_DESCRIPTION_CHARS = 2_000
 MAX_SCHEMA_BYTES = 16_384
 USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
 MIN_RESULT_BYTES, MAX_RESULT_BYTES = 256, 2_097_152
-"""Acta's own limits (`shared/acta_engine/tools/tool.py`); a test compares them."""
+"""Acta's own limits (`acta/engine/tools/tool.py`); a test compares them."""
 MARK = "__acta_tool__"
 MODULE = "tools"
 """The module of a folder that defines or imports its tools."""

@@ -1,4 +1,4 @@
-"""Made by `make generate` from `shared/acta_engine/untrusted/path.py`: change that, not this file."""
+"""Made by `make generate` from `acta/engine/untrusted/path.py`: change that, not this file."""
 
 # ruff: noqa: E501
 # fmt: off

@@ -2,16 +2,16 @@
 
 import threading
 
+from acta.engine.api.idempotency import IdempotencyGuard
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.app import App
+from acta.engine.models.offline import OfflineModel
 from acta.testing.memory.definitions import (
     MemoryMcpServerStore,
     MemoryToolSecretNames,
     MemoryToolSecretValues,
     MemoryToolStore,
 )
-from acta_engine.api.idempotency import IdempotencyGuard
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.app import App
-from acta_engine.models.offline import OfflineModel
 from tests.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.api.session_functions import functions_of

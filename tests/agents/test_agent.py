@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from acta_engine.agents.agent import (
+from acta.engine.agents.agent import (
     DEFAULT_AGENT,
     AgentDefinition,
     Models,
@@ -13,8 +13,8 @@ from acta_engine.agents.agent import (
     unknown_tools,
     with_built_in,
 )
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.tools.builtin import builtins
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.tools.builtin import builtins
 
 REGISTRY = builtins()
 

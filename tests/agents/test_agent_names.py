@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from acta_engine.agents.agent import AgentDefinition
+from acta.engine.agents.agent import AgentDefinition
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
-from acta_engine.settings import Settings
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
+from acta.engine.settings import Settings
 from tests.api.deployment import AdminApi
 
 SETTINGS = Settings(env="test", table="t", bucket="b", tenant_tools={"*": ("acta-test-tool-ping",)})

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.agent import built_in
+from acta.engine.clock import Clock
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.settings import Settings
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.table import MemoryTable
-from acta_engine.agents.agent import built_in
-from acta_engine.clock import Clock
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.settings import Settings
 from tests.api.deployment import SETTINGS, AdminApi
 
 AGENT = {

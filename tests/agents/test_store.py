@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
-from acta_engine.agents.store import DefinitionChanged, DefinitionExists
-from acta_engine.log.store import KeyTaken
-from acta_engine.people.policies import Policy
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Limits, Models, built_in
+from acta.engine.agents.store import DefinitionChanged, DefinitionExists
+from acta.engine.log.store import KeyTaken
+from acta.engine.people.policies import Policy
 from tests.stores.backends import Stores
 from tests.stores.documents import record_for
 

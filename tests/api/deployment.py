@@ -3,6 +3,16 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from acta.engine.agents.store import ToolSecretValues
+from acta.engine.api.idempotency import IdempotencyGuard
+from acta.engine.app import App
+from acta.engine.clock import Clock
+from acta.engine.files.store import FileStore
+from acta.engine.log.store import SessionIndex
+from acta.engine.recovery.store import RecoveryScans
+from acta.engine.settings import Settings
+from acta.engine.tools.port import ToolFunction
+from acta.engine.tools.tool import ToolSpec
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import (
     MemoryDefinitions,
@@ -15,16 +25,6 @@ from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from acta_engine.agents.store import ToolSecretValues
-from acta_engine.api.idempotency import IdempotencyGuard
-from acta_engine.app import App
-from acta_engine.clock import Clock
-from acta_engine.files.store import FileStore
-from acta_engine.log.store import SessionIndex
-from acta_engine.recovery.store import RecoveryScans
-from acta_engine.settings import Settings
-from acta_engine.tools.port import ToolFunction
-from acta_engine.tools.tool import ToolSpec
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.receivers import MemoryTenantReceivers

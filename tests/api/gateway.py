@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from acta_engine.api.app import Api
-from acta_engine.api.operation import Function
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.app import App
+from acta.engine.api.app import Api
+from acta.engine.api.operation import Function
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.app import App
 
 TENANT = "acme"
 USER = "user-1"
@@ -123,7 +123,7 @@ class Gateway:
 
 
 def passes_as_text(content_type: str) -> bool:
-    """As `local_aws.services.api_gateway.tell_text_from_bytes`, which has the sources."""
+    """As `acta.local_aws.services.api_gateway.tell_text_from_bytes`, which has the sources."""
     kind, _, charset = content_type.lower().replace(" ", "").partition(";charset=")
     is_text = kind.startswith("text/") or kind.removeprefix("application/") in (
         "json",

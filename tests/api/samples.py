@@ -5,16 +5,16 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, no_content, success
-from acta_engine.api.idempotency import idempotency_key
-from acta_engine.app import App
-from acta_engine.audit.record import Audit
-from acta_engine.log.head import Budget, Head, OpenCall, Run, Usage, Wait
-from acta_engine.plans.plan import ExecutionPlan, PlanStep
-from acta_engine.sessions.bodies import PostMessage, Resolve, StartSession
-from acta_engine.settings import Settings
-from acta_engine.telemetry import Telemetry
+from acta.engine.api.app import Api
+from acta.engine.api.envelope import Response, no_content, success
+from acta.engine.api.idempotency import idempotency_key
+from acta.engine.app import App
+from acta.engine.audit.record import Audit
+from acta.engine.log.head import Budget, Head, OpenCall, Run, Usage, Wait
+from acta.engine.plans.plan import ExecutionPlan, PlanStep
+from acta.engine.sessions.bodies import PostMessage, Resolve, StartSession
+from acta.engine.settings import Settings
+from acta.engine.telemetry import Telemetry
 from tests.doubles.audit import memory_audit
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

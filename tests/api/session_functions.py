@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.audit.record import Audit
-from acta_engine.limits.limiter import limiter_of
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.limits.store import RateLeases
-from acta_engine.log.store import SessionIndex
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.audit.record import Audit
+from acta.engine.limits.limiter import limiter_of
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.limits.store import RateLeases
+from acta.engine.log.store import SessionIndex
 from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from acta.engine.api.json_body import body_bytes
+from acta.engine.errors import ValidationFailed
+from acta.engine.settings import Settings
+from acta.engine.tools.builtin import offered
+from acta.engine.untrusted.path import PathRefused
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta_engine.api.json_body import body_bytes
-from acta_engine.errors import ValidationFailed
-from acta_engine.settings import Settings
-from acta_engine.tools.builtin import offered
-from acta_engine.untrusted.path import PathRefused
 from tests.api.deployment import admin_root
 from tests.api.gateway import Gateway, api_of, claims, digest
 

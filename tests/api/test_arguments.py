@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from acta_engine.api.app import Api
-from acta_engine.api.arguments import Arguments
-from acta_engine.api.envelope import Response, no_content
-from acta_engine.api.incoming import Request
-from acta_engine.api.operation import Operation
-from acta_engine.errors import ValidationFailed
-from acta_engine.sessions.bodies import PostMessage
+from acta.engine.api.app import Api
+from acta.engine.api.arguments import Arguments
+from acta.engine.api.envelope import Response, no_content
+from acta.engine.api.incoming import Request
+from acta.engine.api.operation import Operation
+from acta.engine.errors import ValidationFailed
+from acta.engine.sessions.bodies import PostMessage
 from tests.api.gateway import Gateway
 from tests.api.samples import SETTINGS, status_api
 

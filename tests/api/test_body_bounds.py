@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.arguments import Arguments
-from acta_engine.api.incoming import Request
-from acta_engine.api.json_body import ANY_VALUES
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.errors import FieldsInvalid, PayloadTooLarge, ValidationFailed
-from acta_engine.limits.tenant_limits import budget
-from acta_engine.settings import Settings
-from acta_engine.untrusted.exact_json import MAX_DEPTH, InvalidJson, parse_value, refuse_oversize
+from acta.engine.api.arguments import Arguments
+from acta.engine.api.incoming import Request
+from acta.engine.api.json_body import ANY_VALUES
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.errors import FieldsInvalid, PayloadTooLarge, ValidationFailed
+from acta.engine.limits.tenant_limits import budget
+from acta.engine.settings import Settings
+from acta.engine.untrusted.exact_json import MAX_DEPTH, InvalidJson, parse_value, refuse_oversize
 from tests.api.samples import SETTINGS
 from tests.api.session_functions import functions_of
 from tests.in_process.house import House

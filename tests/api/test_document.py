@@ -15,28 +15,28 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
-from acta_engine.api.app import Api
-from acta_engine.api.envelope import takes_gzip
-from acta_engine.api.error_answers import limit_headers
-from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.app import App
-from acta_engine.errors import Quota
-from acta_engine.notifications.notification import (
+from acta.engine.api.app import Api
+from acta.engine.api.envelope import takes_gzip
+from acta.engine.api.error_answers import limit_headers
+from acta.engine.api.fallback import DOCUMENT, PAGE, PARTS
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.app import App
+from acta.engine.errors import Quota
+from acta.engine.notifications.notification import (
     EndNotification,
     NotificationEvent,
     QuestionNotification,
 )
-from acta_engine.notifications.webhooks import REFUSALS
-from acta_engine.people.opening import PAUSED
-from acta_engine.people.policies import InterventionType
-from acta_engine.prompts.prompt import SEED_VERSION, SEEDS
-from acta_engine.recovery.outage import DELAY_REASONS
-from acta_engine.recovery.repair import REPAIRED
-from acta_engine.settings import Settings
-from acta_infra.document.__main__ import made
-from acta_infra.document.openapi import document
-from acta_infra.packaging.bundle import ROOT
+from acta.engine.notifications.webhooks import REFUSALS
+from acta.engine.people.opening import PAUSED
+from acta.engine.people.policies import InterventionType
+from acta.engine.prompts.prompt import SEED_VERSION, SEEDS
+from acta.engine.recovery.outage import DELAY_REASONS
+from acta.engine.recovery.repair import REPAIRED
+from acta.engine.settings import Settings
+from acta.infra.document.__main__ import made
+from acta.infra.document.openapi import document
+from acta.infra.packaging.bundle import ROOT
 from tests.api.gateway import Answer, Gateway
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -274,14 +274,14 @@ def test_every_shared_answer_and_schema_is_referred_to() -> None:
 
 def test_nothing_of_the_inside_is_in_it() -> None:
     text = json.dumps(document())
-    for word in ("shared/", "functions/", "arn:aws", ".py"):
+    for word in ("acta/", "functions/", "arn:aws", ".py"):
         assert word not in text.lower()
 
 
 def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
-        command = [sys.executable, "-m", "acta_infra.document", str(tmp_path / seed)]
+        command = [sys.executable, "-m", "acta.infra.document", str(tmp_path / seed)]
         subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
     first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("1", "2"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -290,9 +290,8 @@ def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
 
 def test_no_function_makes_schemas_of_its_answers_while_it_runs() -> None:
     """Typed dictionaries are for mypy and for the document; a cold start does not wait for them."""
-    shared = ROOT / "shared"
-    handlers = sorted(shared.rglob("*routes.py"))
-    names = [".".join(path.relative_to(shared).with_suffix("").parts) for path in handlers]
+    handlers = sorted((ROOT / "acta" / "engine").rglob("*routes.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in handlers]
     code = (
         f"import sys, {', '.join(names)}\n"
         "from typing_extensions import is_typeddict\n"

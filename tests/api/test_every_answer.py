@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.api.envelope import CACHE, HEADERS, Response, to_json
+from acta.engine import errors
+from acta.engine.api.envelope import CACHE, HEADERS, Response, to_json
 from tests.api.gateway import Answer, Gateway, claims
 from tests.api.samples import intervene_api, start_api, status_api
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.app import Api
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.app import App
-from acta_engine.settings import Settings
+from acta.engine.api.app import Api
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.app import App
+from acta.engine.settings import Settings
 from tests.api.gateway import Answer, Gateway
 
 STRANGER = Gateway(

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from acta_engine.recovery.store import LATE_AFTER, ROUNDS, RoundCounts, RoundResult
-from acta_engine.settings import Settings
+from acta.engine.recovery.store import LATE_AFTER, ROUNDS, RoundCounts, RoundResult
+from acta.engine.settings import Settings
 from tests.api.deployment import SETTINGS, AdminApi
 
 LIMITED = Settings(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from acta.engine.log.commit import KEY_LIFE, Commit, Decision, IdempotencyRecord
+from acta.engine.log.store import NO_ITEMS, NumberTaken, SessionIndex, TransactionItems
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.log.commit import KEY_LIFE, Commit, Decision, IdempotencyRecord
-from acta_engine.log.store import NO_ITEMS, NumberTaken, SessionIndex, TransactionItems
 from tests.api.gateway import Answer
 from tests.api.session_functions import functions_of
 from tests.in_process.house import TENANT, USER, House

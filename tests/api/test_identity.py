@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.identity import Caller, claimed, from_event, is_program
-from acta_engine.errors import CallerError, Forbidden, Unauthorized
-from acta_engine.settings import Settings
+from acta.engine.api.identity import Caller, claimed, from_event, is_program
+from acta.engine.errors import CallerError, Forbidden, Unauthorized
+from acta.engine.settings import Settings
 from tests.api.gateway import Gateway, claims
 from tests.api.samples import SETTINGS, start_api
 
@@ -58,7 +58,7 @@ def test_where_no_machines_are_listed_their_claims_count_for_nothing() -> None:
     ],
 )
 def test_claims_of_machines_in_anybody_elses_token_count_for_nothing(person: Mapping[str, object]) -> None:
-    """No such token is ever made (`infra/acta_infra/api/machine_claims.py`), and if it were it would reach nothing."""
+    """No such token is ever made (`acta/infra/api/machine_claims.py`), and if it were it would reach nothing."""
     token = {"acta_tenant": "acme", "acta_roles": "[admin]", **person}
     with pytest.raises(Forbidden, match="names no tenant"):
         bearer(token)

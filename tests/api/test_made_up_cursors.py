@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.store.keys import to_cursor
+from acta.engine.store.keys import to_cursor
 from tests.api.deployment import AdminApi
 
 LISTINGS = {

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from acta_engine.api.app import Api
-from acta_engine.api.incoming import read_request, source_address
-from acta_engine.app import App
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.api.app import Api
+from acta.engine.api.incoming import read_request, source_address
+from acta.engine.app import App
+from acta.engine.settings import Settings, SettingsError
 from tests.api.gateway import Answer, Gateway
 
 SECRET, OLDER = "a long random secret", "the one before"

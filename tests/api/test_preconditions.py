@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from acta_engine.api.arguments import Arguments
-from acta_engine.api.etag import PRECONDITIONS
-from acta_engine.api.incoming import Request
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.errors import CallerError
-from acta_engine.settings import Settings
-from acta_infra.document.openapi import document
+from acta.engine.api.arguments import Arguments
+from acta.engine.api.etag import PRECONDITIONS
+from acta.engine.api.incoming import Request
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.errors import CallerError
+from acta.engine.settings import Settings
+from acta.infra.document.openapi import document
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Answer
 

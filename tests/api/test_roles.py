@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.api.role_claims import RoleRules, roles_from
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.api.role_claims import RoleRules, roles_from
+from acta.engine.settings import Settings, SettingsError
 from tests.api.gateway import Gateway, claims
 from tests.api.samples import SETTINGS, start_api
 

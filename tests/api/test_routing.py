@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS, MethodNotAllowed, find
-from acta_engine.errors import NotFound
+from acta.engine.api.app import Api
+from acta.engine.api.envelope import Response
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS, MethodNotAllowed, find
+from acta.engine.errors import NotFound
 from tests.api.gateway import Gateway, routed
 from tests.api.samples import start_api, status_api
 

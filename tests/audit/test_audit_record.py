@@ -1,6 +1,6 @@
 import pytest
 
-from acta_engine.audit.record import network_of, outcome_of, shortened
+from acta.engine.audit.record import network_of, outcome_of, shortened
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
+from acta.engine import errors
+from acta.engine.api.app import Api
+from acta.engine.api.envelope import Response, success
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.app import App
+from acta.engine.audit.record import UNKNOWN, Audit, AuditRecord
+from acta.engine.audit.recorder import STOPPING
+from acta.engine.bound_tenant import bound
+from acta.engine.sessions.bodies import Resolve
 from acta.testing.memory.clock import FakeClock
-from acta_engine import errors
-from acta_engine.api.app import Api
-from acta_engine.api.envelope import Response, success
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.app import App
-from acta_engine.audit.record import UNKNOWN, Audit, AuditRecord
-from acta_engine.audit.recorder import STOPPING
-from acta_engine.bound_tenant import bound
-from acta_engine.sessions.bodies import Resolve
 from tests.api.gateway import TENANT, Gateway, claims
 from tests.api.samples import SETTINGS, start_api
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

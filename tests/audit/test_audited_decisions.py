@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.record import Audit
-from acta_engine.log.conversation import input_hash
-from acta_engine.people.policies import InterventionType
+from acta.engine.audit.record import Audit
+from acta.engine.log.conversation import input_hash
+from acta.engine.people.policies import InterventionType
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
 from tests.in_process.house import TENANT, House

@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.audit.trail import KeyedPseudonyms
-from acta_engine.aws.secrets import SecretUnreadable
-from acta_engine.errors import AwsDenied, StoreUnavailable
+from acta.engine.audit.trail import KeyedPseudonyms
+from acta.engine.aws.secrets import SecretUnreadable
+from acta.engine.errors import AwsDenied, StoreUnavailable
 
 pytestmark = pytest.mark.contract
 

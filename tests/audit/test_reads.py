@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.audit.record import Audit, AuditRecord
+from acta.engine import errors
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.audit.record import Audit, AuditRecord
 from tests.api.deployment import SETTINGS, AdminApi
 from tests.api.gateway import Gateway
 from tests.api.session_functions import functions_of

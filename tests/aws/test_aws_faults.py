@@ -9,11 +9,11 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.errors import AwsDenied, PoisonedSession, StoreThrottled, StoreUnavailable
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from acta.testing.memory.clock import FakeClock
-from acta_engine.aws.clients import Service, make_client
-from acta_engine.errors import AwsDenied, PoisonedSession, StoreThrottled, StoreUnavailable
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.stores.backends import Aws, aws_stores
 from tests.stores.documents import make_commit, record_for
 
@@ -146,9 +146,9 @@ def test_when_the_sdk_repeats_a_write_whose_answer_was_lost_the_commit_is_there_
 def test_the_sdk_is_not_imported_before_a_client_is_needed() -> None:
     program = (
         "import sys\n"
-        "import acta_engine.aws.errors, acta_engine.clock, acta_engine.log.dynamodb_index\n"
-        "import acta_engine.log.dynamodb, acta_engine.log.s3, acta_engine.files.s3\n"
-        "from acta_engine.aws.step_functions import StepFunctionsWorkflow\n"
+        "import acta.engine.aws.errors, acta.engine.clock, acta.engine.log.dynamodb_index\n"
+        "import acta.engine.log.dynamodb, acta.engine.log.s3, acta.engine.files.s3\n"
+        "from acta.engine.aws.step_functions import StepFunctionsWorkflow\n"
         "StepFunctionsWorkflow('arn')\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('boto3', 'botocore', 'urllib3')])"
     )

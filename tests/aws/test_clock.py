@@ -5,8 +5,8 @@ from datetime import UTC
 
 import pytest
 
+from acta.engine.clock import SESSION, Clock, SystemClock
 from acta.testing.memory.clock import FakeClock
-from acta_engine.clock import SESSION, Clock, SystemClock
 
 pytestmark = pytest.mark.contract
 

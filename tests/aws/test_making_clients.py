@@ -9,12 +9,12 @@ import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.exceptions import DataNotFoundError, EndpointConnectionError
 
-from acta_engine.aws.clients import make_client
+from acta.engine.aws.clients import make_client
 
 ROOT = Path(__file__).parents[2]
 COUNTING = """
 import sys
-from acta_engine.aws.clients import make_client
+from acta.engine.aws.clients import make_client
 import botocore.client
 listed = []
 sys.addaudithook(lambda event, args: listed.append(args) if event == "os.listdir" else None)

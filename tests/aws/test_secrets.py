@@ -7,9 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from acta_engine.aws.clients import Service, make_client
-from acta_engine.aws.secrets import CACHE_SECONDS, CachedSecrets, SecretUnreadable
-from acta_engine.errors import AwsDenied
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.aws.secrets import CACHE_SECONDS, CachedSecrets, SecretUnreadable
+from acta.engine.errors import AwsDenied
 
 NAME = "acta/test/anthropic"
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.trail import KeyedPseudonyms
-from acta_engine.bound_tenant import tenant_hash
-from acta_engine.errors import Fenced, ProviderTimeout, StoreThrottled
-from acta_engine.log.commit import Position
-from acta_engine.telemetry import Telemetry
-from acta_engine.turn.engine import EngineEvent
+from acta.engine.audit.trail import KeyedPseudonyms
+from acta.engine.bound_tenant import tenant_hash
+from acta.engine.errors import Fenced, ProviderTimeout, StoreThrottled
+from acta.engine.log.commit import Position
+from acta.engine.telemetry import Telemetry
+from acta.engine.turn.engine import EngineEvent
 from tests.api.gateway import Gateway, claims
 from tests.api.samples import start_api
 from tests.doubles.audit import memory_audit
 
 SECRET = "attack at dawn"
-FUNCTIONS = Path(__file__).parents[2] / "functions"
+FUNCTIONS = Path(__file__).parents[2] / "acta" / "functions"
 _numbers = count()
 
 
@@ -92,7 +92,7 @@ WHO_COLLECTS = """
 import gc, importlib, sys
 for name in sys.argv[1:]:
     gc.disable()  # as `functions` does for the first
-    importlib.import_module(f"functions.{name}.handler")
+    importlib.import_module(f"acta.functions.{name}.handler")
     print(name, gc.isenabled())
 """
 

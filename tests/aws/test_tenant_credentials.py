@@ -13,34 +13,34 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from acta.testing.memory.clock import FakeClock
-from acta_engine.api.identity import MAX_CHARS
-from acta_engine.app import App
-from acta_engine.aws.clients import Service
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
-from acta_engine.bound_tenant import as_deployment, bound, bound_to, carried, tenant_hash
-from acta_engine.errors import (
+from acta.engine.api.identity import MAX_CHARS
+from acta.engine.app import App
+from acta.engine.aws.clients import Service
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.aws.tenant_credentials import TENANTS_KEPT, secrets_policy, session_name, session_policy
+from acta.engine.bound_tenant import as_deployment, bound, bound_to, carried, tenant_hash
+from acta.engine.errors import (
     AwsDenied,
     SessionPolicyTooLarge,
     StoreThrottled,
     StoreUnavailable,
     TransientError,
 )
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.files.store import FileMissing
-from acta_engine.files.tool_credentials import private_files_policy, shared_files_policy
-from acta_engine.limits.dynamodb import DynamoLongPolls
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.commit import Position
-from acta_engine.log.dynamodb import DynamoLog, DynamoPartials
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.log.store import IndexEntry, TransactionItems
-from acta_engine.settings import Settings
-from acta_engine.store.keys import FILES, MAX_TENANT_BYTES, tenant_prefix
-from acta_engine.turn.running_text import RunningText
-from acta_engine.untrusted.path import private_folder
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.files.store import FileMissing
+from acta.engine.files.tool_credentials import private_files_policy, shared_files_policy
+from acta.engine.limits.dynamodb import DynamoLongPolls
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.log.commit import Position
+from acta.engine.log.dynamodb import DynamoLog, DynamoPartials
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.log.store import IndexEntry, TransactionItems
+from acta.engine.settings import Settings
+from acta.engine.store.keys import FILES, MAX_TENANT_BYTES, tenant_prefix
+from acta.engine.turn.running_text import RunningText
+from acta.engine.untrusted.path import private_folder
+from acta.testing.memory.clock import FakeClock
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.iam.account import Account, Role
 from tests.doubles.iam.requests import LEADING_KEYS

@@ -9,12 +9,12 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from acta.engine.aws.clients import make_client
+from acta.engine.aws.step_functions import StepFunctionsWorkflow
+from acta.engine.errors import StoreThrottled
+from acta.engine.log.commit import Decision
+from acta.engine.turn.engine import TokenGone, Workflow
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.aws.clients import make_client
-from acta_engine.aws.step_functions import StepFunctionsWorkflow
-from acta_engine.errors import StoreThrottled
-from acta_engine.log.commit import Decision
-from acta_engine.turn.engine import TokenGone, Workflow
 from tests.stores.documents import ID, decision_at
 
 pytestmark = pytest.mark.contract

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from acta.cli.local.up import PlainProgress
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 from tests.bench import growth, report
 from tests.bench.beside import comparison, tokens
 from tests.bench.beside.comparison import Runs

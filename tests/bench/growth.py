@@ -18,7 +18,7 @@ COUNT_TOLERANCE = 0.5
 """Requests, units, transitions: half of one. A roll-over or a compaction in one of many turns is not growth."""
 SHARE_TOLERANCE = 0.15
 """Bytes: texts and numbers differ a little from turn to turn, and the head's list of the last 32 calls that succeeded
-(`REMEMBERED` in `shared/acta_engine/turn/next_action.py`) fills in the first third of 100 turns.
+(`REMEMBERED` in `acta/engine/turn/next_action.py`) fills in the first third of 100 turns.
 """
 CPU_SHARE_TOLERANCE, CPU_MS_TOLERANCE = 0.3, 1.0
 """What other work on the machine makes of the same instructions; the larger of the two."""

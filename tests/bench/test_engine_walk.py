@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.commit import Position
-from acta_engine.models.model import ModelReply
-from acta_engine.tools.execute import run_call
-from acta_engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
-from acta_engine.turn.turn import take_turn
+from acta.engine.log.commit import Position
+from acta.engine.models.model import ModelReply
+from acta.engine.tools.execute import run_call
+from acta.engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
+from acta.engine.turn.turn import take_turn
 from tests.bench.stand.engine_walk import WalkedTurn, WalkStopped, walk
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.trail import record_item
+from acta.engine.audit.record import AuditRecord
+from acta.engine.audit.trail import record_item
 from tests.bench.figures.requests import figures
 from tests.bench.stand.exchange import Exchange, exchange
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from acta_infra.packaging.console_page import WEB, hash_of, made
+from acta.infra.packaging.console_page import WEB, hash_of, made
 
 MOST_BYTES = 70 * 1_024
 """Compressed, all in. A bound that nobody raises without noticing (ADR 113)."""

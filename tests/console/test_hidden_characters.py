@@ -9,9 +9,9 @@ import unicodedata
 
 import pytest
 
-from acta_engine.untrusted.path import spelled
-from acta_engine.untrusted.visible import visible
-from acta_infra.packaging.console_page import ESBUILD, ROOT, WEB
+from acta.engine.untrusted.path import spelled
+from acta.engine.untrusted.visible import visible
+from acta.infra.packaging.console_page import ESBUILD, ROOT, WEB
 
 PROGRAM = """
 import { readFileSync } from "node:fs";

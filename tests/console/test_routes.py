@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.api.app import Api
-from acta_engine.app import App
-from acta_engine.settings import Settings
+from acta.engine.api.app import Api
+from acta.engine.app import App
+from acta.engine.settings import Settings
 from tests.api.gateway import Gateway
 
 HTML = "<!doctype html><style>a{}</style><script>1</script>"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.packaging.console_page import ESBUILD, ROOT, WEB
+from acta.infra.packaging.console_page import ESBUILD, ROOT, WEB
 
 TESTS = sorted(WEB.rglob("*.test.ts"))
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from acta.cli.main import ACTA
-from acta_engine.settings import PREFIX, Settings
+from acta.engine.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -19,7 +19,7 @@ PAGES = sorted(
         *(DOCS / "design").glob("*.md"),
         *(DOCS / "reference").glob("*.md"),
         DOCS / "decisions" / "README.md",
-        ROOT / "shared" / "README.md",
+        ROOT / "acta" / "engine" / "README.md",
     ]
 )
 RECORDS = sorted((DOCS / "decisions").rglob("[0-9]*.md"))
@@ -28,11 +28,7 @@ FOLDERS = (
     "console",
     "docs",
     "examples",
-    "functions",
-    "infra",
-    "local_aws",
     "requirements",
-    "shared",
     "tests",
     ".ci",
 )

@@ -1,9 +1,9 @@
 """An audit trail in memory."""
 
+from acta.engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord, RecordExists
+from acta.engine.clock import Clock
+from acta.engine.store.keys import from_cursor, to_cursor
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.record import Audit, AuditFilter, AuditPage, AuditRecord, RecordExists
-from acta_engine.clock import Clock
-from acta_engine.store.keys import from_cursor, to_cursor
 
 
 class MemoryTrail:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from acta_engine.limits.store import LIMIT_LIFE, LongPolls
+from acta.engine.limits.store import LIMIT_LIFE, LongPolls
 
 
 class MemoryLongPolls:

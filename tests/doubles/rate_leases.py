@@ -1,6 +1,6 @@
 """The shares of tenants' rates in memory."""
 
-from acta_engine.limits.store import RequestNumbers
+from acta.engine.limits.store import RequestNumbers
 
 
 class MemoryRateLeases:

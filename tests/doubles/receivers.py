@@ -1,7 +1,7 @@
 """Where tenants are told, in memory."""
 
+from acta.engine.notifications.receiver import TenantReceiver
 from acta.testing.memory.table import MemoryTable
-from acta_engine.notifications.receiver import TenantReceiver
 
 
 class MemoryTenantReceivers:

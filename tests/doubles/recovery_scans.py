@@ -1,6 +1,6 @@
 """The last scans of recovery in memory, and where its housekeeping goes on."""
 
-from acta_engine.recovery.store import HousekeepingPlace, Round, RoundResult
+from acta.engine.recovery.store import HousekeepingPlace, Round, RoundResult
 
 
 class MemoryRecoveryScans:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acta_engine.tools.port import ToolOperation
+from acta.engine.tools.port import ToolOperation
 
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from acta_engine.tools.tenant.credentials import Known
-from acta_engine.tools.tool import ToolSecret
+from acta.engine.tools.tenant.credentials import Known
+from acta.engine.tools.tool import ToolSecret
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from acta.engine.log.commit import Commit
+from acta.engine.log.head import Head
+from acta.engine.store.table_layout import to_commit
+from acta.engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
+from acta.engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
-from acta_engine.log.commit import Commit
-from acta_engine.log.head import Head
-from acta_engine.store.table_layout import to_commit
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, UsagePartition
-from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, Rows, UsageBaseline
 
 
 class MemoryUsage:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acta_infra.local.issuer import PageLinks, Role
+from acta.infra.local.issuer import PageLinks, Role
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.browser import NoBrowser

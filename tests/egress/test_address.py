@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from acta_engine.egress.address import AddressGuard, AddressRefused, is_public
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.egress.address import AddressGuard, AddressRefused, is_public
+from acta.engine.settings import Settings, SettingsError
 
 PUBLIC = "93.184.216.34"
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.egress.address import Target
-from acta_engine.egress.exchange import MAX_BYTES, MAX_MEMBERS, AnswerTooLarge, HttpAnswer, NoAnswer, exchange
+from acta.engine.egress.address import Target
+from acta.engine.egress.exchange import MAX_BYTES, MAX_MEMBERS, AnswerTooLarge, HttpAnswer, NoAnswer, exchange
 from tests.doubles.http_sink import Reply, Sink
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from acta_infra.local.deploy import Silent
+from acta.infra.local.deploy import Silent
 from tests.faults import report
 from tests.faults.naming import is_meant
 from tests.faults.stand import Stand

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from acta_engine.log.head import Head
-from acta_engine.turn.final_answer import for_people
+from acta.engine.log.head import Head
+from acta.engine.turn.final_answer import for_people
 from tests.faults.ledger import Effect, receipt
 from tests.faults.person import Insistent, Json
 from tests.faults.script import CHARGE

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from acta_engine.log.head import Head
-from acta_engine.traces.spans import spans_of
-from acta_engine.usage.usage import NOTHING, Amounts, counted
+from acta.engine.log.head import Head
+from acta.engine.traces.spans import spans_of
+from acta.engine.usage.usage import NOTHING, Amounts, counted
 from tests.doubles.otlp import is_tree
 from tests.faults.ending import Ending, ending
 from tests.faults.person import Insistent, Json, truth

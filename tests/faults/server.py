@@ -7,7 +7,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from local_aws.loopback import is_readable
+from acta.local_aws.loopback import is_readable
 from tests.faults.calls import LAMBDA, Answer, Request
 from tests.faults.point import FaultPoint
 from tests.faults.processes import Worker

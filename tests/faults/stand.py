@@ -9,18 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from acta_engine.aws.clients import make_client
-from acta_engine.clock import SystemClock
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.head import Head
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.settings import Settings
-from acta_engine.usage.dynamodb import DynamoUsage
-from acta_infra.local.deploy import DeployProgress, Silent
-from acta_infra.local.stack import LocalStack
-from local_aws.emulator_process import REGION
-from local_aws.loopback import free_port
+from acta.engine.aws.clients import make_client
+from acta.engine.clock import SystemClock
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.head import Head
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.settings import Settings
+from acta.engine.usage.dynamodb import DynamoUsage
+from acta.infra.local.deploy import DeployProgress, Silent
+from acta.infra.local.stack import LocalStack
+from acta.local_aws.emulator_process import REGION
+from acta.local_aws.loopback import free_port
 from tests.doubles.otlp import PATH, Spans
 from tests.e2e.support.behind import parking_after
 from tests.e2e.support.deployments import neutral_environ, prepare

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 from tests.faults.processes import Worker, kill_all, worker_behind
 from tests.faults.stand import is_supported
 

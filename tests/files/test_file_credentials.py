@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.engine.aws.clients import make_client
+from acta.engine.files.tool_credentials import FileCredentials
+from acta.engine.store.keys import tenant_prefix
+from acta.engine.tools.tool import FileAccess
+from acta.engine.untrusted.path import private_folder
 from acta.tools.call import File, FileRefused
 from acta.tools.files import S3Files
-from acta_engine.aws.clients import make_client
-from acta_engine.files.tool_credentials import FileCredentials
-from acta_engine.store.keys import tenant_prefix
-from acta_engine.tools.tool import FileAccess
-from acta_engine.untrusted.path import private_folder
 from tests.aws.test_tenant_credentials import BASE, NARROWED, allowing
 from tests.doubles.iam.account import Account, Role
 from tests.stores.backends import Aws

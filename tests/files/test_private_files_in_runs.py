@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.errors import ValidationFailed
-from acta_engine.files.store import FileMissing
-from acta_engine.log.conversation import ToolEntry
+from acta.engine.errors import ValidationFailed
+from acta.engine.files.store import FileMissing
+from acta.engine.log.conversation import ToolEntry
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

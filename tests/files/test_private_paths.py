@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.untrusted.path import (
+from acta.engine.untrusted.path import (
     AFTER_PRIVATE,
     PathRefused,
     check_new_path,

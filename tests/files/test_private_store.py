@@ -5,11 +5,11 @@ from itertools import product
 
 import pytest
 
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.files.store import FileMissing, FileStore
+from acta.engine.untrusted.path import PathRefused, private_folder
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.files.store import FileMissing, FileStore
-from acta_engine.untrusted.path import PathRefused, private_folder
 from tests.stores.backends import Aws, Stores
 
 pytestmark = pytest.mark.contract

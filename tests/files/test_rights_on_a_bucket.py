@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_engine.errors import AwsDenied
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.files.store import FileMissing
-from acta_engine.log.beside import BlobMissing
-from acta_engine.log.s3 import S3Blobs
+from acta.engine.errors import AwsDenied
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.files.store import FileMissing
+from acta.engine.log.beside import BlobMissing
+from acta.engine.log.s3 import S3Blobs
 from tests.stores.backends import Aws
 
 pytestmark = pytest.mark.contract

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from tests.growth.backtracking import Use
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACES = ("shared", "functions", "acta")
-"""What runs at a user's or in a Lambda. `infra` and `tests` meet nothing from outside."""
+NOT_LOOKED_AT = ("acta/infra", "acta/local_aws")
+"""They meet nothing from outside. Everything else of the package runs at a user's or in a Lambda."""
 ANYWHERE = {"search", "findall", "finditer", "split", "sub", "subn"}
 SLOW = ("difflib", "fnmatch", "glob", "regex")
 """Libraries whose work grows faster than the text."""
@@ -36,9 +36,10 @@ class Used(NamedTuple):
 
 def texts() -> Iterator[tuple[str, str]]:
     """The path and the text of each source."""
-    for place in PLACES:
-        for path in sorted((ROOT / place).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), path.read_text()
+    for path in sorted((ROOT / "acta").rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        if not place.startswith(NOT_LOOKED_AT):
+            yield place, path.read_text()
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
@@ -117,7 +118,7 @@ def _library(call: ast.Call) -> str:
 def _evaluated(path: str, name: str, call: ast.Call, tree: ast.Module) -> Used:
     first = call.args[0]
     name = first.id if isinstance(first, ast.Name) and first.id.isupper() else name
-    module = importlib.import_module(path.removeprefix("shared/").removesuffix(".py").replace("/", "."))
+    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
     held: Any = getattr(module, name, None)
     for node in ast.walk(tree):  # a function may import the pattern itself
         if held is None and isinstance(node, ast.ImportFrom) and name in {each.name for each in node.names}:

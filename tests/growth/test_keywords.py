@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from acta_engine.tools import schema as own
-from acta_engine.tools.schema import (
+from acta.engine.tools import schema as own
+from acta.engine.tools.schema import (
     MAX_MESSAGE_CHARS,
     MOST_WORK,
     TooMuchWork,
     limited_work,
     validator_of,
 )
-from acta_engine.tools.tool import MAX_SCHEMA_BYTES
+from acta.engine.tools.tool import MAX_SCHEMA_BYTES
 from tests.growth.test_schemas import CALLS_A_UNIT
 
 Grown = Callable[[int], tuple[Any, Any]]

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
-from acta_engine.untrusted.validation_messages import COMPARED_CHARS, similar
+from acta.engine.untrusted.exact_json import InvalidJson, parse_object
+from acta.engine.untrusted.validation_messages import COMPARED_CHARS, similar
 
 HOSTILE = [("ab" * 500 + "ba" * (n % 12))[: 1_000 + n % 24] for n in range(1_000)]
 """Names that have all their characters in common, in many orders."""

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.schema import MOST_WORK, TooMuchWork, check_input, compiled, limited_work, spend
-from acta_engine.tools.tenant.definition import Unusable, check_schema
-from acta_engine.tools.tool import MAX_SCHEMA_BYTES, ToolSpec
+from acta.engine.errors import ToolInputInvalid
+from acta.engine.tools.schema import MOST_WORK, TooMuchWork, check_input, compiled, limited_work, spend
+from acta.engine.tools.tenant.definition import Unusable, check_schema
+from acta.engine.tools.tool import MAX_SCHEMA_BYTES, ToolSpec
 from tests.growth.inventory import VALIDATORS, importers
 
-CHECKS = "shared/acta_engine/tools/schema.py"
+CHECKS = "acta/engine/tools/schema.py"
 TABLE = {
     "jsonschema": [
         "acta/cli/apply/schema.py",
         CHECKS,
-        "shared/acta_engine/tools/tenant/definition.py",
+        "acta/engine/tools/tenant/definition.py",
     ],
     "re2": [CHECKS],
     "referencing": [CHECKS],

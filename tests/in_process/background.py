@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.errors import ActaError, StreamBroken
-from acta_engine.models.model import BackgroundResponse, ModelReply, ModelRequest
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.errors import ActaError, StreamBroken
+from acta.engine.models.model import BackgroundResponse, ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from acta_engine.people.intervention import Intervention
-from acta_engine.tools.mcp.server import ConfirmedTool, McpServer, pin_of
+from acta.engine.people.intervention import Intervention
+from acta.engine.tools.mcp.server import ConfirmedTool, McpServer, pin_of
 from tests.doubles.mcp_server import SEARCH, McpSink
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -3,23 +3,23 @@
 from dataclasses import replace
 from typing import Any
 
+from acta.engine.limits.caps import LimitValues
+from acta.engine.log.commit import Decision, Position
+from acta.engine.log.head import Head
+from acta.engine.models.model import Model
+from acta.engine.people.requester import Requester
+from acta.engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
+from acta.engine.recovery.recovery import Recovery
+from acta.engine.sessions.control import LimitDeps, NewLimits, change_limits
+from acta.engine.sessions.delete import delete as delete_session
+from acta.engine.sessions.history import History
+from acta.engine.sessions.poll import Cursor, SessionSnapshot, poll
+from acta.engine.telemetry import Telemetry
+from acta.engine.turn.engine import position
 from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
 from acta.testing.memory.log import MemoryLog
-from acta_engine.limits.caps import LimitValues
-from acta_engine.log.commit import Decision, Position
-from acta_engine.log.head import Head
-from acta_engine.models.model import Model
-from acta_engine.people.requester import Requester
-from acta_engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
-from acta_engine.recovery.recovery import Recovery
-from acta_engine.sessions.control import LimitDeps, NewLimits, change_limits
-from acta_engine.sessions.delete import delete as delete_session
-from acta_engine.sessions.history import History
-from acta_engine.sessions.poll import Cursor, SessionSnapshot, poll
-from acta_engine.telemetry import Telemetry
-from acta_engine.turn.engine import position
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.whole import DecodedOnce, WholeHistory

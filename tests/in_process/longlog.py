@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from acta_engine.clock import Clock
-from acta_engine.log.beside import BlobStore, offloaded
-from acta_engine.log.commit import Change, Commit, StepRecord
-from acta_engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
-from acta_engine.log.events import (
+from acta.engine.clock import Clock
+from acta.engine.log.beside import BlobStore, offloaded
+from acta.engine.log.commit import Change, Commit, StepRecord
+from acta.engine.log.conversation import AssistantEntry, Content, ToolCall, ToolEntry, UserEntry
+from acta.engine.log.events import (
     PlanCreated,
     RunStarted,
     Thought,
@@ -17,8 +17,8 @@ from acta_engine.log.events import (
     ToolStarted,
     UserMessage,
 )
-from acta_engine.log.head import Budget, Head, OpenCall, Run
-from acta_engine.plans.plan import ExecutionPlan, PlanStep
+from acta.engine.log.head import Budget, Head, OpenCall, Run
+from acta.engine.plans.plan import ExecutionPlan, PlanStep
 
 CALLS = 2
 EVENTS_OF_A_TURN = 9

@@ -1,7 +1,7 @@
 """Logs that lose answers, or races."""
 
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
 from tests.in_process.house import House
 
 

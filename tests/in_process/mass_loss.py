@@ -13,18 +13,18 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from acta.engine.errors import StoreThrottled
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import LivePage
+from acta.engine.recovery.aws import to_event
+from acta.engine.recovery.recovery import THREADS
+from acta.engine.recovery.store import SHARE, LostSessions, PaidPlaces
+from acta.engine.turn.engine import ExecutionStatus
+from acta.infra.sizing import SIZES
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.errors import StoreThrottled
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import LivePage
-from acta_engine.recovery.aws import to_event
-from acta_engine.recovery.recovery import THREADS
-from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
-from acta_engine.turn.engine import ExecutionStatus
-from acta_infra.sizing import SIZES
 from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, House
 from tests.in_process.scripted import ScriptedModel

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from acta_engine.log.head import Head
-from acta_engine.models.model import Model
-from acta_engine.queue.dispatcher import AdmissionCounts, AdmitDeps, Sharing, admit, admit_paid
-from acta_engine.recovery.aws import paid_event
-from acta_engine.recovery.recovery import Paid
-from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
+from acta.engine.log.head import Head
+from acta.engine.models.model import Model
+from acta.engine.queue.dispatcher import AdmissionCounts, AdmitDeps, Sharing, admit, admit_paid
+from acta.engine.recovery.aws import paid_event
+from acta.engine.recovery.recovery import Paid
+from acta.engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from tests.in_process.house import House
 
 PROVIDER = "scripted"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from acta.engine.log.commit import Commit, StepRecord
+from acta.engine.log.head import Head
+from acta.engine.plans.plan import ExecutionPlan
+from acta.engine.sessions.history import History, HistoryCursor, PositionedEntry, Row
+from acta.engine.store.table_layout import to_commit
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import StoredCommit
-from acta_engine.log.commit import Commit, StepRecord
-from acta_engine.log.head import Head
-from acta_engine.plans.plan import ExecutionPlan
-from acta_engine.sessions.history import History, HistoryCursor, PositionedEntry, Row
-from acta_engine.store.table_layout import to_commit
 
 ROWS = 7
 """Of a page: few, so that every history a test looks at has several."""

@@ -16,9 +16,9 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
-from acta_infra.app import add_stacks
-from acta_infra.environments import ENVIRONMENTS, Environment
-from acta_infra.posture import settled, undecided, with_value
+from acta.infra.app import add_stacks
+from acta.infra.environments import ENVIRONMENTS, Environment
+from acta.infra.posture import settled, undecided, with_value
 
 Resource = Mapping[str, Any]
 HASH = re.compile(r"[0-9A-F]{8}$")
@@ -49,14 +49,14 @@ class Template:
 
     def function(self, name: str) -> Mapping[str, Any]:
         """The properties of the Lambda of that name."""
-        handler = f"functions.{name}.handler.handler"
+        handler = f"acta.functions.{name}.handler.handler"
         return next(each for each in self.properties("AWS::Lambda::Function") if each["Handler"] == handler)
 
     @property
     def aliases(self) -> dict[str, str]:
         """Logical id of an alias -> the function that is called by it."""
         functions = {
-            name: each["Properties"]["Handler"].split(".")[1]
+            name: each["Properties"]["Handler"].split(".")[2]
             for name, each in self.resources("AWS::Lambda::Function").items()
         }
         return {

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from acta_infra.environments import ENVIRONMENTS
+from acta.infra.environments import ENVIRONMENTS
 from tests.infra.conftest import HASH, Synthesised, Template
 
 
 def unqualified(template: Template) -> dict[str, str]:
     """Logical id of each Lambda -> its name."""
     return {
-        name: each["Properties"]["Handler"].split(".")[1]
+        name: each["Properties"]["Handler"].split(".")[2]
         for name, each in template.resources("AWS::Lambda::Function").items()
     }
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
-from acta_infra.api.http_api import local_api_id
-from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.environments import PROD, Environment
+from acta.engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
+from acta.infra.api.http_api import local_api_id
+from acta.infra.api.issuers import ExternalIssuer
+from acta.infra.environments import PROD, Environment
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.operations import OPERATIONS, operations_in
-from acta_infra.lambdas.grants import GRANTS
-from acta_infra.sizing import FunctionName
+from acta.engine.api.operations import OPERATIONS, operations_in
+from acta.infra.lambdas.grants import GRANTS
+from acta.infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised, Template, listed, text_of
 
 TRAIL = "Audit.Arn"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from acta_infra.environments import PROD
+from acta.infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_infra.deployed.account import (
+from acta.infra.deployed.account import (
     CDK_JSON,
     OLDEST,
     NotBootstrapped,
@@ -15,8 +15,8 @@ from acta_infra.deployed.account import (
     qualifier,
     regions_of,
 )
-from acta_infra.deployed.permissions import QUALIFIER
-from acta_infra.environments import DEV
+from acta.infra.deployed.permissions import QUALIFIER
+from acta.infra.environments import DEV
 from tests.infra.conftest import Synthesised
 from tests.infra.test_hardening import EVERYTHING
 

@@ -13,12 +13,12 @@ from typing import get_args
 
 import pytest
 
-from acta_engine.api.fallback import DOCUMENT, PAGE, PARTS
-from acta_infra.document.openapi import document
-from acta_infra.environments import select
-from acta_infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
-from acta_infra.packaging.install import InstallFailed, InstallTarget, target_of
-from acta_infra.sizing import FunctionName
+from acta.engine.api.fallback import DOCUMENT, PAGE, PARTS
+from acta.infra.document.openapi import document
+from acta.infra.environments import select
+from acta.infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
+from acta.infra.packaging.install import InstallFailed, InstallTarget, target_of
+from acta.infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 HOST = target_of(select("local"))
@@ -51,14 +51,15 @@ def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
 def small_tree(tmp_path: Path) -> Path:
     """A small repository of the same shape, with an empty lock."""
     for name in (
-        "functions/start/handler.py",
-        "functions/start/__init__.py",
-        "functions/__init__.py",
-        "shared/acta_engine/x.py",
+        "acta/functions/start/handler.py",
+        "acta/functions/start/__init__.py",
+        "acta/functions/__init__.py",
+        "acta/__init__.py",
+        "acta/engine/x.py",
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("" if name.endswith("__init__.py") else f"import acta_engine.x\nNAME = {name!r}\n")
+        path.write_text("" if name.endswith("__init__.py") else f"import acta.engine.x\nNAME = {name!r}\n")
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "functions.txt").write_text("# nothing\n")
     return tmp_path
@@ -74,8 +75,8 @@ def test_what_answers_over_http_is_small(function: str, target: InstallTarget) -
 def test_only_step_ships_llm_sdks_and_none_ships_what_the_runtime_has(function: str) -> None:
     shipped = {path.name for path in Bundler(HOST).build(function).iterdir()}
     assert ({"anthropic", "openai"} <= shipped) == (function == "step")
-    assert {"functions", "acta_engine", "pydantic", "aws_lambda_powertools"} <= shipped
-    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests", "acta_infra", "acta"}
+    assert {"acta", "pydantic", "aws_lambda_powertools"} <= shipped
+    assert not shipped & {"boto3", "botocore", "s3transfer", "bin", "tests"}
     assert "aws_xray_sdk" not in shipped, "Lambda traces the invocations, and nothing traces what is in them"
 
 
@@ -90,16 +91,16 @@ def shipped(name: str) -> set[str]:
 def test_the_offline_stand_in_is_in_the_zips_of_environments_that_may_choose_it(
     name: str, is_there: bool
 ) -> None:
-    assert ("acta_engine/models/offline.py" in shipped(name)) is is_there
+    assert ("acta/engine/models/offline.py" in shipped(name)) is is_there
 
 
 def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
     bundle = Bundler(HOST).build("step")
     program = (
         f"import sys; sys.path.insert(0, {str(bundle)!r})\n"
-        "from acta_engine.models.choose import choose\n"
-        "from acta_engine.errors import ProviderKeyRefused\n"
-        "from acta_engine.settings import Settings\n"
+        "from acta.engine.models.choose import choose\n"
+        "from acta.engine.errors import ProviderKeyRefused\n"
+        "from acta.engine.settings import Settings\n"
         "model, _ = choose(Settings(env='prod', table='t', bucket='b'), {}, lambda name, refresh=False: '')\n"
         "try: model.complete(None, timeout=1)\n"
         "except ProviderKeyRefused as refused: print(refused.code)\n"
@@ -113,9 +114,9 @@ def test_without_the_stand_in_a_call_without_a_key_is_refused_as_that() -> None:
 def test_a_handler_imports_from_its_bundle_and_the_runtime_alone(function: str) -> None:
     bundle = Bundler(HOST).build(function)
     program = (
-        f"import sys; sys.path.insert(0, {str(bundle)!r}); import functions.{function}.handler as made; "
+        f"import sys; sys.path.insert(0, {str(bundle)!r}); import acta.functions.{function}.handler as made; "
         "assert callable(made.handler); print(*{'anthropic', 'openai'} & set(sys.modules)); "
-        "from acta_engine.store.schema import FrozenModel; "
+        "from acta.engine.store.schema import FrozenModel; "
         "print(*[one for one in FrozenModel.__subclasses__() if one.__pydantic_complete__])"
     )
     environ = {
@@ -170,17 +171,17 @@ def test_an_unchanged_tree_is_not_built_again_and_a_changed_one_is(small_tree: P
     first = bundler.build("start")
     (first / "mark").write_text("")
     assert (bundler.build("start") / "mark").exists()
-    (small_tree / "shared" / "acta_engine" / "x.py").write_text("NAME = 'new'\n")
+    (small_tree / "acta" / "engine" / "x.py").write_text("NAME = 'new'\n")
     again = bundler.build("start")
     assert not (again / "mark").exists()
-    assert (again / "acta_engine" / "x.py").read_text() == "NAME = 'new'\n"
+    assert (again / "acta" / "engine" / "x.py").read_text() == "NAME = 'new'\n"
 
 
 def test_what_tests_and_editors_leave_behind_changes_nothing(small_tree: Path) -> None:
     bundler = Bundler(HOST, small_tree)
     before = bundler.key("start")
-    (small_tree / "shared" / "acta_engine" / "__pycache__").mkdir()
-    (small_tree / "shared" / "acta_engine" / "__pycache__" / "x.pyc").write_bytes(b"old")
+    (small_tree / "acta" / "engine" / "__pycache__").mkdir()
+    (small_tree / "acta" / "engine" / "__pycache__" / "x.pyc").write_bytes(b"old")
     assert bundler.key("start") == before
 
 
@@ -194,7 +195,7 @@ def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path)
 def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
     bundler = Bundler(HOST, small_tree)
     for change in range(KEPT + 2):
-        (small_tree / "shared" / "acta_engine" / "x.py").write_text(f"NAME = {change}\n")
+        (small_tree / "acta" / "engine" / "x.py").write_text(f"NAME = {change}\n")
         newest = bundler.build("start")
     left = list((small_tree / "build" / "bundle").glob("start-*"))
     assert len(left) == KEPT
@@ -206,7 +207,7 @@ def test_the_document_of_the_api_is_in_the_zip_of_who_serves_it_and_in_no_other(
     for function in FUNCTIONS:
         found = {path.name for path in Bundler(HOST).build(function).rglob("*.gz")}
         assert found == names.get(function, set())
-    made = Bundler(HOST).build("fallback") / "functions" / "fallback" / "made"
+    made = Bundler(HOST).build("fallback") / "acta" / "functions" / "fallback" / "made"
     served = json.loads(gzip.decompress((made / f"{DOCUMENT}.gz").read_bytes()))
     assert served == document()
 
@@ -218,9 +219,15 @@ def test_what_strangers_reach_is_a_small_zip_all_the_same(function: str) -> None
 
 def test_another_document_is_another_bundle(tmp_path: Path) -> None:
     def key(text: str) -> str:
-        maker = tmp_path / "infra" / "acta_infra" / "document"
+        maker = tmp_path / "acta" / "infra" / "document"
         maker.mkdir(parents=True, exist_ok=True)
-        for package in ("infra/acta_infra", "infra/acta_infra/document", "functions", "functions/fallback"):
+        for package in (
+            "acta",
+            "acta/infra",
+            "acta/infra/document",
+            "acta/functions",
+            "acta/functions/fallback",
+        ):
             (tmp_path / package).mkdir(parents=True, exist_ok=True)
             (tmp_path / package / "__init__.py").touch()
         (maker / "__main__.py").write_text(
@@ -233,8 +240,6 @@ def test_another_document_is_another_bundle(tmp_path: Path) -> None:
 
     assert key("one") != key("two")
     assert key("one") == key("one")
-    (tmp_path / "infra" / "acta_infra" / "document" / "__main__.py").write_text(
-        "raise SystemExit('no such route')"
-    )
+    (tmp_path / "acta" / "infra" / "document" / "__main__.py").write_text("raise SystemExit('no such route')")
     with pytest.raises(NotMade, match="no such route"):
         Bundler(HOST, tmp_path).key("fallback")

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import unprotect_failed
 from acta.cli.operations.target import OperatorTarget
-from acta_infra.deployed.account import CallerIdentity
-from acta_infra.deployed.stacks import (
+from acta.infra.deployed.account import CallerIdentity
+from acta.infra.deployed.stacks import (
     RELEASE,
     Changes,
     CloudFormation,
@@ -21,8 +21,8 @@ from acta_infra.deployed.stacks import (
     changes,
     without_release,
 )
-from acta_infra.environments import DEV
-from acta_infra.release import release_of
+from acta.infra.environments import DEV
+from acta.infra.release import release_of
 from tests.infra.conftest import Synthesised
 from tests.infra.test_options import EDGE, ORIGIN
 

@@ -8,11 +8,11 @@ import pytest
 
 from acta.cli.main import main
 from acta.cli.operations.costs import ALARM, counted_in
-from acta_engine.usage.aws_estimate import AwsRates, estimated
-from acta_engine.usage.aws_prices import prices_in
-from acta_infra.costs import BY_RESOURCE, ENDS, Costs, UnknownPrice, costs, done_in, total
-from acta_infra.environments import DEV, PROD
-from acta_infra.options import AT_ONCE
+from acta.engine.usage.aws_estimate import AwsRates, estimated
+from acta.engine.usage.aws_prices import prices_in
+from acta.infra.costs import BY_RESOURCE, ENDS, Costs, UnknownPrice, costs, done_in, total
+from acta.infra.environments import DEV, PROD
+from acta.infra.options import AT_ONCE
 from tests.infra.conftest import Synthesised
 
 PAGE = (Path(__file__).parents[2] / "docs" / "costs.md").read_text(encoding="utf-8")

@@ -9,14 +9,14 @@ import pytest
 from botocore.exceptions import ClientError
 
 from acta.cli.operations.posture import tell_posture
-from acta_engine.settings import Settings
-from acta_infra.deployed.account import Account
-from acta_infra.deployed.posture import PENDING, SLACK, DeployedPosture, SeenPoint
-from acta_infra.environments import PROD, Environment
-from acta_infra.lambdas.grants import gets
-from acta_infra.options import SlackChannel
-from acta_infra.posture import POINTS, with_decisions
-from acta_infra.sizing import FunctionName
+from acta.engine.settings import Settings
+from acta.infra.deployed.account import Account
+from acta.infra.deployed.posture import PENDING, SLACK, DeployedPosture, SeenPoint
+from acta.infra.environments import PROD, Environment
+from acta.infra.lambdas.grants import gets
+from acta.infra.options import SlackChannel
+from acta.infra.posture import POINTS, with_decisions
+from acta.infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised
 from tests.infra.test_function import variables
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.tools.tool import MAX_TOOL_SECONDS
-from acta_infra.environments import (
+from acta.engine.tools.tool import MAX_TOOL_SECONDS
+from acta.infra.environments import (
     ENVIRONMENTS,
     PROD,
     USUAL_LIMITS,
@@ -13,7 +13,7 @@ from acta_infra.environments import (
     select,
     usual_but,
 )
-from acta_infra.sizing import LAMBDA_TIMEOUT
+from acta.infra.sizing import LAMBDA_TIMEOUT
 
 
 def test_an_unknown_environment_is_refused_in_one_line_that_names_the_known_ones() -> None:

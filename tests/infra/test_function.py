@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from acta_engine.models.providers import WITH_KEY
-from acta_engine.settings import PREFIX, Settings
-from acta_infra.environments import PROD
-from acta_infra.sizing import FunctionName
+from acta.engine.models.providers import WITH_KEY
+from acta.engine.settings import PREFIX, Settings
+from acta.infra.environments import PROD
+from acta.infra.sizing import FunctionName
 from tests.infra.conftest import Synthesised, synthesised
 
 FUNCTIONS: tuple[str, ...] = tuple(
@@ -25,7 +25,7 @@ def variables(synthesised: Synthesised, function: str) -> dict[str, object]:
 
 def test_there_is_one_lambda_per_folder_and_no_other(each: Synthesised) -> None:
     handlers = {made["Handler"] for made in each.stateless.properties("AWS::Lambda::Function")}
-    assert handlers == {f"functions.{name}.handler.handler" for name in each.environment.functions}
+    assert handlers == {f"acta.functions.{name}.handler.handler" for name in each.environment.functions}
     assert set(FUNCTIONS) <= set(each.environment.functions)
 
 
@@ -102,7 +102,7 @@ def test_an_answer_over_http_never_outlasts_the_gateway(prod: Synthesised) -> No
 
 
 def told_alarms(made: Synthesised) -> list[Mapping[str, Any]]:
-    """Those that somebody is told of. What takes a release back is of `infra/acta_infra/watching/roll_out.py`."""
+    """Those that somebody is told of. What takes a release back is of `acta/infra/watching/roll_out.py`."""
     found = made.stateless.resources("AWS::CloudWatch::Alarm")
     return [each["Properties"] for name, each in found.items() if not name.startswith("RollOut")]
 

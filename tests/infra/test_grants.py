@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.providers import WITH_KEY
-from acta_engine.recovery.store import ROUNDS
+from acta.engine.models.providers import WITH_KEY
+from acta.engine.recovery.store import ROUNDS
 from tests.infra.conftest import Synthesised, listed
 
 READ = {"dynamodb:GetItem", "dynamodb:Query"}

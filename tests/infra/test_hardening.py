@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.settings import PREFIX, Settings
-from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.environments import PROD, STAGING, Environment, Topic, Webhook
-from acta_infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
-from acta_infra.packaging.bundle import ROOT
+from acta.engine.settings import PREFIX, Settings
+from acta.infra.api.issuers import ExternalIssuer
+from acta.infra.environments import PROD, STAGING, Environment, Topic, Webhook
+from acta.infra.options import CustomerKey, MonthlyBudget, SignInFirewall, SlackChannel, Watch
+from acta.infra.packaging.bundle import ROOT
 from tests.doubles.iam.policies import Ask, is_allowed
 from tests.infra.conftest import Synthesised, Template, listed, synthesised, text_of
 from tests.infra.test_grants import BY_TENANT

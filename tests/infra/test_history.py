@@ -6,12 +6,12 @@ Source of the entries per state: AWS Step Functions API reference, HistoryEvent.
 from collections.abc import Mapping
 from typing import Any
 
-from acta_engine.log.head import MAX_CALLS
-from acta_engine.models.providers import looks
-from acta_engine.settings import Settings
-from acta_engine.turn.engine import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN, MOST_EVENTS
-from acta_infra.engine.workflow import definition, states
-from acta_infra.environments import LOCAL
+from acta.engine.log.head import MAX_CALLS
+from acta.engine.models.providers import looks
+from acta.engine.settings import Settings
+from acta.engine.turn.engine import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN, MOST_EVENTS
+from acta.infra.engine.workflow import definition, states
+from acta.infra.environments import LOCAL
 
 MACHINE = definition(LOCAL)
 STATES = dict(states(MACHINE))
@@ -62,7 +62,7 @@ def test_a_full_execution_has_room_for_one_more_turn_with_all_its_calls_and_for_
 
 
 def test_a_new_execution_has_room_for_all_looks_at_one_answer_in_the_background() -> None:
-    """One that has counted nothing yet does not roll over for them (`background.py` in `shared/acta_engine/turn`)."""
+    """One that has counted nothing yet does not roll over for them (`background.py` in `acta/engine/turn`)."""
     assert (
         1 + looks(int(Settings.fields["background_seconds"].most or 0))
     ) * EVENTS_PER_TURN <= MOST_EVENTS / 2

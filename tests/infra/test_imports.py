@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from acta_infra.environments import select
-from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import target_of
-from acta_infra.sizing import FunctionName
+from acta.infra.environments import select
+from acta.infra.packaging.bundle import ROOT, Bundler
+from acta.infra.packaging.install import target_of
+from acta.infra.sizing import FunctionName
 
 FUNCTIONS: tuple[str, ...] = get_args(FunctionName)
 VARIABLES = {
@@ -56,7 +56,7 @@ sys.addaudithook(audit)
 sys.setprofile(watch)
 import importlib
 EXTRA
-importlib.import_module(f"functions.{sys.argv[2]}.handler")
+importlib.import_module(f"acta.functions.{sys.argv[2]}.handler")
 sys.setprofile(None)
 clients = sorted({"botocore.session", "botocore.credentials", "urllib3", "httpx2", "ssl"} & set(sys.modules))
 print(json.dumps([seen, clients]))
@@ -64,7 +64,7 @@ print(json.dumps([seen, clients]))
 RESTORED = """
 import os, random, sys
 sys.path.insert(0, sys.argv[1])
-import functions
+import acta.functions
 import snapshot_restore_py
 drawn = []
 for _ in range(2):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from acta_infra.api.issuers import Machine, OwnPool
-from acta_infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
-from acta_infra.environments import DEV, PROD, Environment
-from acta_infra.stateless import machine_output
+from acta.infra.api.issuers import Machine, OwnPool
+from acta.infra.api.machine_claims import MACHINES, ROLES_CLAIM, TENANT_CLAIM, handler
+from acta.infra.environments import DEV, PROD, Environment
+from acta.infra.stateless import machine_output
 from tests.infra.conftest import Synthesised, synthesised
 
 NIGHTLY = Machine("acme")
@@ -128,7 +128,7 @@ def test_the_functions_read_the_claims_of_machines_where_there_are_some(
         variables = [
             each["Environment"]["Variables"]
             for each in of.stateless.properties("AWS::Lambda::Function")
-            if each["Handler"].startswith("functions.")
+            if each["Handler"].startswith("acta.functions.")
         ]
         assert variables
         return {

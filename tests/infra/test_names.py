@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import permutations
 
-from acta_infra.names import tenant_functions
-from acta_infra.sizing import SIZES
+from acta.infra.names import tenant_functions
+from acta.infra.sizing import SIZES
 from tests.infra.conftest import Synthesised
 
 NAMED_BY = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import LOCAL, PROD, Environment, Topic, UnusableValue, Webhook
+from acta.infra.environments import LOCAL, PROD, Environment, Topic, UnusableValue, Webhook
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import READ_KEY, TABLE, common
 

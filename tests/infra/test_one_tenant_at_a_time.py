@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.aws.tenant_credentials import secrets_policy, session_policy
-from acta_engine.store.keys import notification_secrets_prefix, tool_secrets_prefix
+from acta.engine.aws.tenant_credentials import secrets_policy, session_policy
+from acta.engine.store.keys import notification_secrets_prefix, tool_secrets_prefix
 from tests.doubles.iam.policies import Ask, Document, is_allowed
 from tests.doubles.iam.requests import BUCKETS, LEADING_KEYS, TABLES
 from tests.infra.conftest import Synthesised, listed, text_of

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.settings import Settings
-from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.environments import LOCAL, PROD, Environment
-from acta_infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
+from acta.engine.settings import Settings
+from acta.infra.api.issuers import ExternalIssuer
+from acta.infra.environments import LOCAL, PROD, Environment
+from acta.infra.options import CustomerKey, Domain, Edge, Network, SignInFirewall
 
 CERTIFICATE = "arn:aws:acm:{}:123456789012:certificate/11111111-2222-3333-4444-555555555555"
 ORIGIN = Domain("origin.example.com", CERTIFICATE.format("eu-west-1"))

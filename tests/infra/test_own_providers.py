@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.settings import Settings, SettingsError
-from acta_infra.environments import PROD, Environment
-from acta_infra.lambdas.grants import own_bedrock
+from acta.engine.settings import Settings, SettingsError
+from acta.infra.environments import PROD, Environment
+from acta.infra.lambdas.grants import own_bedrock
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from acta.cli.operations.deploy import choose_write_version, look_after, require_concurrency, roll_out
-from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_infra.api.issuers import Machine, OwnPool
-from acta_infra.deployed.permissions import (
+from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
+from acta.infra.api.issuers import Machine, OwnPool
+from acta.infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
     SHORTENED,
@@ -24,10 +24,10 @@ from acta_infra.deployed.permissions import (
     execution_policies,
     size,
 )
-from acta_infra.deployed.releases import KEPT, look_before
-from acta_infra.environments import DEV, PROD, Environment
-from acta_infra.options import MonthlyBudget, SlackChannel, Watch
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.deployed.releases import KEPT, look_before
+from acta.infra.environments import DEV, PROD, Environment
+from acta.infra.options import MonthlyBudget, SlackChannel, Watch
+from acta.infra.packaging.bundle import ROOT
 from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
 from tests.infra.test_hardening import EVERYTHING

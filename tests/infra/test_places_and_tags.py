@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import DEV, LOCAL, PROD, VARIABLE, UnusableValue, every_environment
+from acta.infra.environments import DEV, LOCAL, PROD, VARIABLE, UnusableValue, every_environment
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_options import EDGE, ORIGIN
 
@@ -132,7 +132,7 @@ def named(*names: str) -> str:
     """A file with environments of these names."""
     each = ", ".join(f"replace(DEV, name={name!r})" for name in names)
     return (
-        f"from dataclasses import replace\nfrom acta_infra.environments import DEV\nENVIRONMENTS = [{each}]"
+        f"from dataclasses import replace\nfrom acta.infra.environments import DEV\nENVIRONMENTS = [{each}]"
     )
 
 
@@ -144,7 +144,7 @@ def test_a_file_of_the_operators_adds_environments_and_replaces_acta_s(tmp_path:
     environ = in_file(
         tmp_path / "ours.py",
         "from dataclasses import replace\n"
-        "from acta_infra.environments import DEV, PROD\n"
+        "from acta.infra.environments import DEV, PROD\n"
         'ENVIRONMENTS = [replace(DEV, name="dev-ann"), replace(PROD, rate_limit=7)]\n',
     )
     found = every_environment(environ)
@@ -157,7 +157,7 @@ def test_an_operator_s_file_finds_issuers_and_machines_beside_the_environments(t
     environ = in_file(
         tmp_path / "ours.py",
         "from dataclasses import replace\n"
-        "from acta_infra.environments import DEV, ExternalIssuer, Machine, OwnPool\n"
+        "from acta.infra.environments import DEV, ExternalIssuer, Machine, OwnPool\n"
         'ENVIRONMENTS = [replace(DEV, name="nightly", auth=OwnPool(machines={"nightly": Machine(tenant="acme")}))]\n',
     )
     assert "nightly" in every_environment(environ)
@@ -168,13 +168,13 @@ def test_an_operator_s_file_finds_issuers_and_machines_beside_the_environments(t
     [
         ("\nraise ValueError('no')", "ours.py, line 2: ValueError: no"),
         (
-            "from dataclasses import replace\nfrom acta_infra.environments import DEV\n"
+            "from dataclasses import replace\nfrom acta.infra.environments import DEV\n"
             "ENVIRONMENTS = [replace(DEV, name='ann', snap_start=True, python=(3, 11))]",
             "line 3: ValueError: environment ann: snap_start",
         ),
         ("ENVIRONMENTS = 3", "has to bind ENVIRONMENTS"),
         ("", "has to bind ENVIRONMENTS"),
-        ("import acta_infra.environments as e\nENVIRONMENTS = [e.LOCAL]", "local is the environment"),
+        ("import acta.infra.environments as e\nENVIRONMENTS = [e.LOCAL]", "local is the environment"),
         (named("acme-prod", "acme"), "acme-prod begins like acme, so"),
         (named("customer-production-eu", "customer-production-us"), "begins like"),
     ],

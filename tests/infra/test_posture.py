@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from aws_cdk import App
 
-from acta_engine.settings import Settings
-from acta_infra.api.issuers import ExternalIssuer, OwnPool
-from acta_infra.app import add_stacks
-from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
-from acta_infra.lambdas.function import _of_environment as of_environment
-from acta_infra.posture import (
+from acta.engine.settings import Settings
+from acta.infra.api.issuers import ExternalIssuer, OwnPool
+from acta.infra.app import add_stacks
+from acta.infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
+from acta.infra.lambdas.function import _of_environment as of_environment
+from acta.infra.posture import (
     POINTS,
     Point,
     Undecided,

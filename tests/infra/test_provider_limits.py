@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.queue.places import LEARN, ProviderLimits
-from acta_engine.settings import Settings
-from acta_infra.environments import PROD, UnusableValue
+from acta.engine.queue.places import LEARN, ProviderLimits
+from acta.engine.settings import Settings
+from acta.infra.environments import PROD, UnusableValue
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import actions
 

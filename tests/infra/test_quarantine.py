@@ -9,11 +9,11 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.stored import check_still, later_lines, restored_to, stopped_lines
+from acta.infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
+from acta.infra.deployed.quarantine import Quarantine
+from acta.infra.deployed.tenants.stores import Names, TenantStores
+from acta.infra.environments import STAGING, Environment
 from acta.testing.memory.clock import FakeClock
-from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, run_recovery
-from acta_infra.deployed.quarantine import Quarantine
-from acta_infra.deployed.tenants.stores import Names, TenantStores
-from acta_infra.environments import STAGING, Environment
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

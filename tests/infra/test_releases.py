@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from acta_engine.store.schema import CURRENT
-from acta_infra.deployed.releases import (
+from acta.engine.store.schema import CURRENT
+from acta.infra.deployed.releases import (
     BACKWARDS,
     KEPT,
     MovedByAnother,
@@ -17,10 +17,10 @@ from acta_infra.deployed.releases import (
     move,
     require_rest,
 )
-from acta_infra.environments import PROD
-from acta_infra.local.deploy import KEPT_LOCALLY, keep_release, take_newest
-from acta_infra.release import release_of
-from acta_infra.sizing import FunctionName
+from acta.infra.environments import PROD
+from acta.infra.local.deploy import KEPT_LOCALLY, keep_release, take_newest
+from acta.infra.release import release_of
+from acta.infra.sizing import FunctionName
 from tests.doubles.lambda_versions import Lambdas, Stack
 from tests.infra.conftest import Synthesised
 

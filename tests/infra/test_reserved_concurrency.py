@@ -11,16 +11,16 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import few_executions, require_concurrency
 from acta.cli.operations.target import OperatorTarget
-from acta_infra.deployed.account import (
+from acta.infra.deployed.account import (
     FEW_EXECUTIONS,
     CallerIdentity,
     QuotaUnknown,
     TooMuchReserved,
     check_reserved,
 )
-from acta_infra.environments import DEV, PROD, USUAL_LIMITS, Environment, select, usual_but
-from acta_infra.posture import settled
-from acta_infra.sizing import RESERVED
+from acta.infra.environments import DEV, PROD, USUAL_LIMITS, Environment, select, usual_but
+from acta.infra.posture import settled
+from acta.infra.sizing import RESERVED
 from tests.infra.conftest import synthesised
 
 
@@ -165,9 +165,9 @@ def test_a_number_that_would_stop_a_function_is_no_reservation(number: int) -> N
 def test_what_is_reserved_stands_in_the_template_and_nothing_else_does(tmp_path: Path) -> None:
     made = synthesised(replace(reserving(step=300, recover=2), alarms=False), tmp_path).stateless
     found = {
-        each["Handler"].split(".")[1]: each.get("ReservedConcurrentExecutions")
+        each["Handler"].split(".")[2]: each.get("ReservedConcurrentExecutions")
         for each in made.properties("AWS::Lambda::Function")
-        if each.get("Handler", "").startswith("functions.")
+        if each.get("Handler", "").startswith("acta.functions.")
     }
     assert {name: number for name, number in found.items() if number is not None} == {
         "step": 300,

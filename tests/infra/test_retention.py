@@ -8,9 +8,9 @@ import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from acta_infra.environments import PROD, Environment
-from acta_infra.retention import Retention
-from acta_infra.stateful import StatefulStack
+from acta.infra.environments import PROD, Environment
+from acta.infra.retention import Retention
+from acta.infra.stateful import StatefulStack
 from tests.infra.conftest import Synthesised
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL
-from acta_infra.options import AtOnce, Canary, Linear, Way
+from acta.infra.environments import DEV, ENVIRONMENTS, LOCAL
+from acta.infra.options import AtOnce, Canary, Linear, Way
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 GROUP = "AWS::CodeDeploy::DeploymentGroup"
@@ -81,7 +81,7 @@ def test_an_alarm_of_the_new_version_takes_it_back(prod: Synthesised) -> None:
             ]
             assert (
                 prod.stateless.body["Resources"][of]["Properties"]["Handler"]
-                == f"functions.{function}.handler.handler"
+                == f"acta.functions.{function}.handler.handler"
             )
         assert fails["MetricName"] == "5xx"
 

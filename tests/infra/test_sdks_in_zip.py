@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import select
-from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import LEFT_OUT, target_of
+from acta.infra.environments import select
+from acta.infra.packaging.bundle import ROOT, Bundler
+from acta.infra.packaging.install import LEFT_OUT, target_of
 from tests.models.wires.anthropic.bedrock_front import REGION, BedrockFront
 
 KEY = "sk-test-not-to-be-seen"
@@ -22,14 +22,14 @@ import json, sys
 bundle, key, region, urls = sys.argv[1:]
 sys.path.insert(0, bundle)
 urls = json.loads(urls)
-from acta_engine.models.anthropic.client import BedrockModel
-from acta_engine.models.anthropic.client import AnthropicModel
-from acta_engine.models.models_for_admins import check_key
-from acta_engine.models.own_providers import own_providers
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.log.conversation import Content, UserEntry
-from acta_engine.models.model import ModelRequest, OfferedTool
+from acta.engine.models.anthropic.client import BedrockModel
+from acta.engine.models.anthropic.client import AnthropicModel
+from acta.engine.models.models_for_admins import check_key
+from acta.engine.models.own_providers import own_providers
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.log.conversation import Content, UserEntry
+from acta.engine.models.model import ModelRequest, OfferedTool
 
 tool = OfferedTool("read_file", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 hello = UserEntry(message_id="u", content=Content.of("Hello"))

@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from acta_engine.settings import Settings, SettingsError
-from acta_infra.sizing import FunctionName
+from acta.engine.settings import Settings, SettingsError
+from acta.infra.sizing import FunctionName
 
 NEEDED = {"ACTA_ENV": "dev", "ACTA_TABLE": "t", "ACTA_BUCKET": "b"}
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from acta_infra.environments import STAGING, Webhook
-from acta_infra.lambdas.function import CALLED_BY_EVENTS
+from acta.infra.environments import STAGING, Webhook
+from acta.infra.lambdas.function import CALLED_BY_EVENTS
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 ON = replace(STAGING, snap_start=True, notifications=Webhook("https://hooks.example.com/acta"))
@@ -21,7 +21,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> Template:
 def logical_ids(template: Template) -> dict[str, str]:
     """Function -> the logical id of its Lambda."""
     return {
-        each["Properties"]["Handler"].split(".")[1]: name
+        each["Properties"]["Handler"].split(".")[2]: name
         for name, each in template.resources("AWS::Lambda::Function").items()
     }
 

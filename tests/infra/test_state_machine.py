@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.recovery.outage import WORKER_LOST
-from acta_infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
-from acta_infra.environments import LOCAL, PROD
-from acta_infra.sizing import Sizing
+from acta.engine import errors
+from acta.engine.recovery.outage import WORKER_LOST
+from acta.infra.engine.workflow import PLACEHOLDERS, SLACK_SECONDS, definition, state_timeout, states
+from acta.infra.environments import LOCAL, PROD
+from acta.infra.sizing import Sizing
 from tests.infra.conftest import Synthesised
 
 MACHINE = definition(LOCAL)

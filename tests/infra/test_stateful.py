@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.providers import NO_KEY_YET, WITH_KEY
-from acta_engine.store import table_layout as items
-from acta_infra.names import LIVE_INDEX, OPEN_INDEX
+from acta.engine.models.providers import NO_KEY_YET, WITH_KEY
+from acta.engine.store import table_layout as items
+from acta.infra.names import LIVE_INDEX, OPEN_INDEX
 from tests.infra.conftest import HASH, Synthesised
 
 HARMLESS = {"Status", "Id", "AbortIncompleteMultipartUpload", "NoncurrentVersionExpiration"}

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import as_lines, require_free_names, require_unprotected
 from acta.cli.operations.target import OperatorTarget
-from acta_infra.deployed.account import CallerIdentity
-from acta_infra.deployed.stacks import (
+from acta.infra.deployed.account import CallerIdentity
+from acta.infra.deployed.stacks import (
     HOLDS_DATA,
     IS_PROTECTED,
     KEEPS,
@@ -25,8 +25,8 @@ from acta_infra.deployed.stacks import (
     fate_of,
     secrets_in,
 )
-from acta_infra.environments import PROD, STAGING, Webhook
-from acta_infra.options import CustomerKey
+from acta.infra.environments import PROD, STAGING, Webhook
+from acta.infra.options import CustomerKey
 from tests.infra.conftest import Synthesised, synthesised
 
 KINDS = set(HOLDS_DATA.values()) - {"key"}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.settings import Settings, SettingsError
-from acta_engine.tools.builtin import optional_tools
-from acta_infra.environments import PROD
+from acta.engine.settings import Settings, SettingsError
+from acta.engine.tools.builtin import optional_tools
+from acta.infra.environments import PROD
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import DATA, actions, resources
 

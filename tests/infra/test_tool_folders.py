@@ -10,18 +10,18 @@ from typing import Any, get_args
 
 import pytest
 
-from acta_engine.settings import Settings
-from acta_engine.tools import tool as catalogue
-from acta_infra.environments import ENVIRONMENTS, Environment
-from acta_infra.lambdas.function import KNOW_TOOLS
-from acta_infra.packaging.bundle import ROOT
-from acta_infra.packaging.install import InstallTarget, kept_of
-from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
-from acta_infra.packaging.tool_lock import locked, make_lock
-from acta_infra.packaging.zip_contents import reach
-from acta_infra.release import release_of
-from acta_infra.sizing import FunctionName
-from acta_infra.tool_folders import BadFolder, digest_of, folders_in, read_folder
+from acta.engine.settings import Settings
+from acta.engine.tools import tool as catalogue
+from acta.infra.environments import ENVIRONMENTS, Environment
+from acta.infra.lambdas.function import KNOW_TOOLS
+from acta.infra.packaging.bundle import ROOT
+from acta.infra.packaging.install import InstallTarget, kept_of
+from acta.infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
+from acta.infra.packaging.tool_lock import locked, make_lock
+from acta.infra.packaging.zip_contents import reach
+from acta.infra.release import release_of
+from acta.infra.sizing import FunctionName
+from acta.infra.tool_folders import BadFolder, digest_of, folders_in, read_folder
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
 
 pytestmark = pytest.mark.thorough
@@ -125,7 +125,7 @@ def test_a_bundle_has_the_folder_the_sdk_and_pydantic_and_no_tests(write: Write)
 
     there = {each.name for each in built.path.iterdir()}
     assert {"tools.py", "rates.json", "acta", "pydantic", "pydantic_core"} <= there
-    assert there.isdisjoint({"test_tools.py", "tool.toml", "requirements.txt", "boto3", "shared"})
+    assert there.isdisjoint({"test_tools.py", "tool.toml", "requirements.txt", "boto3", "engine"})
     assert {each.name for each in (built.path / "acta").iterdir()} - {"__pycache__"} == {
         "__init__.py",
         "tools",
@@ -285,14 +285,13 @@ def test_two_folders_with_a_tool_of_one_name_are_refused(write: Write) -> None:
 
 def test_the_catalogue_is_where_the_functions_that_know_tools_look_for_it() -> None:
     """Those that have a registry, and `start`, which looks only for who decides on calls."""
-    assert ROOT / "shared" / CATALOGUE == catalogue.FILE
+    assert ROOT / CATALOGUE == catalogue.FILE
     having = {
         path.name
-        for path in (ROOT / "functions").iterdir()
+        for path in (ROOT / "acta" / "functions").iterdir()
         if path.is_dir()
         and path.name != "__pycache__"
-        and ROOT / "shared" / CATALOGUE.with_name("registry.py")
-        in reach(ROOT, f"functions.{path.name}").files
+        and ROOT / CATALOGUE.with_name("registry.py") in reach(ROOT, f"acta.functions.{path.name}").files
     }
     assert having | {"start"} == KNOW_TOOLS
 

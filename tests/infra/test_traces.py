@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import LOCAL, PROD, LocalOtlp, Otlp, UnusableValue, XRay
+from acta.infra.environments import LOCAL, PROD, LocalOtlp, Otlp, UnusableValue, XRay
 from tests.infra.conftest import Synthesised, synthesised
 from tests.infra.test_grants import PSEUDONYMS, READ_KEY, TABLE, common
 from tests.infra.test_notifications import mapping

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.usage.aws_estimate import USES
-from acta_infra.engine.workflow import definition
-from acta_infra.environments import LOCAL
+from acta.engine.usage.aws_estimate import USES
+from acta.infra.engine.workflow import definition
+from acta.infra.environments import LOCAL
 
 STATES = definition(LOCAL)["States"]
 CALLS = 3

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acta.client.sign_in.loopback import CALLBACK_PATH, PORTS
-from acta_infra.api.issuers import ExternalIssuer, OwnPool
-from acta_infra.environments import PROD, Environment
+from acta.infra.api.issuers import ExternalIssuer, OwnPool
+from acta.infra.environments import PROD, Environment
 from tests.infra.conftest import HASH, Synthesised, synthesised
 
 IN_AWS = ("dev", "staging", "prod")
@@ -116,7 +116,7 @@ def test_the_page_has_a_client_that_brings_people_back_to_it_and_knows_its_issue
     (function,) = (
         each["Properties"]
         for each in prod.stateless.resources("AWS::Lambda::Function").values()
-        if each["Properties"]["Handler"] == "functions.console.handler.handler"
+        if each["Properties"]["Handler"] == "acta.functions.console.handler.handler"
     )
     known = function["Environment"]["Variables"]
     assert known["ACTA_CONSOLE_CLIENT"] == {"Ref": name}
@@ -171,7 +171,7 @@ def test_the_page_signs_in_at_an_external_issuer_by_a_client_that_is_named(tmp_p
     (known,) = (
         each["Properties"]["Environment"]["Variables"]
         for each in made.resources("AWS::Lambda::Function").values()
-        if each["Properties"]["Handler"] == "functions.console.handler.handler"
+        if each["Properties"]["Handler"] == "acta.functions.console.handler.handler"
     )
     assert known["ACTA_CONSOLE_ISSUER"] == "https://login.example.com/eu/"
     assert known["ACTA_CONSOLE_CLIENT"] == "acta-page"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine import telemetry
-from acta_engine.recovery.store import ROUNDS
-from acta_infra.environments import PROD, STAGING, Environment
-from acta_infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
-from acta_infra.watching.alarms import KINDS, ROLL_OUT
+from acta.engine import telemetry
+from acta.engine.recovery.store import ROUNDS
+from acta.infra.environments import PROD, STAGING, Environment
+from acta.infra.options import CustomerKey, MonthlyBudget, SlackChannel, Watch
+from acta.infra.watching.alarms import KINDS, ROLL_OUT
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_function import told_alarms
 

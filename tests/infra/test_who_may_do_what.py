@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.limits.caps import Caps
-from acta_engine.settings import Settings, SettingsError
-from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.environments import PROD, SessionCaps, select
+from acta.engine.limits.caps import Caps
+from acta.engine.settings import Settings, SettingsError
+from acta.infra.api.issuers import ExternalIssuer
+from acta.infra.environments import PROD, SessionCaps, select
 from tests.infra.conftest import Synthesised, synthesised
 
 ROLES = {"Billing admin": "finance", "Everyone": ""}

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import choose_write_version
-from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_infra.deployed.releases import (
+from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
+from acta.infra.deployed.releases import (
     NOT_ASKED,
     LiveRelease,
     ReleaseTooFar,
@@ -20,7 +20,7 @@ from acta_infra.deployed.releases import (
     move,
     version_to_write,
 )
-from acta_infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
+from acta.infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING, UnusableValue
 from tests.doubles.lambda_versions import Lambdas
 from tests.infra.conftest import Synthesised
 

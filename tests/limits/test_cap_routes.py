@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from acta_engine.limits.caps import Caps
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta.engine.limits.caps import Caps
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans

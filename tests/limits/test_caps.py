@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.limits.caps import NO_CAPS, Caps, LimitValues, beyond, chosen
-from acta_engine.models.providers import AllowedModels
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.limits.caps import NO_CAPS, Caps, LimitValues, beyond, chosen
+from acta.engine.models.providers import AllowedModels
+from acta.engine.settings import Settings, SettingsError
 
 DEPLOYMENT = Caps(max_steps=100, token_budget=1_000, cost_budget_usd=50)
 AGENT = Caps(max_steps=20, cost_budget_usd=5)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.errors import LimitReached, TooManyOpenSessions
-from acta_engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, count_shares_of
-from acta_engine.limits.tenant_limits import Start, TenantLimits, minute_of
-from acta_engine.log.store import IndexEntry, NumberTaken, Places, SessionLog, TransactionItems
+from acta.engine.errors import LimitReached, TooManyOpenSessions
+from acta.engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, count_shares_of
+from acta.engine.limits.tenant_limits import Start, TenantLimits, minute_of
+from acta.engine.log.store import IndexEntry, NumberTaken, Places, SessionLog, TransactionItems
 from tests.bench.stand.capacity import write_units
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit

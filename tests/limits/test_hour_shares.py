@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.shares import (
+from acta.engine.limits.shares import (
     CHUNK_TOKENS,
     MOST_HOUR_SHARES,
     SHARE_TOKENS,
     LeaseChange,
     shares_of,
 )
-from acta_engine.limits.tenant_hour import Pool, next_grant
-from acta_engine.log.commit import Position
-from acta_engine.log.store import GrantChanged, TransactionItems
+from acta.engine.limits.tenant_hour import Pool, next_grant
+from acta.engine.log.commit import Position
+from acta.engine.log.store import GrantChanged, TransactionItems
 from tests.stores.backends import Aws, Stores, aws_stores, memory_stores
 from tests.stores.documents import ID, make_commit
 

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
+from acta.engine.limits.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
+from acta.engine.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
 from acta.testing.memory.clock import FakeClock
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
-from acta_engine.limits.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
-from acta_engine.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
 from tests.doubles.rate_leases import MemoryRateLeases
 
 LIMIT = 20

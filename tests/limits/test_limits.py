@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StoreUnavailable
-from acta_engine.limits.tenant_limits import WINDOW
-from acta_engine.sessions.poll import LOOK_SECONDS
+from acta.engine.errors import StoreUnavailable
+from acta.engine.limits.tenant_limits import WINDOW
+from acta.engine.sessions.poll import LOOK_SECONDS
 from tests.api.gateway import Answer
 from tests.api.session_functions import Functions, functions_of
 from tests.doubles.audit import MemoryTrail, memory_audit

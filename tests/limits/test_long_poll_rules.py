@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.limits.long_polls import FULL, after_measuring
-from acta_engine.limits.store import LongPolls
+from acta.engine.limits.long_polls import FULL, after_measuring
+from acta.engine.limits.store import LongPolls
 
 LONGEST = 20
 USUAL_MS = 1_000

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_engine.aws.clients import make_client
-from acta_engine.errors import StoreThrottled
-from acta_engine.limits.dynamodb import DynamoLongPolls
-from acta_engine.limits.lambda_concurrency import LambdaConcurrency
-from acta_engine.limits.store import LIMIT_LIFE, LongPolls, LongPollStore
+from acta.engine.aws.clients import make_client
+from acta.engine.errors import StoreThrottled
+from acta.engine.limits.dynamodb import DynamoLongPolls
+from acta.engine.limits.lambda_concurrency import LambdaConcurrency
+from acta.engine.limits.store import LIMIT_LIFE, LongPolls, LongPollStore
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW

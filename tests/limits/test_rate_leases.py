@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from acta_engine.limits.dynamodb import DynamoRateLeases
-from acta_engine.limits.store import RateLeases, RequestNumbers
+from acta.engine.limits.dynamodb import DynamoRateLeases
+from acta.engine.limits.store import RateLeases, RequestNumbers
 from tests.doubles.rate_leases import MemoryRateLeases
 from tests.stores.backends import ENDPOINT, Aws
 

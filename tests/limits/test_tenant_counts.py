@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
+from acta.engine.log.head import Head
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.people.resolve import ResolveDeps
+from acta.engine.recovery.repair import repair
+from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.engine.store.table_layout import to_commit
 from acta.testing.memory.log import MemoryLog
-from acta_engine.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
-from acta_engine.log.head import Head
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.people.resolve import ResolveDeps
-from acta_engine.recovery.repair import repair
-from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.store.table_layout import to_commit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.recovery.failed_runs import fail_from_outside

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import LimitReached, TooManyOpenSessions
-from acta_engine.limits.tenant_limits import Start, TenantCounts, minute_of
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, Places, SessionLog, TransactionItems
+from acta.engine.errors import LimitReached, TooManyOpenSessions
+from acta.engine.limits.tenant_limits import Start, TenantCounts, minute_of
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.log.store import IndexEntry, KeyTaken, NumberTaken, Places, SessionLog, TransactionItems
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import ROUTE, make_commit
 

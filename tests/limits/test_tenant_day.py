@@ -3,11 +3,11 @@
 
 from datetime import timedelta
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from acta_engine.limits.shares import PER_DOLLAR, day_of
-from acta_engine.models.model import TokenUsage
-from acta_engine.models.providers import PROVIDERS, NamedModel, cost_usd, dearest_usd, most_usd
-from acta_engine.turn.budget import reserve
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from acta.engine.limits.shares import PER_DOLLAR, day_of
+from acta.engine.models.model import TokenUsage
+from acta.engine.models.providers import PROVIDERS, NamedModel, cost_usd, dearest_usd, most_usd
+from acta.engine.turn.budget import reserve
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

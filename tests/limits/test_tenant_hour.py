@@ -1,8 +1,8 @@
 """Sessions take tokens of their tenant's hour in advance, and give back what they have not used
 (docs/design/budgets.md 20)."""
 
-from acta_engine.limits.shares import CHUNK_TOKENS, SHARE_TOKENS, hour_of, shares_of
-from acta_engine.log.head import Head
+from acta.engine.limits.shares import CHUNK_TOKENS, SHARE_TOKENS, hour_of, shares_of
+from acta.engine.log.head import Head
 from tests.in_process.house import TENANT, House
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step

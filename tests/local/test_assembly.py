@@ -2,17 +2,17 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.deploy import KEPT, Assembly, forget_old_assemblies
+from acta.infra.local.deploy import KEPT, Assembly, forget_old_assemblies
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     for name in (
-        "infra/acta_infra/app.py",
-        "infra/acta_infra/local/stack.py",
+        "acta/infra/app.py",
+        "acta/infra/local/stack.py",
         "acta/cli/main.py",
-        "functions/step/handler.py",
-        "shared/x.py",
+        "acta/functions/step/handler.py",
+        "acta/engine/x.py",
         "cdk.json",
     ):
         path = tmp_path / name
@@ -26,7 +26,7 @@ def key(root: Path, **context: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["infra/acta_infra/app.py", "functions/step/handler.py", "shared/x.py", "cdk.json"]
+    "name", ["acta/infra/app.py", "acta/functions/step/handler.py", "acta/engine/x.py", "cdk.json"]
 )
 def test_a_changed_source_is_another_assembly(root: Path, name: str) -> None:
     before = key(root)
@@ -36,16 +36,16 @@ def test_a_changed_source_is_another_assembly(root: Path, name: str) -> None:
 
 def test_a_moved_source_is_another_assembly(root: Path) -> None:
     before = key(root)
-    (root / "shared" / "x.py").rename(root / "shared" / "y.py")
+    (root / "acta" / "engine" / "x.py").rename(root / "acta" / "engine" / "y.py")
     assert key(root) != before
 
 
 def test_what_synth_does_not_read_changes_nothing(root: Path) -> None:
     before = key(root)
-    (root / "infra" / "acta_infra" / "local" / "stack.py").write_text("changed")
+    (root / "acta" / "infra" / "local" / "stack.py").write_text("changed")
     (root / "acta" / "cli" / "main.py").write_text("changed")
-    (root / "shared" / "__pycache__").mkdir()
-    (root / "shared" / "__pycache__" / "x.pyc").write_text("made")
+    (root / "acta" / "engine" / "__pycache__").mkdir()
+    (root / "acta" / "engine" / "__pycache__" / "x.pyc").write_text("made")
     assert key(root) == before
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.deploy import Commands
+from acta.infra.local.deploy import Commands
 
 
 class Interrupted(BaseException):

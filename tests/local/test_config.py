@@ -1,7 +1,7 @@
 import pytest
 
-from acta_engine.settings import SettingsError
-from acta_infra.local.config import LocalConfig
+from acta.engine.settings import SettingsError
+from acta.infra.local.config import LocalConfig
 
 
 def test_without_a_key_the_offline_provider_answers() -> None:

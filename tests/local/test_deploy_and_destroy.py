@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.environments import VARIABLE
-from acta_infra.local.deploy import Commands, local_aws_environ
-from acta_infra.local.issuer import LocalIssuer
-from acta_infra.local.stack import emulator
-from acta_infra.local.toolchain import ROOT
-from local_aws.emulator_process import ACCOUNT, REGION
-from local_aws.reverse_proxy import Front
+from acta.infra.environments import VARIABLE
+from acta.infra.local.deploy import Commands, local_aws_environ
+from acta.infra.local.issuer import LocalIssuer
+from acta.infra.local.stack import emulator
+from acta.infra.local.toolchain import ROOT
+from acta.local_aws.emulator_process import ACCOUNT, REGION
+from acta.local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
 
 pytestmark = pytest.mark.e2e
 OURS = """
 import os
 from dataclasses import replace
-from acta_infra.environments import LOCAL
-from acta_infra.api.issuers import ExternalIssuer
+from acta.infra.environments import LOCAL
+from acta.infra.api.issuers import ExternalIssuer
 ENVIRONMENTS = [
     replace(
         LOCAL,

@@ -6,9 +6,9 @@ from pathlib import Path
 import jwt
 import pytest
 
-from acta_engine.api.role_claims import RoleRules, roles_from
-from acta_infra.environments import LOCAL
-from acta_infra.local.issuer import AUDIENCE, KEY_FILE, LocalIssuer
+from acta.engine.api.role_claims import RoleRules, roles_from
+from acta.infra.environments import LOCAL
+from acta.infra.local.issuer import AUDIENCE, KEY_FILE, LocalIssuer
 
 URL = "http://127.0.0.1:8080"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from acta_infra.local.deploy import ToolMissing, cdk_environ, require_cdk
-from acta_infra.local.stack import LocalStack, emulator
-from acta_infra.local.state_directory import RunningStack, StateDir
-from acta_infra.local.toolchain import CDK
-from local_aws.loopback import HOST
+from acta.infra.local.deploy import ToolMissing, cdk_environ, require_cdk
+from acta.infra.local.stack import LocalStack, emulator
+from acta.infra.local.state_directory import RunningStack, StateDir
+from acta.infra.local.toolchain import CDK
+from acta.local_aws.loopback import HOST
 from tests.e2e.support.deployments import neutral_environ
 from tests.local.served import command
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from acta_engine.settings import SettingsError
-from acta_infra.local.config import LocalConfig
+from acta.engine.settings import SettingsError
+from acta.infra.local.config import LocalConfig
 
 URL, SECRET = "ACTA_NOTIFY_WEBHOOK_URL", "ACTA_NOTIFY_SECRET"
 HOOK = {URL: "http://127.0.0.1:9/hook", SECRET: "a secret of a team"}

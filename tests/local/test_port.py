@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.stack import LocalStack
-from acta_infra.local.state_directory import RunningStack, StateDir
-from local_aws.loopback import HOST, free_port
+from acta.infra.local.stack import LocalStack
+from acta.infra.local.state_directory import RunningStack, StateDir
+from acta.local_aws.loopback import HOST, free_port
 
 
 @pytest.fixture

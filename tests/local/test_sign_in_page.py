@@ -17,11 +17,11 @@ from acta.client.sign_in.oidc import Application, AuthorizationRequest, Endpoint
 from acta.client.sign_in.oidc import IssuerClient as Provider
 from acta.client.sign_in.store import SignIn, Store
 from acta.client.sign_in.stored_tokens import StoredTokens
-from acta_infra.api.issuers import RENEWAL_GRACE_SECONDS
-from acta_infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks, Person, SignInPage, SignIns
-from local_aws.peers import Peer
-from local_aws.reverse_proxy import Front
-from local_aws.testing import needs_another_user, sent_by_another_user
+from acta.infra.api.issuers import RENEWAL_GRACE_SECONDS
+from acta.infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks, Person, SignInPage, SignIns
+from acta.local_aws.peers import Peer
+from acta.local_aws.reverse_proxy import Front
+from acta.local_aws.testing import needs_another_user, sent_by_another_user
 
 HERE = "http://127.0.0.1:22820/callback"
 

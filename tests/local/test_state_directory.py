@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.local.state_directory import LocalDeployment, NoStack, RunningStack, StateDir, StateInUse
+from acta.infra.local.state_directory import LocalDeployment, NoStack, RunningStack, StateDir, StateInUse
 
 STACK = RunningStack(7, 8080, "http://127.0.0.1:8080", "http://127.0.0.1:4566", "offline")
 

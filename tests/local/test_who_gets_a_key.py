@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_infra.local.config import PROVIDER_VARIABLES, LocalConfig
+from acta.infra.local.config import PROVIDER_VARIABLES, LocalConfig
 
 HOOK = {"ACTA_NOTIFY_WEBHOOK_URL": "http://127.0.0.1:9/hook", "ACTA_NOTIFY_SECRET": "a secret of a team"}
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from acta_engine.errors import Fenced, PoisonedSession, SchemaUnknown
-from acta_engine.log.beside import Attempt, AttemptsChanged, Marker
-from acta_engine.log.dynamodb import DynamoAttempts
-from acta_engine.store import table_layout as items
-from acta_engine.store.schema import CURRENT, NEXT
-from acta_engine.store.table_layout import pack, unpack
+from acta.engine.errors import Fenced, PoisonedSession, SchemaUnknown
+from acta.engine.log.beside import Attempt, AttemptsChanged, Marker
+from acta.engine.log.dynamodb import DynamoAttempts
+from acta.engine.store import table_layout as items
+from acta.engine.store.schema import CURRENT, NEXT
+from acta.engine.store.table_layout import pack, unpack
 from tests.stores.backends import SPOILED, Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.log.beside import BlobMissing
+from acta.engine.log.beside import BlobMissing
 from tests.stores.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

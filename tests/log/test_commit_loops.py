@@ -48,7 +48,7 @@ def commits(value: ast.expr, change: str) -> bool:
 
 
 def product() -> Iterator[tuple[Path, ast.Module]]:
-    for folder in ("shared", "functions"):
+    for folder in ("acta/engine", "acta/functions"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield path, ast.parse(path.read_text())
 

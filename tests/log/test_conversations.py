@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown
-from acta_engine.log.commit import Change, Position
-from acta_engine.log.conversation import (
+from acta.engine.errors import SchemaUnknown
+from acta.engine.log.commit import Change, Position
+from acta.engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
     Compacted,
@@ -14,9 +14,9 @@ from acta_engine.log.conversation import (
     ToolEntry,
     UserEntry,
 )
-from acta_engine.log.head import Run
-from acta_engine.log.repository import Session, SessionRepository
-from acta_engine.turn.engine import position
+from acta.engine.log.head import Run
+from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.turn.engine import position
 from tests.stores.backends import Stores
 from tests.stores.documents import make_head
 

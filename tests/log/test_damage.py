@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from acta_engine.errors import PoisonedSession
-from acta_engine.log.conversation import Content, UserEntry
-from acta_engine.log.store import TransactionItems
-from acta_engine.people.intervention import Intervention
+from acta.engine.errors import PoisonedSession
+from acta.engine.log.conversation import Content, UserEntry
+from acta.engine.log.store import TransactionItems
+from acta.engine.people.intervention import Intervention
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_intervention
 

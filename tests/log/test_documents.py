@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acta_engine.agents.dynamodb import to_agent, to_prompt, to_tool
-from acta_engine.errors import PoisonedSession, SchemaUnknown
-from acta_engine.log.beside import load_entry, read_compacted
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import AssistantEntry, Content
-from acta_engine.memories.dynamodb import to_memory
-from acta_engine.people.intervention import Intervention
-from acta_engine.store.schema import CURRENT, NEXT, to_json
-from acta_engine.store.table_layout import (
+from acta.engine.agents.dynamodb import to_agent, to_prompt, to_tool
+from acta.engine.errors import PoisonedSession, SchemaUnknown
+from acta.engine.log.beside import load_entry, read_compacted
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import AssistantEntry, Content
+from acta.engine.memories.dynamodb import to_memory
+from acta.engine.people.intervention import Intervention
+from acta.engine.store.schema import CURRENT, NEXT, to_json
+from acta.engine.store.table_layout import (
     BY_CHECKSUM,
     from_commit,
     from_intervention,

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from acta_engine.log.beside import BlobMissing, PartialReply
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.log.store import (
+from acta.engine.log.beside import BlobMissing, PartialReply
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.log.store import (
     Erasure,
     IndexEntry,
     LiveEntry,
@@ -16,7 +16,7 @@ from acta_engine.log.store import (
     TransactionItems,
     live_shard,
 )
-from acta_engine.store import table_layout as items
+from acta.engine.store import table_layout as items
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit, make_intervention
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.events import Event, PlanStepChanged, ToolFinished, quoted
-from acta_engine.recovery.outage import DELAY_REASONS, WAITS_FOR
+from acta.engine.log.events import Event, PlanStepChanged, ToolFinished, quoted
+from acta.engine.recovery.outage import DELAY_REASONS, WAITS_FOR
 
 AT = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 CALL: dict[str, Any] = {"call_id": "c", "effect_id": "e", "name": "read_file", "input_hash": "0"}

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.log.commit import Change
-from acta_engine.log.events import RunStarted
-from acta_engine.log.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
+from acta.engine.log.commit import Change
+from acta.engine.log.events import RunStarted
+from acta.engine.log.head import TERMINAL, TRANSITIONS, Budget, Head, IllegalTransition
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 HEAD = Head(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
+from acta.engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
 from tests.stores.backends import Stores
 from tests.stores.documents import ROUTE, make_commit, record_for
 

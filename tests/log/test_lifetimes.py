@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import TOMBSTONE_LIFE, IndexEntry
+from acta.engine.people.intervention import Intervention
+from acta.engine.settings import Settings
+from acta.engine.store import table_layout as items
+from acta.engine.store.schema import CURRENT
+from acta.infra.sizing import LOCAL_SIZES, SIZES
 from acta.testing.memory.clock import FakeClock
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import TOMBSTONE_LIFE, IndexEntry
-from acta_engine.people.intervention import Intervention
-from acta_engine.settings import Settings
-from acta_engine.store import table_layout as items
-from acta_engine.store.schema import CURRENT
-from acta_infra.sizing import LOCAL_SIZES, SIZES
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in
 from tests.fixtures.write import SHAPES, amid_calls

@@ -4,11 +4,11 @@ import base64
 
 import pytest
 
-from acta_engine.bound_tenant import bound_to
-from acta_engine.log.store import IndexEntry, InterventionPage, SessionIndex, TransactionItems
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.visibility import Viewer
-from acta_engine.store import table_layout as items
+from acta.engine.bound_tenant import bound_to
+from acta.engine.log.store import IndexEntry, InterventionPage, SessionIndex, TransactionItems
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.visibility import Viewer
+from acta.engine.store import table_layout as items
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_intervention
 

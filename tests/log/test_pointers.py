@@ -6,13 +6,13 @@ from contextlib import suppress
 
 import pytest
 
+from acta.engine.log.beside import pointers, read_compacted
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import Entry, ToolEntry
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
-from acta_engine.log.beside import pointers, read_compacted
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import Entry, ToolEntry
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

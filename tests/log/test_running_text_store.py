@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown
-from acta_engine.log.beside import PARTIAL_LIFE, PartialReply
-from acta_engine.store import table_layout as items
-from acta_engine.store.schema import NEXT
+from acta.engine.errors import SchemaUnknown
+from acta.engine.log.beside import PARTIAL_LIFE, PartialReply
+from acta.engine.store import table_layout as items
+from acta.engine.store.schema import NEXT
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit
 

@@ -4,21 +4,21 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from acta.testing.memory.log import MemoryBlobs
-from acta_engine.errors import StoreUnavailable
-from acta_engine.log.beside import (
+from acta.engine.errors import StoreUnavailable
+from acta.engine.log.beside import (
     SEGMENT_COMMITS,
     SEGMENT_PREFIX,
     SEGMENTS_AT_ONCE,
     BlobMissing,
     BlobStore,
 )
-from acta_engine.log.commit import Decision, Position
-from acta_engine.log.conversation import Content, Entry
-from acta_engine.log.repository import Session, SessionRepository
-from acta_engine.log.store import LogPage
-from acta_engine.store.schema import NEXT
-from acta_engine.turn.engine import position
+from acta.engine.log.commit import Decision, Position
+from acta.engine.log.conversation import Content, Entry
+from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.log.store import LogPage
+from acta.engine.store.schema import NEXT
+from acta.engine.turn.engine import position
+from acta.testing.memory.log import MemoryBlobs
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import (
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import (
     AssistantEntry,
     Compacted,
     Content,
@@ -14,7 +14,7 @@ from acta_engine.log.conversation import (
     ToolEntry,
     UserEntry,
 )
-from acta_engine.log.repository import Session
+from acta.engine.log.repository import Session
 from tests.stores.documents import make_commit
 
 SUMMARY = UserEntry(message_id="msg_sum", content=Content.of("Summary."), origin="summary")

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from acta_engine.log.head import CoarseState
-from acta_engine.log.store import (
+from acta.engine.log.head import CoarseState
+from acta.engine.log.store import (
     LIVE_SHARDS,
     IndexEntry,
     InterventionPage,
@@ -20,8 +20,8 @@ from acta_engine.log.store import (
     live_shard,
     mark,
 )
-from acta_engine.people.intervention import InterventionState
-from acta_engine.store.table_layout import listing_item
+from acta.engine.people.intervention import InterventionState
+from acta.engine.store.table_layout import listing_item
 from tests.stores.backends import MOST_SEARCHED, Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit, make_intervention
 

@@ -5,11 +5,11 @@ from threading import Barrier, Thread
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown
-from acta_engine.limits.shares import LeaseChange
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import Content, UserEntry
-from acta_engine.log.store import (
+from acta.engine.errors import SchemaUnknown
+from acta.engine.limits.shares import LeaseChange
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import Content, UserEntry
+from acta.engine.log.store import (
     GrantChanged,
     IndexEntry,
     LogPage,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from moto import mock_aws
 
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry, UserEntry
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry, UserEntry
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import Shape
 from tests.fixtures.write import AGENT, LONG_TEXT, SHAPES

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.engine.agents.dynamodb import DynamoDefinitions
+from acta.engine.aws.clients import Service
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.errors import StoreThrottled
+from acta.engine.memories.dynamodb import DynamoMemories
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.store.dynamodb import ATTEMPTS, ConditionFailed, transact
 from acta.testing.memory.clock import FakeClock
-from acta_engine.agents.dynamodb import DynamoDefinitions
-from acta_engine.aws.clients import Service
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.errors import StoreThrottled
-from acta_engine.memories.dynamodb import DynamoMemories
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.store.dynamodb import ATTEMPTS, ConditionFailed, transact
 from tests.stores.backends import Aws, aws_stores
 
 pytestmark = pytest.mark.contract

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from acta_engine.egress.address import AddressGuard, AddressRefused, Target
-from acta_engine.errors import ToolAsks, ToolFailed
-from acta_engine.settings import Settings
-from acta_engine.tools.mcp.exchange import HttpRefused
-from acta_engine.tools.mcp.oauth import named_endpoints
-from acta_engine.tools.mcp.server import (
+from acta.engine.egress.address import AddressGuard, AddressRefused, Target
+from acta.engine.errors import ToolAsks, ToolFailed
+from acta.engine.settings import Settings
+from acta.engine.tools.mcp.exchange import HttpRefused
+from acta.engine.tools.mcp.oauth import named_endpoints
+from acta.engine.tools.mcp.server import (
     ClientCredentials,
     ConfirmedTool,
     McpConnection,
@@ -27,10 +27,10 @@ from acta_engine.tools.mcp.server import (
     McpTool,
     specs_of,
 )
-from acta_engine.tools.mcp.server_task import ToolQuestion
-from acta_engine.tools.mcp.servers import ListedTool, McpServers
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import ToolSecret
+from acta.engine.tools.mcp.server_task import ToolQuestion
+from acta.engine.tools.mcp.servers import ListedTool, McpServers
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tool import ToolSecret
 
 SECONDS = 20
 HANDSHAKE = "2025-11-25"

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 
 PINNED = ROOT / "tests" / "mcp"
 KEPT = ROOT / "build" / "mcp"

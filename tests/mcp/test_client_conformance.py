@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 from tests.mcp.environment import Environment, NotInstalled, environment
 
 NEW, OLD, EXTENSION = "2026-07-28", "2025-11-25", "extension"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.mcp_server.forms import forms_for
-from acta_engine.people.answers import intervention_view
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType, Policy
+from acta.engine.mcp_server.forms import forms_for
+from acta.engine.people.answers import intervention_view
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.policies import InterventionType, Policy
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, USER, House

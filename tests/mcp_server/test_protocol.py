@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.operations import OPERATIONS
+from acta.engine.api.operations import OPERATIONS
 from tests.api.gateway import Answer
 from tests.in_process.house import House
 from tests.mcp_server.client import BEFORE_TASKS, STATELESS, WITH_HANDSHAKE, Client, told

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ModelRefused
+from acta.engine.errors import ModelRefused
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.mcp_server.client import WITH_FORMS, WITH_HANDSHAKE, WITH_TASKS, Client, told

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.limits.tenant_limits import REQUESTS
-from acta_engine.mcp_server.tools import OFFERED
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.limits.tenant_limits import REQUESTS
+from acta.engine.mcp_server.tools import OFFERED
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import MemoryTrail, memory_audit
 from tests.in_process.house import TENANT, House
@@ -237,7 +237,7 @@ def test_an_error_that_nobody_expected_takes_from_the_rate(monkeypatch: pytest.M
     def fails(*_: Any) -> None:
         raise TypeError
 
-    monkeypatch.setattr("acta_engine.mcp_server.routes.agent_request", fails)
+    monkeypatch.setattr("acta.engine.mcp_server.routes.agent_request", fails)
     limited = House(house_with().model, tenant_limits={"*": {"requests_per_second": 1}})
     client = Client(limited)
     params = {"name": "agent_default", "arguments": {"goal": "x"}}

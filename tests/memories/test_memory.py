@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.log.head import MAX_NOTE_CHARS, MAX_NOTES, MAX_NOTES_CHARS, Scratchpad
-from acta_engine.memories.memory import Memory, MemoryKind, as_notes, relevant, same_text
+from acta.engine.log.head import MAX_NOTE_CHARS, MAX_NOTES, MAX_NOTES_CHARS, Scratchpad
+from acta.engine.memories.memory import Memory, MemoryKind, as_notes, relevant, same_text
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 texts = st.text(max_size=60)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.memories.memory import Memory, Source
+from acta.engine.memories.memory import Memory, Source
 from tests.api.deployment import MOST_MEMORIES, AdminApi
 
 MEMORY = {"kind": "preference", "text": "Answers in German, please 🪶", "tags": ["style"]}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.store import KeyTaken
-from acta_engine.memories.dynamodb import DynamoMemories, memory_items
-from acta_engine.memories.memory import Memory, MemoryChanged, MemoryFull, MemoryKind, Source
-from acta_engine.store.schema import CURRENT
+from acta.engine.log.store import KeyTaken
+from acta.engine.memories.dynamodb import DynamoMemories, memory_items
+from acta.engine.memories.memory import Memory, MemoryChanged, MemoryFull, MemoryKind, Source
+from acta.engine.store.schema import CURRENT
 from tests.stores.backends import MOST_MEMORIES, Aws, Stores, aws_stores
 from tests.stores.documents import record_for
 

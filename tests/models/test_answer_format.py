@@ -8,10 +8,10 @@ import pytest
 from anthropic import transform_schema
 from jsonschema import Draft202012Validator
 
-from acta_engine.models.answer_format import answer_format
-from acta_engine.turn.final_answer import schema_text
-from acta_engine.turn.output_schema import check_output_schema
-from acta_engine.turn.schema_check import check_answer
+from acta.engine.models.answer_format import answer_format
+from acta.engine.turn.final_answer import schema_text
+from acta.engine.turn.output_schema import check_output_schema
+from acta.engine.turn.schema_check import check_answer
 
 LINE: dict[str, Any] = {
     "type": "object",

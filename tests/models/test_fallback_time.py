@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderTimeout,
@@ -10,9 +10,9 @@ from acta_engine.errors import (
     SessionError,
     TransientError,
 )
-from acta_engine.models.fallback import ModelChain, with_fallbacks
-from acta_engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
-from acta_engine.models.providers import AnswerTime
+from acta.engine.models.fallback import ModelChain, with_fallbacks
+from acta.engine.models.model import Model, ModelReply, ModelRequest, StreamOptions
+from acta.engine.models.providers import AnswerTime
 from tests.in_process.scripted import ScriptedModel, says
 
 ASKED = ModelRequest("m", "", (), (), "", 100)

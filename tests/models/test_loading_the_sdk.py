@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.anthropic.client import AnthropicModel
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.client import OpenAIClient
-from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.anthropic.client import AnthropicModel
+from acta.engine.models.model import ModelRequest
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.client import OpenAIClient
+from acta.engine.models.openai.responses import OpenAIResponsesModel
 
 ASKED = ModelRequest("m", "", (), (), "", 100)
 
@@ -71,8 +71,8 @@ def test_an_sdk_is_loaded_before_the_time_of_the_call_runs(api: str) -> None:
 @pytest.mark.parametrize(
     "client",
     [
-        "from acta_engine.models.anthropic.client import AnthropicModel as Client",
-        "from acta_engine.models.openai.client import OpenAIClient as Client",
+        "from acta.engine.models.anthropic.client import AnthropicModel as Client",
+        "from acta.engine.models.openai.client import OpenAIClient as Client",
     ],
 )
 def test_the_collector_rests_while_an_sdk_is_loaded_and_never_looks_at_it(client: str) -> None:

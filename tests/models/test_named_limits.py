@@ -2,8 +2,8 @@
 
 import pytest
 
-from acta_engine.models.calls import limits_in
-from acta_engine.queue.places import LEARN, ProviderLimits
+from acta.engine.models.calls import limits_in
+from acta.engine.queue.places import LEARN, ProviderLimits
 
 
 def test_both_providers_names_are_read() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from acta import tool
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall
+from acta.engine.models.offline import OfflineModel, read_goal
 from acta.testing.in_process import InProcess
 from acta.testing.python_tools import tools_of
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
-from acta_engine.models.offline import OfflineModel, read_goal
 from tests.in_process.house import TENANT, House
 
 STORAGE = {

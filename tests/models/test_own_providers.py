@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply
 
-from acta_engine.errors import ProviderKeyRefused, ProviderRejected
-from acta_engine.models.choose import choose
-from acta_engine.models.models_for_admins import ModelListing
-from acta_engine.models.own_providers import own_providers
-from acta_engine.models.providers import BUILT_IN, PROVIDERS
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.errors import ProviderKeyRefused, ProviderRejected
+from acta.engine.models.choose import choose
+from acta.engine.models.models_for_admins import ModelListing
+from acta.engine.models.own_providers import own_providers
+from acta.engine.models.providers import BUILT_IN, PROVIDERS
+from acta.engine.settings import Settings, SettingsError
 from tests.api.deployment import AdminApi
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.models.wires.conversations import TIMEOUT, request

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.app import App
-from acta_engine.models import providers
-from acta_engine.models.model import TokenUsage
-from acta_engine.models.providers import (
+from acta.engine.app import App
+from acta.engine.models import providers
+from acta.engine.models.model import TokenUsage
+from acta.engine.models.providers import (
     OFFLINE,
     PRICED_AT,
     PROVIDERS,
@@ -28,7 +28,7 @@ from acta_engine.models.providers import (
     price_of,
     read_models,
 )
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.settings import Settings, SettingsError
 
 MILLION = 1_000_000
 

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.agent import AgentDefinition, Fallback, Models
+from acta.engine.api.app import Api
+from acta.engine.app import App
+from acta.engine.errors import AwsDenied
+from acta.engine.models.choose import SecretReader
+from acta.engine.models.models_for_admins import ModelListing
+from acta.engine.models.providers import PROVIDERS
+from acta.engine.settings import Settings
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import MemoryDefinitions
 from acta.testing.memory.table import MemoryTable
-from acta_engine.agents.agent import AgentDefinition, Fallback, Models
-from acta_engine.api.app import Api
-from acta_engine.app import App
-from acta_engine.errors import AwsDenied
-from acta_engine.models.choose import SecretReader
-from acta_engine.models.models_for_admins import ModelListing
-from acta_engine.models.providers import PROVIDERS
-from acta_engine.settings import Settings
 from tests.api.gateway import TENANT, Gateway, claims
 from tests.doubles.audit import memory_audit
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from acta_engine.errors import ProviderTimeout
-from acta_engine.models.calls import CallCancelled, CallProgress, run_within
+from acta.engine.errors import ProviderTimeout
+from acta.engine.models.calls import CallCancelled, CallProgress, run_within
 
 LONG = 30.0
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.head import Failure, Head, Result, Run
-from acta_engine.notifications.notification import (
+from acta.engine.log.head import Failure, Head, Result, Run
+from acta.engine.notifications.notification import (
     Addresses,
     Notification,
     QuestionNotification,
@@ -15,8 +15,8 @@ from acta_engine.notifications.notification import (
     end_notification,
     question_notification,
 )
-from acta_engine.notifications.receiver import signature, signing_key
-from acta_engine.people.intervention import Intervention
+from acta.engine.notifications.receiver import signature, signing_key
+from acta.engine.people.intervention import Intervention
 from tests.stores.documents import make_head, make_intervention
 
 FIELDS = {

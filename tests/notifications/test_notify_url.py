@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.notifications.receiver import TenantReceiver
+from acta.engine.notifications.receiver import TenantReceiver
 from tests.api.gateway import Answer
 from tests.api.session_functions import functions_of
 from tests.in_process.house import TENANT, House

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
-from acta_engine.notifications.notification import (
+from acta.engine.errors import SchemaUnknown, StoreThrottled, StoreUnavailable
+from acta.engine.notifications.notification import (
     Addresses,
     EndNotification,
     InterventionChange,
@@ -18,8 +18,8 @@ from acta_engine.notifications.notification import (
     ReceiverName,
     SessionChange,
 )
-from acta_engine.notifications.notifications import Notifications
-from acta_engine.telemetry import Telemetry
+from acta.engine.notifications.notifications import Notifications
+from acta.engine.telemetry import Telemetry
 from tests.stores.documents import make_head, make_intervention
 
 

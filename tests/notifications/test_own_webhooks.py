@@ -12,18 +12,18 @@ from threading import Event
 
 import pytest
 
-from acta.testing.memory.clock import FakeClock
-from acta_engine.egress.address import FOR_NOTIFICATIONS, AddressGuard, Resolve
-from acta_engine.notifications.dynamodb import StoredReceivers
-from acta_engine.notifications.notification import (
+from acta.engine.egress.address import FOR_NOTIFICATIONS, AddressGuard, Resolve
+from acta.engine.notifications.dynamodb import StoredReceivers
+from acta.engine.notifications.notification import (
     EndNotification,
     NotDelivered,
     NotificationRefused,
     end_notification,
 )
-from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.notifications.webhooks import LONGEST_REST, OwnWebhooks
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.notifications.receiver import TenantReceiver
+from acta.engine.notifications.webhooks import LONGEST_REST, OwnWebhooks
+from acta.engine.settings import Settings, SettingsError
+from acta.testing.memory.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_head
 

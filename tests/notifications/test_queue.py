@@ -8,28 +8,28 @@ from uuid import uuid4
 import pytest
 from moto import mock_aws
 
-from acta.testing.memory.clock import FakeClock
-from acta_engine.aws.clients import Service, make_client
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.log.dynamodb import delete_session
-from acta_engine.log.head import Head
-from acta_engine.log.store import IndexEntry, SessionReceiver
-from acta_engine.notifications.aws import NotificationQueue, StreamedChanges
-from acta_engine.notifications.dynamodb import (
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.log.dynamodb import delete_session
+from acta.engine.log.head import Head
+from acta.engine.log.store import IndexEntry, SessionReceiver
+from acta.engine.notifications.aws import NotificationQueue, StreamedChanges
+from acta.engine.notifications.dynamodb import (
     DynamoTenantReceivers,
     ReceiversByPartition,
     StoredReceivers,
 )
-from acta_engine.notifications.notification import (
+from acta.engine.notifications.notification import (
     InterventionChange,
     NotDelivered,
     SessionChange,
     question_notification,
 )
-from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.notifications.webhooks import SnsTopic
-from acta_engine.store import table_layout as items
-from acta_engine.store.schema import CURRENT
+from acta.engine.notifications.receiver import TenantReceiver
+from acta.engine.notifications.webhooks import SnsTopic
+from acta.engine.store import table_layout as items
+from acta.engine.store.schema import CURRENT
+from acta.testing.memory.clock import FakeClock
 from tests.stores.backends import Aws
 from tests.stores.documents import make_commit, make_head, make_intervention
 

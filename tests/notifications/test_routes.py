@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.notifications.receiver import MAX_SECRET_CHARS
-from acta_engine.settings import Settings
+from acta.engine.notifications.receiver import MAX_SECRET_CHARS
+from acta.engine.settings import Settings
 from tests.api.deployment import AdminApi
 
 PATH = "/v1/notifications"

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.notifications.receiver import TenantReceiver
+from acta.engine.notifications.receiver import TenantReceiver
 from tests.stores.backends import Stores
 
 pytestmark = pytest.mark.contract

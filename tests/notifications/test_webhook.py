@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.clock import FakeClock
-from acta_engine.clock import SystemClock
-from acta_engine.notifications.notification import (
+from acta.engine.clock import SystemClock
+from acta.engine.notifications.notification import (
     NotDelivered,
     Notification,
     NotificationRefused,
     question_notification,
 )
-from acta_engine.notifications.webhooks import DeploymentWebhook
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.notifications.webhooks import DeploymentWebhook
+from acta.engine.settings import Settings, SettingsError
+from acta.testing.memory.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.egress.test_exchange import BODIES
 from tests.stores.documents import make_intervention

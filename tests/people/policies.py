@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType, Policy
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.policies import InterventionType, Policy
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

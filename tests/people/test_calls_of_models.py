@@ -4,13 +4,13 @@
 
 import pytest
 
-from acta_engine.errors import NotYours
-from acta_engine.limits.caps import NO_CAPS, LimitValues
-from acta_engine.people.intervention import ENDS_WORK, Intervention, require_person
-from acta_engine.people.policies import OPTIONS, InterventionType
-from acta_engine.people.requester import Requester
-from acta_engine.people.resolve import Resolution, resolve
-from acta_engine.sessions import control
+from acta.engine.errors import NotYours
+from acta.engine.limits.caps import NO_CAPS, LimitValues
+from acta.engine.people.intervention import ENDS_WORK, Intervention, require_person
+from acta.engine.people.policies import OPTIONS, InterventionType
+from acta.engine.people.requester import Requester
+from acta.engine.people.resolve import Resolution, resolve
+from acta.engine.sessions import control
 from tests.in_process.house import TENANT, USER
 from tests.people.policies import WAYS, recorded, waiting
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import CallerError, Conflict
-from acta_engine.log.commit import Decision
-from acta_engine.log.head import Wait
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.requester import Requester
-from acta_engine.people.resolve import Resolution, ResolveDeps, resolve
-from acta_engine.people.wait import ask
-from acta_engine.turn.engine import Workflow
+from acta.engine.errors import CallerError, Conflict
+from acta.engine.log.commit import Decision
+from acta.engine.log.head import Wait
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.requester import Requester
+from acta.engine.people.resolve import Resolution, ResolveDeps, resolve
+from acta.engine.people.wait import ask
+from acta.engine.turn.engine import Workflow
 from tests.in_process.house import TENANT, House
 from tests.people.policies import files, recorded, waiting
 from tests.tools.test_effect_ledger import Crash

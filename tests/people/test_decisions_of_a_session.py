@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.errors import InterventionNotFound, SessionNotFound
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.listing_routes import State, intervention_of, interventions_of
-from acta_engine.people.policies import Policy
+from acta.engine.errors import InterventionNotFound, SessionNotFound
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.listing_routes import State, intervention_of, interventions_of
+from acta.engine.people.policies import Policy
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import plans
 from tests.people.policies import DELETE, house_with, waiting

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import input_hash
-from acta_engine.people.opening import MAX_SHOWN_BYTES, excerpt
+from acta.engine.log.conversation import input_hash
+from acta.engine.people.opening import MAX_SHOWN_BYTES, excerpt
 
 
 def size(value: Any) -> int:

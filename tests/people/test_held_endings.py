@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderRejected
-from acta_engine.recovery.recover import recover
-from acta_engine.sessions.answers import session_view
+from acta.engine.errors import ProviderRejected
+from acta.engine.recovery.recover import recover
+from acta.engine.sessions.answers import session_view
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

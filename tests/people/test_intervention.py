@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from acta_engine.people.policies import (
+from acta.engine.people.policies import (
     DEFAULTS,
     HOURLY_OPTIONS,
     NEEDS_INPUT,

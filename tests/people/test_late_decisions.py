@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import Conflict
-from acta_engine.log.commit import Commit
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import NO_ITEMS, SessionLog, TransactionItems
-from acta_engine.people.resolve import Resolution, resolve
-from acta_engine.sessions import control
-from acta_engine.sessions.start import post_message
+from acta.engine.errors import Conflict
+from acta.engine.log.commit import Commit
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import NO_ITEMS, SessionLog, TransactionItems
+from acta.engine.people.resolve import Resolution, resolve
+from acta.engine.sessions import control
+from acta.engine.sessions.start import post_message
 from tests.in_process.house import TENANT, House
 from tests.people.policies import files, recorded, waiting
 

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.head import Wait
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.people.wait import ask
+from acta.engine.recovery.recover import recover
 from acta.testing.memory.log import MemoryLog
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.head import Wait
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.people.wait import ask
-from acta_engine.recovery.recover import recover
 from tests.in_process.house import TENANT
 from tests.runs.fragile import SCRIPT, FragileHouse
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.store.table_layout import from_commit, to_commit
-from acta_engine.untrusted.exact_json import MAX_DEPTH
+from acta.engine.store.table_layout import from_commit, to_commit
+from acta.engine.untrusted.exact_json import MAX_DEPTH
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import RefundRegistry, Sink

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ValidationFailed
-from acta_engine.models.model import TokenUsage
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.resolve import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
+from acta.engine.errors import ValidationFailed
+from acta.engine.models.model import TokenUsage
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.resolve import MAX_AMENDED_BYTES, MAX_TOGETHER_BYTES
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.people.policies import ENDS, WAYS, house_with, waiting

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
-from acta_engine.people.intervention import Intervention, is_for_others_only
-from acta_engine.people.policies import Policy
-from acta_engine.tools.tool import LambdaConfig, ToolDefinition
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
+from acta.engine.people.intervention import Intervention, is_for_others_only
+from acta.engine.people.policies import Policy
+from acta.engine.tools.tool import LambdaConfig, ToolDefinition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.people.policies import recorded

@@ -1,8 +1,8 @@
 """Replies that their provider paused, over whole runs: what came is kept, and the model is asked again
 (docs/design/providers.md)."""
 
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import ModelReply
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.models.model import ModelReply
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry, UserEntry
-from acta_engine.log.head import Head
+from acta.engine.errors import Conflict, InterventionNotFound, SessionNotFound, ValidationFailed
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry, UserEntry
+from acta.engine.log.head import Head
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

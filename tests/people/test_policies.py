@@ -7,8 +7,8 @@ from typing import Any, get_args
 
 import pytest
 
-from acta_engine.errors import Forbidden
-from acta_engine.people.policies import (
+from acta.engine.errors import Forbidden
+from acta.engine.people.policies import (
     DEFAULTS,
     OPTIONS,
     STUCK_OPTIONS,
@@ -16,9 +16,9 @@ from acta_engine.people.policies import (
     Policy,
     default_problem,
 )
-from acta_engine.tools.execute import run_call
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import ToolSpec
+from acta.engine.tools.execute import run_call
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tool import ToolSpec
 from tests.in_process.scripted import call, plans, says
 from tests.people.policies import DELETE, ENDS, files, house_with, recorded, waiting
 from tests.tools.test_effect_ledger import Crash, RefundRegistry, Sink, run_with_a_crash

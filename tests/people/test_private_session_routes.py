@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType, Policy
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.policies import InterventionType, Policy
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from acta_engine.bound_tenant import bound_to
-from acta_engine.errors import SessionHidden
-from acta_engine.log.store import IndexEntry, TransactionItems
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.visibility import Reach, Viewer
+from acta.engine.bound_tenant import bound_to
+from acta.engine.errors import SessionHidden
+from acta.engine.log.store import IndexEntry, TransactionItems
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.visibility import Reach, Viewer
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_head, make_intervention
 

@@ -3,13 +3,13 @@ people.md)."""
 
 import pytest
 
-from acta_engine.errors import Conflict, Forbidden, Refused
-from acta_engine.log.commit import Decision
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.people.intervention import with_pause_lifted
-from acta_engine.people.policies import Policy
-from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.turn.engine import position
+from acta.engine.errors import Conflict, Forbidden, Refused
+from acta.engine.log.commit import Decision
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.people.intervention import with_pause_lifted
+from acta.engine.people.policies import Policy
+from acta.engine.tools.execute import abandon_call, run_call
+from acta.engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says, step
 from tests.people.policies import DELETE, ENDS, files, house_with, recorded, waiting

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
+from acta.engine.errors import ApproverMustDiffer, RoleMissing, ValidationFailed
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with
 from tests.in_process.house import TENANT

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.errors import ApproverMustDiffer, Conflict, PersonMissing, RoleMissing, ValidationFailed
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType, Policy
-from acta_engine.plans.edit import AddStep
-from acta_engine.tools.registry import TenantRegistry
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.errors import ApproverMustDiffer, Conflict, PersonMissing, RoleMissing, ValidationFailed
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.policies import InterventionType, Policy
+from acta.engine.plans.edit import AddStep
+from acta.engine.tools.registry import TenantRegistry
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import plans
 from tests.people.policies import ASKS_WITH_A_PLAN, WAYS, house_with

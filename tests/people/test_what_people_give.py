@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from acta_engine.log.conversation import UserEntry
-from acta_engine.people.effects import MAX_KEPT_CHARS
-from acta_engine.untrusted.exact_json import MAX_DEPTH
+from acta.engine.log.conversation import UserEntry
+from acta.engine.people.effects import MAX_KEPT_CHARS
+from acta.engine.untrusted.exact_json import MAX_DEPTH
 from tests.fixtures.house import StoredHouse
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, call, plans, says

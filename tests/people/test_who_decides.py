@@ -5,13 +5,13 @@ from typing import get_args
 
 import pytest
 
-from acta_engine.errors import ApproverMustDiffer, Conflict
-from acta_engine.log.head import MAX_WRITERS
-from acta_engine.people.intervention import require_another, with_others_only
-from acta_engine.people.policies import Policy, approval_reason, who_decides
-from acta_engine.settings import Settings, SettingsError
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said, with_approver
+from acta.engine.errors import ApproverMustDiffer, Conflict
+from acta.engine.log.head import MAX_WRITERS
+from acta.engine.people.intervention import require_another, with_others_only
+from acta.engine.people.policies import Policy, approval_reason, who_decides
+from acta.engine.settings import Settings, SettingsError
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.tool import Effect, Risk, ToolSpec, is_high_stakes_unless_said, with_approver
 from tests.stores.documents import make_head, make_intervention
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)

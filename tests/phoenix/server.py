@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import httpx
 
-from acta_infra.packaging.bundle import ROOT
-from local_aws.loopback import free_port
+from acta.infra.packaging.bundle import ROOT
+from acta.local_aws.loopback import free_port
 
 PYTHON = ROOT / ".venv-otlp/bin/python"
 START_SECONDS = 180.0

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.store.keys import key_part, tenant_part
-from acta_engine.traces.queue import TraceQueue
-from acta_engine.traces.spans import CommitName
-from acta_engine.usage.store import UsagePartition
+from acta.engine.store.keys import key_part, tenant_part
+from acta.engine.traces.queue import TraceQueue
+from acta.engine.traces.spans import CommitName
+from acta.engine.usage.store import UsagePartition
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import PATIENCE_SECONDS, Person

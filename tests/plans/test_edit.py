@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import Conflict, ValidationFailed
-from acta_engine.plans.edit import (
+from acta.engine.errors import Conflict, ValidationFailed
+from acta.engine.plans.edit import (
     MAX_EDITED_STEPS,
     AddStep,
     ChangeStep,
@@ -17,10 +17,10 @@ from acta_engine.plans.edit import (
     SkipStep,
     edited,
 )
-from acta_engine.plans.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
-from acta_engine.plans.update import MAX_STEP_NUMBER
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.registry import BuiltinRegistry
+from acta.engine.plans.plan import MAX_STEPS, ExecutionPlan, PlanStep, StepStatus, needs_permission
+from acta.engine.plans.update import MAX_STEP_NUMBER
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

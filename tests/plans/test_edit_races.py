@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import pytest
 
-from acta_engine.errors import CallerError
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.plans.edit import AddStep, Operation, SkipStep
-from acta_engine.tools.execute import run_call
+from acta.engine.errors import CallerError
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.plans.edit import AddStep, Operation, SkipStep
+from acta.engine.tools.execute import run_call
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

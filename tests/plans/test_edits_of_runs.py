@@ -2,14 +2,14 @@
 
 import pytest
 
-from acta_engine.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry, UserEntry
-from acta_engine.log.events import Event
-from acta_engine.log.head import MAX_UNDELIVERED
-from acta_engine.people.policies import Policy
-from acta_engine.plans.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
-from acta_engine.recovery.recover import recover
+from acta.engine.errors import Conflict, PlanNotFound, PreconditionFailed, RoleMissing, StoreUnavailable
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry, UserEntry
+from acta.engine.log.events import Event
+from acta.engine.log.head import MAX_UNDELIVERED
+from acta.engine.people.policies import Policy
+from acta.engine.plans.edit import AddStep, ChangeStep, ReorderSteps, SkipStep
+from acta.engine.recovery.recover import recover
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.people.policies import files, house_with

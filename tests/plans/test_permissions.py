@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.plans.plan import (
+from acta.engine.plans.plan import (
     ANY_RISKY_TOOL,
     ExecutionPlan,
     PlanStep,

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderRejected
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.commit import Decision
-from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
-from acta_engine.plans.edit import AddStep
-from acta_engine.recovery.repair import repair
-from acta_engine.sessions.answers import session_view
+from acta.engine.errors import ProviderRejected
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.log.commit import Decision
+from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
+from acta.engine.plans.edit import AddStep
+from acta.engine.recovery.repair import repair
+from acta.engine.sessions.answers import session_view
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls

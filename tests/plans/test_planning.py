@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.events import Event
-from acta_engine.models.model import ModelRequest
-from acta_engine.people.opening import MAX_SAID_CHARS
-from acta_engine.plans.plan import ExecutionPlan
-from acta_engine.turn.reply import PLAN_WAS_REFUSED
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.events import Event
+from acta.engine.models.model import ModelRequest
+from acta.engine.people.opening import MAX_SAID_CHARS
+from acta.engine.plans.plan import ExecutionPlan
+from acta.engine.turn.reply import PLAN_WAS_REFUSED
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.bad_plans import BAD_PLANS, BAD_UPDATES, BOUND

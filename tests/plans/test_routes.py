@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from acta.engine.audit.record import Audit
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.record import Audit
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

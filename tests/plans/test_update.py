@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import PlanRefused
-from acta_engine.log.events import PlanStepChanged
-from acta_engine.plans.plan import ExecutionPlan
-from acta_engine.plans.update import AppliedUpdate, apply
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.registry import BuiltinRegistry
+from acta.engine.errors import PlanRefused
+from acta.engine.log.events import PlanStepChanged
+from acta.engine.plans.plan import ExecutionPlan
+from acta.engine.plans.update import AppliedUpdate, apply
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.registry import BuiltinRegistry
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TOOLS = builtins()

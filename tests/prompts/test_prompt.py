@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.plans.update import Action
-from acta_engine.prompts.prompt import (
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.plans.update import Action
+from acta.engine.prompts.prompt import (
     AGENT_PLANNING_SYSTEM,
     DESCRIPTIONS,
     NEEDED_WORDS,
@@ -14,9 +14,9 @@ from acta_engine.prompts.prompt import (
     SEEDS,
     seed,
 )
-from acta_engine.tools.builtin import builtins
-from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion
-from acta_engine.untrusted.quoting import quoted
+from acta.engine.tools.builtin import builtins
+from acta.engine.turn.final_answer import GOAL_COMPLETE, claims_completion
+from acta.engine.untrusted.quoting import quoted
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, DESCRIPTIONS, NEEDED_WORDS, SEEDS
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Answer
 

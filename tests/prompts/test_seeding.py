@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.store import DefinitionStore
-from acta_engine.errors import AwsDenied, StoreUnavailable
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from acta_engine.prompts.seeding import ANSWER_SECONDS, PAUSES, is_seeding, seed
-from acta_infra.sizing import SIZES
+from acta.engine.agents.store import DefinitionStore
+from acta.engine.errors import AwsDenied, StoreUnavailable
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from acta.engine.prompts.seeding import ANSWER_SECONDS, PAUSES, is_seeding, seed
+from acta.infra.sizing import SIZES
 from tests.api.deployment import AdminApi, admin_root
 
 NAME = AGENT_PLANNING_SYSTEM

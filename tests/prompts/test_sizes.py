@@ -7,12 +7,12 @@ from statistics import mean
 import pytest
 import tiktoken
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.models.model import OfferedTool
-from acta_engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, ToolRules, wire_tools
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.prompts.prompt import PLANNING, WHEN_NEEDED
-from acta_engine.tools.builtin import builtins
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.models.model import OfferedTool
+from acta.engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, ToolRules, wire_tools
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.prompts.prompt import PLANNING, WHEN_NEEDED
+from acta.engine.tools.builtin import builtins
 
 AGENT = AgentDefinition(agent_id="a", name="A", system_prompt="Own words.", goal="A goal.")
 

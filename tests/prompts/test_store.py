@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.agents.applied import Applied
-from acta_engine.agents.store import DefinitionChanged
-from acta_engine.prompts import prompt as prompts
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from acta.engine.agents.applied import Applied
+from acta.engine.agents.store import DefinitionChanged
+from acta.engine.prompts import prompt as prompts
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
 from tests.stores.backends import Stores
 
 pytestmark = pytest.mark.contract

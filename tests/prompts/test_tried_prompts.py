@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderOverloaded, StoreUnavailable
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.log.repository import SessionRepository
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.queue.admission import Admission
-from acta_engine.queue.dispatcher import admit
-from acta_engine.queue.places import (
+from acta.engine.errors import ProviderOverloaded, StoreUnavailable
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.log.repository import SessionRepository
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.queue.admission import Admission
+from acta.engine.queue.dispatcher import admit
+from acta.engine.queue.places import (
     BURST,
     LINE,
     PASSED_OVER_FOR,
@@ -26,8 +26,8 @@ from acta_engine.queue.places import (
     QueuePlace,
     in_milliseconds,
 )
-from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.turn.engine import position
+from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.engine.turn.engine import position
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, step

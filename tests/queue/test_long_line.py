@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta.engine.errors import StoreThrottled
+from acta.engine.log.repository import SessionRepository
+from acta.engine.queue.admission import Admission
+from acta.engine.queue.dispatcher import SETTLED, WORK, RoundRobin, SharedPlaces, Sharing
+from acta.engine.queue.places import GrantPrice, QueuePlace, in_milliseconds
+from acta.engine.recovery.store import PaidPlaces
+from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta.testing.memory.admission import MemoryAdmission
-from acta_engine.errors import StoreThrottled
-from acta_engine.log.repository import SessionRepository
-from acta_engine.queue.admission import Admission
-from acta_engine.queue.dispatcher import SETTLED, WORK, RoundRobin, SharedPlaces, Sharing
-from acta_engine.queue.places import GrantPrice, QueuePlace, in_milliseconds
-from acta_engine.recovery.store import PaidPlaces
-from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import PROVIDER, Handed, QueueHouse
 from tests.queue.test_admission import MINNOW, WHALE, house, start

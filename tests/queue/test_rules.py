@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.queue.places import (
+from acta.engine.queue.places import (
     BURST,
     HOLD,
     CallSize,

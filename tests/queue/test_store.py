@@ -6,9 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from acta.testing.memory.admission import MemoryAdmission
-from acta_engine.queue.dynamodb import DynamoAdmission, client_that_repeats_nothing
-from acta_engine.queue.places import (
+from acta.engine.queue.dynamodb import DynamoAdmission, client_that_repeats_nothing
+from acta.engine.queue.places import (
     BURST,
     AdmissionStore,
     GrantPrice,
@@ -17,6 +16,7 @@ from acta_engine.queue.places import (
     QueuePlace,
     in_milliseconds,
 )
+from acta.testing.memory.admission import MemoryAdmission
 from tests.stores.backends import ENDPOINT, Aws
 from tests.stores.documents import NOW
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_engine.models.calls import CallProgress
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.openai.chat import ChatReplyBuilder, OpenAIModel, to_body
-from acta_infra.local.toolchain import make_side_environment
+from acta.engine.models.calls import CallProgress
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.openai.chat import ChatReplyBuilder, OpenAIModel, to_body
+from acta.infra.local.toolchain import make_side_environment
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.real_model.server import KEY, ModelServer
 

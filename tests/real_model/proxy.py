@@ -10,8 +10,8 @@ from typing import Self
 
 import httpx
 
-from acta_infra.packaging.bundle import ROOT
-from local_aws.loopback import free_port
+from acta.infra.packaging.bundle import ROOT
+from acta.local_aws.loopback import free_port
 from tests.real_model.server import KEY
 
 PROXY_KEY = "sk-local-proxy-key-of-the-test"

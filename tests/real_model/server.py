@@ -8,8 +8,8 @@ from typing import Self
 
 import httpx
 
-from acta_infra.packaging.bundle import ROOT
-from local_aws.loopback import free_port
+from acta.infra.packaging.bundle import ROOT
+from acta.local_aws.loopback import free_port
 
 KEY = "sk-local-model-key-of-the-test"
 START_SECONDS = 60.0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -17,10 +17,10 @@ from acta_engine.errors import (
     ProviderUnavailable,
     TransientError,
 )
-from acta_engine.models.model import ModelReply, OfferedTool
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.turn.final_answer import schema_text
-from acta_engine.turn.schema_check import check_answer
+from acta.engine.models.model import ModelReply, OfferedTool
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.turn.final_answer import schema_text
+from acta.engine.turn.schema_check import check_answer
 from tests.models.wires.conversations import READ_FILE, assistant, call, request, result, user
 from tests.real_model.server import KEY, ModelServer
 

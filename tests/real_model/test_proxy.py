@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_engine.errors import ProviderKeyRefused, TransientError
-from acta_engine.models.anthropic.client import AnthropicModel
-from acta_engine.models.model import Model
-from acta_engine.models.models_for_admins import check_key
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.own_providers import own_providers
-from acta_infra.local.toolchain import make_side_environment
+from acta.engine.errors import ProviderKeyRefused, TransientError
+from acta.engine.models.anthropic.client import AnthropicModel
+from acta.engine.models.model import Model
+from acta.engine.models.models_for_admins import check_key
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.own_providers import own_providers
+from acta.infra.local.toolchain import make_side_environment
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person

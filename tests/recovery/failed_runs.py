@@ -1,6 +1,6 @@
 """Runs that failed for a reason that lies outside of them."""
 
-from acta_engine.turn.endings import failed
+from acta.engine.turn.endings import failed
 from tests.in_process.house import TENANT, House
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.errors import Fenced, ProviderKeyRefused, ProviderOverloaded
-from acta_engine.log.commit import Decision
-from acta_engine.log.repository import SessionRepository
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.tools.execute import run_call
-from acta_engine.turn.turn import take_turn
+from acta.engine.errors import Fenced, ProviderKeyRefused, ProviderOverloaded
+from acta.engine.log.commit import Decision
+from acta.engine.log.repository import SessionRepository
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.tools.execute import run_call
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
+from acta.engine.turn.engine import ExecutionStatus
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
-from acta_engine.turn.engine import ExecutionStatus
 from tests.in_process.house import TENANT
 from tests.recovery.test_what_a_sweep_withstands import RefusingLog
 from tests.runs.fragile import SCRIPT, FragileHouse, generation

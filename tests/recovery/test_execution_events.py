@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.aws.step_functions import StepFunctionsWorkflow
-from acta_engine.errors import Refused
-from acta_engine.recovery.aws import StatusChanges
-from acta_engine.turn.engine import EndedExecution
+from acta.engine.aws.step_functions import StepFunctionsWorkflow
+from acta.engine.errors import Refused
+from acta.engine.recovery.aws import StatusChanges
+from acta.engine.turn.engine import EndedExecution
 from tests.stores.documents import decision_at
 
 DECISION = decision_at("acme", "ses_1")

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.index import MemoryIndex
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     PoisonedSession,
     Refused,
@@ -16,9 +15,9 @@ from acta_engine.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
-from acta_engine.log.store import FailedPage, IndexEntry, SessionName
-from acta_engine.recovery.recovery import MOST_REPAIRED
-from acta_engine.recovery.repair import (
+from acta.engine.log.store import FailedPage, IndexEntry, SessionName
+from acta.engine.recovery.recovery import MOST_REPAIRED
+from acta.engine.recovery.repair import (
     MOST_FOUND,
     MOST_PAGES,
     PAGE,
@@ -26,9 +25,10 @@ from acta_engine.recovery.repair import (
     find_failed,
     repair_each,
 )
-from acta_engine.recovery.repair import (
+from acta.engine.recovery.repair import (
     FailedRuns as Found,
 )
+from acta.testing.memory.index import MemoryIndex
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says

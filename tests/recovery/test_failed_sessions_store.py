@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.log.head import CoarseState
-from acta_engine.log.store import FailedPage, IndexEntry, SessionName, TransactionItems
-from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import intervention_item
+from acta.engine.log.head import CoarseState
+from acta.engine.log.store import FailedPage, IndexEntry, SessionName, TransactionItems
+from acta.engine.store.schema import CURRENT
+from acta.engine.store.table_layout import intervention_item
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import make_commit, make_intervention
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import Refused, StoreThrottled
-from acta_engine.limits.store import LoadMeter, LongPolls
-from acta_engine.recovery.store import ROUNDS, RoundCounts, RoundResult
+from acta.engine.errors import Refused, StoreThrottled
+from acta.engine.limits.store import LoadMeter, LongPolls
+from acta.engine.recovery.store import ROUNDS, RoundCounts, RoundResult
 from tests.api.gateway import Context
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad
 from tests.doubles.recovery_scans import MemoryRecoveryScans

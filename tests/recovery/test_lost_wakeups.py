@@ -4,10 +4,10 @@ many others (docs/design/recovery.md 27).
 
 import pytest
 
-from acta_engine.errors import ProviderUnavailable
-from acta_engine.log.store import LIVE_SHARDS, LiveKind, live_shard
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.recovery.sweep import WAKE_SECONDS
+from acta.engine.errors import ProviderUnavailable
+from acta.engine.log.store import LIVE_SHARDS, LiveKind, live_shard
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.recovery.sweep import WAKE_SECONDS
 from tests.in_process.scripted import ScriptedModel
 from tests.runs.fragile import ASKS, GRACE, SCRIPT, Crash, FragileHouse, generation
 

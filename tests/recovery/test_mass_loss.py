@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import AwsDenied, Refused, StoreThrottled
+from acta.engine.log.store import SessionName
+from acta.engine.queue.dispatcher import Sharing
+from acta.engine.queue.places import QueuePlace
+from acta.engine.recovery.aws import MOST_BYTES, InvokedWorkers, paid_event, to_event
+from acta.engine.recovery.recovery import THREADS, Paid
+from acta.engine.recovery.store import SHARE, LostSessions, PaidPlaces
+from acta.engine.recovery.sweep import ASKED_ONE_BY_ONE
+from acta.infra.sizing import recovery_workers
 from acta.testing.memory.admission import MemoryAdmission
-from acta_engine.errors import AwsDenied, Refused, StoreThrottled
-from acta_engine.log.store import SessionName
-from acta_engine.queue.dispatcher import Sharing
-from acta_engine.queue.places import QueuePlace
-from acta_engine.recovery.aws import MOST_BYTES, InvokedWorkers, paid_event, to_event
-from acta_engine.recovery.recovery import THREADS, Paid
-from acta_engine.recovery.store import SHARE, LostSessions, PaidPlaces
-from acta_engine.recovery.sweep import ASKED_ONE_BY_ONE
-from acta_infra.sizing import recovery_workers
 from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.recovery.outage import (
+from acta.engine import errors
+from acta.engine.recovery.outage import (
     DELAY_REASONS,
     MOST_CRASHES,
     Cause,

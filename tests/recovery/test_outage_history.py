@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import EngineError, ProviderUnavailable
-from acta_engine.log.commit import Decision
-from acta_engine.log.head import Head
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.queue.places import GrantPrice
-from acta_engine.recovery.outage import MOST_CRASHES
-from acta_engine.recovery.recover import recover
-from acta_engine.sessions.answers import session_view
+from acta.engine.errors import EngineError, ProviderUnavailable
+from acta.engine.log.commit import Decision
+from acta.engine.log.head import Head
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.queue.places import GrantPrice
+from acta.engine.recovery.outage import MOST_CRASHES
+from acta.engine.recovery.recover import recover
+from acta.engine.sessions.answers import session_view
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import House

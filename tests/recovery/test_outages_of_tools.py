@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     CommitContention,
     EngineError,
@@ -18,13 +18,13 @@ from acta_engine.errors import (
     ToolUnanswered,
     TransientError,
 )
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.head import Head
-from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import Effect, ToolSpec
-from acta_engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.head import Head
+from acta.engine.tools.execute import abandon_call, run_call
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tool import Effect, ToolSpec
+from acta.engine.turn.engine import EVENTS_PER_CALL, EVENTS_PER_TURN
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import RefundRegistry

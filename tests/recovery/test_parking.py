@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import Fenced, ProviderOverloaded
-from acta_engine.log.commit import Decision
-from acta_engine.log.store import live_shard
-from acta_engine.recovery.handle_error import park
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.turn.engine import LEAD, LEAST, position
+from acta.engine.errors import Fenced, ProviderOverloaded
+from acta.engine.log.commit import Decision
+from acta.engine.log.store import live_shard
+from acta.engine.recovery.handle_error import park
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.turn.engine import LEAD, LEAST, position
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import Turn, completes, plans, says, step
 from tests.runs.fragile import ASKS, SCRIPT, WARN, Crash, FragileHouse, files, generation

@@ -4,14 +4,14 @@ from datetime import datetime
 
 import pytest
 
+from acta.engine.errors import SchemaUnknown
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.store import LIVE_SHARDS, LiveKind, LivePage
+from acta.engine.recovery.outage import MOST_CRASHES
+from acta.engine.recovery.recover import MOST_RESTARTS, restart
+from acta.engine.recovery.store import RoundCounts
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from acta_engine.errors import SchemaUnknown
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage
-from acta_engine.recovery.outage import MOST_CRASHES
-from acta_engine.recovery.recover import MOST_RESTARTS, restart
-from acta_engine.recovery.store import RoundCounts
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.fragile import GRACE, SCRIPT, Crash, FragileHouse, generation

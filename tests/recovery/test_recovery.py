@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.recovery.store import RoundCounts
+from acta.engine.recovery.store import RoundCounts
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.runs.fragile import ASKS, REFUND, SCRIPT, Crash, FragileHouse, generation, outcome

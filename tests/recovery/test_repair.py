@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.errors import Conflict
-from acta_engine.recovery.recover import recover
-from acta_engine.recovery.repair import FailedDeps, FailedRun, find_failed, repair
+from acta.engine.errors import Conflict
+from acta.engine.recovery.recover import recover
+from acta.engine.recovery.repair import FailedDeps, FailedRun, find_failed, repair
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, plans, says

@@ -3,9 +3,9 @@
 
 from collections.abc import Callable
 
-from acta_engine.log.commit import Decision
-from acta_engine.models.model import ModelReply
-from acta_engine.turn.engine import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN
+from acta.engine.log.commit import Decision
+from acta.engine.models.model import ModelReply
+from acta.engine.turn.engine import EVENTS_PER_ASK, EVENTS_PER_CALL, EVENTS_PER_TURN
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

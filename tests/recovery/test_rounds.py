@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from acta_engine.log.store import LIVE_SHARDS, LiveKind
-from acta_engine.queue.places import GrantPrice
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
-from acta_engine.turn.engine import ExecutionStatus
+from acta.engine.log.store import LIVE_SHARDS, LiveKind
+from acta.engine.queue.places import GrantPrice
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
+from acta.engine.turn.engine import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse
 from tests.in_process.scripted import ScriptedModel, plans
 from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse

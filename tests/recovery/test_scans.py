@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.recovery.aws import NUMBERS, DynamoRecoveryScans
-from acta_engine.recovery.store import (
+from acta.engine.recovery.aws import NUMBERS, DynamoRecoveryScans
+from acta.engine.recovery.store import (
     LATE_AFTER,
     ROUNDS,
     EndedPlace,

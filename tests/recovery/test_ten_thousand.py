@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.clock import SESSION
+from acta.engine.errors import PoisonedSession, StoreThrottled
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import LIVE_SHARDS, IndexEntry, LiveEntry, LivePage
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.recovery.sweep import Unreadable
+from acta.engine.turn.engine import ExecutionStatus
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.clock import SESSION
-from acta_engine.errors import PoisonedSession, StoreThrottled
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import LIVE_SHARDS, IndexEntry, LiveEntry, LivePage
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.recovery.sweep import Unreadable
-from acta_engine.turn.engine import ExecutionStatus
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, completes, plans
 from tests.runs.fragile import DELETE, GRACE, Crash, FragileHouse, MortalWorkflow

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from acta_engine.log.store import LiveSession
-from acta_engine.recovery.sweep import LONGEST_PAUSE, MOST_REMEMBERED, Unreadable
+from acta.engine.log.store import LiveSession
+from acta.engine.recovery.sweep import LONGEST_PAUSE, MOST_REMEMBERED, Unreadable
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.log import MemoryLog
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.errors import (
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.errors import (
     AwsDenied,
     CommitContention,
     PoisonedSession,
@@ -23,14 +22,15 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.log.events import Event
-from acta_engine.log.head import Head
-from acta_engine.log.store import LogPage
-from acta_engine.people.policies import NO_POLICIES, Policies
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.outage import WORKER_LOST
-from acta_engine.recovery.recover import recover
-from acta_engine.sessions.answers import session_view
+from acta.engine.log.events import Event
+from acta.engine.log.head import Head
+from acta.engine.log.store import LogPage
+from acta.engine.people.policies import NO_POLICIES, Policies
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.recovery.outage import WORKER_LOST
+from acta.engine.recovery.recover import recover
+from acta.engine.sessions.answers import session_view
+from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

@@ -3,13 +3,13 @@ people.md)."""
 
 import pytest
 
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.store import NO_ITEMS, TransactionItems, live_shard
+from acta.engine.models.model import TokenUsage
+from acta.engine.recovery.recover import restart
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.turn.engine import position
 from acta.testing.memory.log import MemoryLog
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.store import NO_ITEMS, TransactionItems, live_shard
-from acta_engine.models.model import TokenUsage
-from acta_engine.recovery.recover import restart
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.runs.fragile import ASKS, SCRIPT, WARN, FragileHouse, files, generation

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     CommitContention,
     PoisonedSession,
     StoreThrottled,
     StoreUnavailable,
 )
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.turn.engine import ExecutionStatus
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.turn.engine import ExecutionStatus
+from acta.testing.memory.index import MemoryIndex
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.workflow import MemoryWorkflow
 from tests.in_process.house import House
 from tests.runs.fragile import GRACE, FragileHouse
 

@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Self
 
-from acta_engine.clock import SystemClock
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.head import Head
-from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import unpack
+from acta.engine.clock import SystemClock
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.head import Head
+from acta.engine.store.schema import CURRENT
+from acta.engine.store.table_layout import unpack
 from tests.faults.calls import Answer, Request
 from tests.faults.person import Json
 from tests.faults.provider import Provider, place_of

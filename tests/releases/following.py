@@ -15,15 +15,14 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from acta_engine.store.schema import CURRENT
-from acta_infra.environments import LOCAL
-from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import target_of
-from acta_infra.packaging.zip_contents import place_in_zip
+from acta.engine.store.schema import CURRENT
+from acta.infra.environments import LOCAL
+from acta.infra.packaging.bundle import ROOT, Bundler
+from acta.infra.packaging.install import target_of
 
 FIELD = "drawn_by_next"
-VERSIONS = Path("shared/acta_engine/store/schema.py")
-HEAD = Path("shared/acta_engine/log/head.py")
+VERSIONS = Path("acta/engine/store/schema.py")
+HEAD = Path("acta/engine/log/head.py")
 DRAWN = f'    {FIELD}: str = Field(default_factory=lambda: __import__("secrets").token_hex(8))\n'
 ADDS_IT = f"""
 
@@ -59,10 +58,10 @@ def run(folder: Path, program: str, given: str) -> str:
     """What a Python program says that is run with that release's engine. `folder`: where its sources are put.
     `given`: the standard input.
     """
-    shutil.copytree(ROOT / "shared", folder / "shared", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "acta", folder / "acta", ignore=shutil.ignore_patterns("__pycache__"))
     for path, text in changed_files().items():
         (folder / path).write_bytes(text)
-    environ = {**os.environ, "PYTHONPATH": str(folder / "shared")}
+    environ = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", program],
         input=given,
@@ -79,7 +78,7 @@ def run(folder: Path, program: str, given: str) -> str:
 @cache
 def zip_of(function: str, ahead: int) -> bytes:
     """The function's zip. `ahead`: as in `changed_files`; 0: this release's. Raises InstallFailed."""
-    added = {place_in_zip(path): text for path, text in changed_files(ahead).items()} if ahead else {}
+    added = changed_files(ahead) if ahead else {}
     return _zipped(Bundler(target_of(LOCAL), offline=True, added=added).build(function))
 
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from acta.cli.operations.releases import Clients, roll_back
 from acta.cli.operations.repair import World
-from acta_engine.store.schema import CURRENT
-from acta_infra.deployed.releases import look
-from acta_infra.local.deploy import take_newest
-from acta_infra.names import function_name
+from acta.engine.store.schema import CURRENT
+from acta.infra.deployed.releases import look
+from acta.infra.local.deploy import take_newest
+from acta.infra.names import function_name
 from tests.faults.person import Json
 from tests.faults.scenario import LONGEST_SECONDS, Play
 from tests.releases.fleet import FUNCTIONS, OLD, Code, Fleet

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown
-from acta_engine.log.commit import Commit
-from acta_engine.store.schema import CURRENT, NEXT
-from acta_engine.store.table_layout import from_commit, to_commit, unpack
+from acta.engine.errors import SchemaUnknown
+from acta.engine.log.commit import Commit
+from acta.engine.store.schema import CURRENT, NEXT
+from acta.engine.store.table_layout import from_commit, to_commit, unpack
 from tests.releases.following import FIELD, run
 from tests.stores.documents import full_commit, largest_commit, make_commit
 
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.contract
 COMMITS = (make_commit("t", "ses_1", 1), full_commit("t", "ses_1", 1), largest_commit("t", "ses_1"))
 WRITES_AGAIN = """
 import base64, json, sys
-from acta_engine.store.table_layout import dump, to_commit
-from acta_engine.log.beside import in_version
-from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
+from acta.engine.store.table_layout import dump, to_commit
+from acta.engine.log.beside import in_version
+from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
 def written(commit, version):
     return base64.b64encode(dump(in_version(commit, version), version)).decode()
 read = [to_commit(OLDEST_WRITTEN, base64.b64decode(each)) for each in json.load(sys.stdin)]

@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta_engine.store.schema import CURRENT
+from acta.engine.store.schema import CURRENT
 from tests.faults.scenario import LONGEST_SECONDS, Run
 from tests.releases.fleet import Fleet
 from tests.releases.kept import BEFORE, NEXT, RAISED, HeldPlay, go, kept, live, releases_met

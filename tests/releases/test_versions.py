@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from acta_engine.errors import PoisonedSession
-from acta_engine.log.commit import Change, Commit, Position
-from acta_engine.store.schema import CURRENT, NEXT, left_out, read_json, to_json
-from acta_engine.store.table_layout import dump, from_commit, pack, to_commit, to_intervention, unpack
+from acta.engine.errors import PoisonedSession
+from acta.engine.log.commit import Change, Commit, Position
+from acta.engine.store.schema import CURRENT, NEXT, left_out, read_json, to_json
+from acta.engine.store.table_layout import dump, from_commit, pack, to_commit, to_intervention, unpack
 from tests.stores.documents import NOW, decision_at, full_commit, make_commit, make_intervention
 
 pytestmark = pytest.mark.contract
@@ -83,8 +83,8 @@ def test_a_field_that_no_model_has_is_never_written_by_mistake() -> None:
 
 
 def test_a_definition_of_the_next_release_is_read_without_what_is_unknown() -> None:
-    from acta_engine.agents.agent import built_in
-    from acta_engine.agents.dynamodb import to_agent
+    from acta.engine.agents.agent import built_in
+    from acta.engine.agents.dynamodb import to_agent
 
     stored = json.loads(unpack(dump(built_in(), CURRENT)))
     stored |= {"of_next": 1, "limits": stored["limits"] | {"of_next": 1}}

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from acta_engine.errors import ProviderOverloaded, StreamBroken
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall
+from acta.engine.errors import ProviderOverloaded, StreamBroken
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall
 from tests.in_process.scripted import call, completes, plans, says, step
 
 LONG = "A line of a text that is kept elsewhere.\n" * 150

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import Effect, ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import Effect, ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from acta.engine.log.commit import Decision
+from acta.engine.log.head import Head
+from acta.engine.people.resolve import ResolveDeps
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import Effect, ToolSpec
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.log.commit import Decision
-from acta_engine.log.head import Head
-from acta_engine.people.resolve import ResolveDeps
-from acta_engine.recovery.store import RoundCounts
-from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import Effect, ToolSpec
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from acta_engine.api.envelope import to_json
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
-from acta_engine.log.head import TRANSITIONS, Head
-from acta_engine.people.intervention import Intervention
-from acta_engine.sessions.answers import step_view
-from acta_engine.sessions.history import PositionedEntry
-from acta_engine.sessions.routes import message_view
+from acta.engine.api.envelope import to_json
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
+from acta.engine.log.head import TRANSITIONS, Head
+from acta.engine.people.intervention import Intervention
+from acta.engine.sessions.answers import step_view
+from acta.engine.sessions.history import PositionedEntry
+from acta.engine.sessions.routes import message_view
 from tests.in_process.whole import WholeHistory
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from acta_engine.models.model import ModelReply
-from acta_engine.plans.plan import ExecutionPlan
+from acta.engine.models.model import ModelReply
+from acta.engine.plans.plan import ExecutionPlan
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, says
 

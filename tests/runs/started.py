@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.recovery.recover import recover
-from acta_engine.tools.execute import run_call
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import Effect, ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.recovery.recover import recover
+from acta.engine.tools.execute import run_call
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tool import Effect, ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.tools.test_effect_ledger import Crash, Sink, house_with_sink
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import Entry
-from acta_engine.log.events import Event
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import Entry
+from acta.engine.log.events import Event
+from acta.engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.errors import (
+from acta.engine.errors import (
     CommitContention,
     PoisonedSession,
     SchemaUnknown,
@@ -12,8 +10,10 @@ from acta_engine.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.testing.memory.log import MemoryLog
+from acta.testing.memory.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
+from acta.engine.log.commit import Commit, IdempotencyKey
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
+from acta.engine.people.requester import Requester
+from acta.engine.sessions.delete import ErasureDeps, ErasureProgress, erase_again
+from acta.engine.sessions.fork import fork, parent_at
+from acta.engine.sessions.start import NewSession
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
-from acta_engine.log.commit import Commit, IdempotencyKey
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
-from acta_engine.people.requester import Requester
-from acta_engine.sessions.delete import ErasureDeps, ErasureProgress, erase_again
-from acta_engine.sessions.fork import fork, parent_at
-from acta_engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.limits.caps import Caps
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.limits.caps import Caps
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House

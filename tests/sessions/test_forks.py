@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.errors import Conflict, SessionNotFound, ValidationFailed
-from acta_engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
-from acta_engine.log.head import Head, SessionSettings
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.people.requester import Requester
-from acta_engine.sessions.fork import NOTE, fork, parent_at
-from acta_engine.sessions.history import History, HistoryCursor
-from acta_engine.sessions.routes import message_view
-from acta_engine.sessions.start import NewSession
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.errors import Conflict, SessionNotFound, ValidationFailed
+from acta.engine.log.conversation import AssistantEntry, Entry, ToolEntry, UserEntry
+from acta.engine.log.head import Head, SessionSettings
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.people.requester import Requester
+from acta.engine.sessions.fork import NOTE, fork, parent_at
+from acta.engine.sessions.history import History, HistoryCursor
+from acta.engine.sessions.routes import message_view
+from acta.engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.store import LISTED_GOAL_CHARS
+from acta.engine.log.store import LISTED_GOAL_CHARS
 from tests.api.session_functions import Person
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step

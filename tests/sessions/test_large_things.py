@@ -8,19 +8,19 @@ from typing import Any, TypeVar
 
 import pytest
 
+from acta.engine.api.envelope import json_bytes
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.store import LogPage
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.plans.answers import plan_view
+from acta.engine.sessions.answers import event_view, session_view, step_view
+from acta.engine.sessions.history import History, HistoryCursor, Row
+from acta.engine.sessions.pages import Page, bounded, page_of_rows
+from acta.engine.sessions.poll import PAGE_COMMITS, Cursor
+from acta.engine.sessions.routes import message_view
+from acta.engine.store.table_layout import from_commit
+from acta.engine.tools.tool import HttpConfig, ToolDefinition
 from acta.testing.memory.log import MemoryLog
-from acta_engine.api.envelope import json_bytes
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.store import LogPage
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.plans.answers import plan_view
-from acta_engine.sessions.answers import event_view, session_view, step_view
-from acta_engine.sessions.history import History, HistoryCursor, Row
-from acta_engine.sessions.pages import Page, bounded, page_of_rows
-from acta_engine.sessions.poll import PAGE_COMMITS, Cursor
-from acta_engine.sessions.routes import message_view
-from acta_engine.store.table_layout import from_commit
-from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process import longlog
 from tests.in_process.house import TENANT, House

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta.engine.audit.record import Audit
+from acta.engine.limits.caps import Caps
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.models.providers import OFFLINE
+from acta.engine.people.policies import Policy
 from acta.testing.memory.clock import FakeClock
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from acta_engine.audit.record import Audit
-from acta_engine.limits.caps import Caps
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.providers import OFFLINE
-from acta_engine.people.policies import Policy
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

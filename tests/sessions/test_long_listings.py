@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine.api.envelope import json_bytes
-from acta_engine.log.head import Head
-from acta_engine.log.store import TransactionItems
-from acta_engine.people.answers import intervention_view
-from acta_engine.people.intervention import Intervention
-from acta_engine.sessions.answers import session_view
-from acta_engine.sessions.pages import Page, page_of_items
+from acta.engine.api.envelope import json_bytes
+from acta.engine.log.head import Head
+from acta.engine.log.store import TransactionItems
+from acta.engine.people.answers import intervention_view
+from acta.engine.people.intervention import Intervention
+from acta.engine.sessions.answers import session_view
+from acta.engine.sessions.pages import Page, page_of_items
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, says
 from tests.stores.documents import make_commit, make_intervention

@@ -3,9 +3,9 @@
 
 import pytest
 
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta_engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
-from acta_engine.limits.store import LIMIT_LIFE, LongPolls
+from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta.engine.limits.long_polls import KEPT, LongPollLimit, limit_long_polls
+from acta.engine.limits.store import LIMIT_LIFE, LongPolls
 from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls, SetLoad

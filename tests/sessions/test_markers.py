@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.beside import PartialReply
-from acta_engine.log.conversation import INLINE_BYTES
-from acta_engine.people.answers import intervention_view
-from acta_engine.sessions.answers import partial_view
-from acta_engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people, without_marker
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.log.beside import PartialReply
+from acta.engine.log.conversation import INLINE_BYTES
+from acta.engine.people.answers import intervention_view
+from acta.engine.sessions.answers import partial_view
+from acta.engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people, without_marker
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls

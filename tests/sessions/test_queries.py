@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.api.etag import etag, matches
-from acta_engine.errors import ValidationFailed
-from acta_engine.sessions.history import HistoryCursor
-from acta_engine.sessions.poll import Cursor
+from acta.engine.api.etag import etag, matches
+from acta.engine.errors import ValidationFailed
+from acta.engine.sessions.history import HistoryCursor
+from acta.engine.sessions.poll import Cursor
 from tests.api.gateway import Gateway
 from tests.api.samples import status_api
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.log.events import AnswerRated
-from acta_engine.log.head import MAX_ANSWERS, MAX_RATINGS
-from acta_engine.usage.fold import fold
-from acta_engine.usage.usage import Dimension, day_of, hour_of
+from acta.engine.log.events import AnswerRated
+from acta.engine.log.head import MAX_ANSWERS, MAX_RATINGS
+from acta.engine.usage.fold import fold
+from acta.engine.usage.usage import Dimension, day_of, hour_of
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.doubles.audit import PlainPseudonyms

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from acta.engine.errors import StoreThrottled
+from acta.engine.log.commit import Commit
+from acta.engine.log.store import NO_ITEMS, FailedPage, TransactionItems
+from acta.engine.recovery.store import EndedPlace
+from acta.engine.sessions.delete import PARTS, RetentionDeps, delete_ended
 from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryLog
-from acta_engine.errors import StoreThrottled
-from acta_engine.log.commit import Commit
-from acta_engine.log.store import NO_ITEMS, FailedPage, TransactionItems
-from acta_engine.recovery.store import EndedPlace
-from acta_engine.sessions.delete import PARTS, RetentionDeps, delete_ended
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

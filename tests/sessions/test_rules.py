@@ -16,13 +16,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from acta_engine.api.envelope import to_json
-from acta_engine.errors import CallerError, EngineError, Fenced
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.people.intervention import Intervention
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.sessions.answers import event_view, session_view
-from acta_engine.sessions.poll import Cursor
+from acta.engine.api.envelope import to_json
+from acta.engine.errors import CallerError, EngineError, Fenced
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.people.intervention import Intervention
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.sessions.answers import event_view, session_view
+from acta.engine.sessions.poll import Cursor
 from tests.in_process.house import TENANT, House
 from tests.runs.drawn import CHOICES, LIMITS, LONG, TURNS, Drawn
 from tests.runs.legality import check, check_told, fitting

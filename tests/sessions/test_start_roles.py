@@ -3,8 +3,8 @@
 
 import pytest
 
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.policies import InterventionType
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.policies import InterventionType
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import House

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine.errors import Fenced
-from acta_engine.sessions import control
-from acta_engine.tools.execute import abandon_call
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import Effect
+from acta.engine.errors import Fenced
+from acta.engine.sessions import control
+from acta.engine.tools.execute import abandon_call
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import Effect
 from tests.in_process.house import TENANT, House
 from tests.runs.started import about_to_act, again, died, meanwhile, results, taken_over
 

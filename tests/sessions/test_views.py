@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.answers import instant
-from acta_engine.log.commit import StepRecord
-from acta_engine.log.events import Event
-from acta_engine.log.head import Ending, Failure, Result
-from acta_engine.people.answers import intervention_view
-from acta_engine.people.intervention import Intervention, PendingCall, with_others_only
-from acta_engine.plans.answers import plan_view
-from acta_engine.sessions.answers import event_view, session_view, step_view
+from acta.engine.api.answers import instant
+from acta.engine.log.commit import StepRecord
+from acta.engine.log.events import Event
+from acta.engine.log.head import Ending, Failure, Result
+from acta.engine.people.answers import intervention_view
+from acta.engine.people.intervention import Intervention, PendingCall, with_others_only
+from acta.engine.plans.answers import plan_view
+from acta.engine.sessions.answers import event_view, session_view, step_view
 from tests.api.samples import AT, HEAD, PLAN
 
 PENDING = Intervention(

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import InterventionNotFound, ValidationFailed
-from acta_engine.log.conversation import AssistantEntry, ToolEntry, input_hash
-from acta_engine.log.head import MAX_CALLS
-from acta_engine.people.answers import intervention_view
-from acta_engine.people.intervention import Intervention
-from acta_engine.people.opening import MAX_REVIEWED_BYTES
-from acta_engine.sessions.answers import session_view
-from acta_engine.sessions.history import full_call_input
+from acta.engine.errors import InterventionNotFound, ValidationFailed
+from acta.engine.log.conversation import AssistantEntry, ToolEntry, input_hash
+from acta.engine.log.head import MAX_CALLS
+from acta.engine.people.answers import intervention_view
+from acta.engine.people.intervention import Intervention
+from acta.engine.people.opening import MAX_REVIEWED_BYTES
+from acta.engine.sessions.answers import session_view
+from acta.engine.sessions.history import full_call_input
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import Turn, call, completes, plans, says, step
 from tests.people.policies import ENDS, files, house_with, waiting

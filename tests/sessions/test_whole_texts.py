@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.models.model import ModelReply
+from acta.engine.models.model import ModelReply
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

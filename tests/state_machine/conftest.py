@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.environments import LOCAL
-from acta_infra.local.stack import emulator
+from acta.infra.environments import LOCAL
+from acta.infra.local.stack import emulator
 from tests.state_machine.machine import Machine
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from acta_infra.engine.workflow import PLACEHOLDERS, definition
-from acta_infra.environments import LOCAL, Environment
-from local_aws.emulator_process import EmulatorProcess
-from local_aws.testing import Cloud, eventually
+from acta.infra.engine.workflow import PLACEHOLDERS, definition
+from acta.infra.environments import LOCAL, Environment
+from acta.local_aws.emulator_process import EmulatorProcess
+from acta.local_aws.testing import Cloud, eventually
 
 Json = dict[str, Any]
 

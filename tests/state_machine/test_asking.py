@@ -3,8 +3,8 @@
 import math
 import time
 
-from acta_engine.turn.engine import engine_event
-from local_aws.testing import refusal
+from acta.engine.turn.engine import engine_event
+from acta.local_aws.testing import refusal
 from tests.state_machine.machine import Json, Machine, answers, raises
 
 POSITION: Json = {

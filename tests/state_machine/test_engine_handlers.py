@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 
 PROGRAM = """
 import json, sys
 from contextlib import suppress
 from importlib import import_module
 
-from acta_engine.bound_tenant import bound
+from acta.engine.bound_tenant import bound
 
 seen = []
 
@@ -23,7 +23,7 @@ class Spy:
         seen.append(bound() and bound().tenant)
         raise InterruptedError
 
-import acta_engine.aws.clients as clients
+import acta.engine.aws.clients as clients
 clients.Service.call = Spy.call
 
 class Context:
@@ -33,7 +33,7 @@ class Context:
     def get_remaining_time_in_millis(self):
         return 60_000
 
-handler = import_module(f"functions.{sys.argv[1]}.handler").handler
+handler = import_module(f"acta.functions.{sys.argv[1]}.handler").handler
 at = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "first": 1}
 with suppress(InterruptedError):
     entered = "2026-01-01T00:00:00Z"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.recovery.outage import WORKER_LOST
+from acta.engine import errors
+from acta.engine.recovery.outage import WORKER_LOST
 from tests.state_machine.machine import DONE, Json, Machine, answers, raises
 
 STORE = ["StoreThrottled", "StoreUnavailable", "AwsDenied", "CommitContention", "SchemaUnknown"]

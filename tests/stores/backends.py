@@ -6,6 +6,28 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
+from acta.engine.agents.dynamodb import DynamoDefinitions, DynamoMcpServerStore, DynamoToolStore
+from acta.engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
+from acta.engine.audit.record import AuditTrail
+from acta.engine.audit.trail import DynamoTrail
+from acta.engine.aws.clients import make_client
+from acta.engine.clock import SystemClock
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.files.store import FileStore
+from acta.engine.log.beside import AttemptStore, BlobStore, Partials
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog, DynamoPartials
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.log.store import IndexEntry, SessionIndex, SessionLog
+from acta.engine.memories.dynamodb import DynamoMemories
+from acta.engine.memories.memory import MemoryStore
+from acta.engine.notifications.dynamodb import DynamoTenantReceivers
+from acta.engine.notifications.notification import TenantReceivers
+from acta.engine.people.intervention import Intervention
+from acta.engine.store import table_layout as items
+from acta.engine.store.schema import CURRENT
+from acta.engine.store.table_layout import from_intervention
+from acta.engine.tools.dynamodb import DynamoToolSecretNames
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.definitions import (
     MemoryDefinitions,
@@ -18,28 +40,6 @@ from acta.testing.memory.index import MemoryIndex
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable, StoredIntervention
-from acta_engine.agents.dynamodb import DynamoDefinitions, DynamoMcpServerStore, DynamoToolStore
-from acta_engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
-from acta_engine.audit.record import AuditTrail
-from acta_engine.audit.trail import DynamoTrail
-from acta_engine.aws.clients import make_client
-from acta_engine.clock import SystemClock
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.files.store import FileStore
-from acta_engine.log.beside import AttemptStore, BlobStore, Partials
-from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog, DynamoPartials
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.log.store import IndexEntry, SessionIndex, SessionLog
-from acta_engine.memories.dynamodb import DynamoMemories
-from acta_engine.memories.memory import MemoryStore
-from acta_engine.notifications.dynamodb import DynamoTenantReceivers
-from acta_engine.notifications.notification import TenantReceivers
-from acta_engine.people.intervention import Intervention
-from acta_engine.store import table_layout as items
-from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import from_intervention
-from acta_engine.tools.dynamodb import DynamoToolSecretNames
 from tests.doubles.audit import MemoryTrail
 from tests.doubles.receivers import MemoryTenantReceivers
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from acta_engine.clock import Clock
-from acta_engine.log.commit import Commit, Decision, IdempotencyRecord, Position, StepRecord
-from acta_engine.log.conversation import (
+from acta.engine.clock import Clock
+from acta.engine.log.commit import Commit, Decision, IdempotencyRecord, Position, StepRecord
+from acta.engine.log.conversation import (
     INLINE_BYTES,
     AssistantEntry,
     Content,
@@ -15,8 +15,8 @@ from acta_engine.log.conversation import (
     ToolEntry,
     UserEntry,
 )
-from acta_engine.log.events import Event
-from acta_engine.log.head import (
+from acta.engine.log.events import Event
+from acta.engine.log.head import (
     MAX_CALLS,
     MAX_GOAL_CHARS,
     MAX_UNDELIVERED,
@@ -31,9 +31,9 @@ from acta_engine.log.head import (
     Usage,
     Wait,
 )
-from acta_engine.people.intervention import Intervention, PendingCall
-from acta_engine.people.resolve import MAX_TOGETHER_BYTES
-from acta_engine.plans.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
+from acta.engine.people.intervention import Intervention, PendingCall
+from acta.engine.people.resolve import MAX_TOGETHER_BYTES
+from acta.engine.plans.plan import MAX_EVIDENCE, MAX_RESULT_CHARS, MAX_STEPS, ExecutionPlan, PlanStep
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 ROUTE = "POST /v1/sessions"

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.trail import DynamoTrail
-from acta_engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
-from acta_engine.limits.shares import LeaseChange
-from acta_engine.limits.store import LongPolls
-from acta_engine.limits.tenant_limits import Start
-from acta_engine.log.beside import Marker, PartialReply, Segment, keep_segments
-from acta_engine.log.store import (
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.audit.record import AuditRecord
+from acta.engine.audit.trail import DynamoTrail
+from acta.engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
+from acta.engine.limits.shares import LeaseChange
+from acta.engine.limits.store import LongPolls
+from acta.engine.limits.tenant_limits import Start
+from acta.engine.log.beside import Marker, PartialReply, Segment, keep_segments
+from acta.engine.log.store import (
     Erasure,
     IndexEntry,
     ListingEntry,
@@ -26,21 +26,21 @@ from acta_engine.log.store import (
     TransactionItems,
     mark,
 )
-from acta_engine.memories.memory import Memory
-from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.prompts import prompt as prompts
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.queue.dynamodb import DynamoAdmission
-from acta_engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
-from acta_engine.recovery.aws import DynamoRecoveryScans
-from acta_engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
-from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
-from acta_engine.usage.dynamodb import DynamoUsage
-from acta_engine.usage.store import Fold, UsagePartition
-from acta_engine.usage.usage import Amounts, RowKey, counted
-from acta_infra.deployed.quarantine import SINCE
-from acta_infra.deployed.tenants.erase import TOKENS
-from acta_infra.lambdas.grants import GRANTS
+from acta.engine.memories.memory import Memory
+from acta.engine.notifications.receiver import TenantReceiver
+from acta.engine.prompts import prompt as prompts
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.queue.dynamodb import DynamoAdmission
+from acta.engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
+from acta.engine.recovery.aws import DynamoRecoveryScans
+from acta.engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
+from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
+from acta.engine.usage.dynamodb import DynamoUsage
+from acta.engine.usage.store import Fold, UsagePartition
+from acta.engine.usage.usage import Amounts, RowKey, counted
+from acta.infra.deployed.quarantine import SINCE
+from acta.infra.deployed.tenants.erase import TOKENS
+from acta.infra.lambdas.grants import GRANTS
 from tests.stores.backends import Aws, Stores, aws_stores
 from tests.stores.documents import NOW, make_commit, make_intervention, record_for
 from tests.tools.mcp.test_store import make_server
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.contract
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "data.md"
-ENGINE = ROOT / "shared" / "acta_engine"
+ENGINE = ROOT / "acta" / "engine"
 SOURCES = (
     *ENGINE.rglob("dynamodb*.py"),
     *(ENGINE / "store").glob("*.py"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.store.keys import (
+from acta.engine.store.keys import (
     MAX_PART_BYTES,
     MAX_TENANT_BYTES,
     from_cursor,

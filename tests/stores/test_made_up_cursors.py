@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.audit.record import AuditFilter
-from acta_engine.log.store import LogPage
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
-from acta_engine.store.keys import to_cursor
+from acta.engine.audit.record import AuditFilter
+from acta.engine.log.store import LogPage
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, Prompt
+from acta.engine.store.keys import to_cursor
 from tests.stores.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract

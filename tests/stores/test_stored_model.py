@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.log.head import Budget, Head
-from acta_engine.plans.plan import PlanStep
+from acta.engine.log.head import Budget, Head
+from acta.engine.plans.plan import PlanStep
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 STEP = PlanStep(step_number=1, description="Read")

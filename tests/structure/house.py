@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from acta_infra.document.client import CALLS, SHAPES
+from acta.infra.document.client import CALLS, SHAPES
 from tests.structure.modules import ROOT, circle, graph, lines, modules
 from tests.structure.request_path import Leg, legs
 
@@ -92,7 +92,7 @@ def lines_by_room(known: dict[str, Path]) -> Counter[str]:
     """Written ones. A room is a folder of the engine, of the installer or of the command line and the client."""
     found: Counter[str] = Counter()
     for module, path in written(known).items():
-        found[".".join(module.split(".")[:2])] += lines(path)
+        found[".".join(module.split(".")[1:3])] += lines(path)
     return found
 
 

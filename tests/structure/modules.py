@@ -6,19 +6,18 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("acta", "functions", "infra/acta_infra", "shared/acta_engine")
-"""Folders of packages."""
+PRODUCT, LOCAL_AWS = "acta", "acta/local_aws"
+"""The local AWS stands in the package, and is a product of its own."""
 
 
-def modules(root: Path = ROOT, packages: Sequence[str] = PRODUCT) -> dict[str, Path]:
-    """Dotted name -> file, of the modules of `packages` without their tests. Empty `__init__.py` files are none."""
+def modules(package: str = PRODUCT) -> dict[str, Path]:
+    """Dotted name -> file, of the modules of `package`. Empty `__init__.py` files are none."""
     found = {}
-    for package in packages:
-        for path in sorted((root / package).rglob("*.py")):
-            if "tests" not in path.parts and (path.name != "__init__.py" or path.stat().st_size):
-                base = (root / package).parent
-                name = ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
-                found[name] = path
+    for path in sorted((ROOT / package).rglob("*.py")):
+        place = path.relative_to(ROOT)
+        is_counted = package == LOCAL_AWS or not place.is_relative_to(LOCAL_AWS)
+        if is_counted and (path.name != "__init__.py" or path.stat().st_size):
+            found[".".join(place.with_suffix("").parts).removesuffix(".__init__")] = path
     return found
 
 

@@ -19,7 +19,7 @@ from tests.structure.modules import PRODUCT, ROOT, lines
 REGION, NAME = "us-east-1", "structure"
 STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
 ROLE = "arn:aws:iam::123456789012:role/engine"
-STAND_IN = "shared/acta_engine/models/offline"
+STAND_IN = "acta/engine/models/offline"
 """The model's stand-in is not part of the way, and neither is what it calls: a provider would be asked in its place."""
 
 
@@ -65,7 +65,7 @@ def legs() -> dict[str, Leg]:
 
 
 def _made_stores() -> Any:
-    from acta_engine.aws.clients import make_client
+    from acta.engine.aws.clients import make_client
     from tests.stores.backends import aws_stores, moto_aws
 
     aws = moto_aws()
@@ -84,10 +84,10 @@ def _made_stores() -> Any:
 
 
 def _walked(stores: Any) -> dict[str, Leg]:
-    from acta_engine.turn.engine import position
-    from functions.start import handler as start
-    from functions.step import handler as step
-    from functions.tool import handler as tool
+    from acta.engine.turn.engine import position
+    from acta.functions.start import handler as start
+    from acta.functions.step import handler as step
+    from acta.functions.tool import handler as tool
     from tests.api.gateway import TENANT, Context, Gateway
 
     found = {name: Leg() for name in ("start", "plan", "think", "tool")}

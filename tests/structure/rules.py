@@ -12,10 +12,10 @@ So a rule or a use case can be read and tested without either, and is handed the
 import re
 
 HTTP = re.compile(
-    r"acta_engine\.((api|mcp_server|console)\b|\w+\.(\w+\.)?(\w*routes|\w*bodies|\w*shapes|\w*answers|\w*views)$)"
+    r"acta\.engine\.((api|mcp_server|console)\b|\w+\.(\w+\.)?(\w*routes|\w*bodies|\w*shapes|\w*answers|\w*views)$)"
 )
 SERVICE = re.compile(
-    r"acta_engine\.("
+    r"acta\.engine\.("
     r"(aws|egress)\b"
     r"|\w+\.(\w+\.)?(aws|dynamodb\w*|s3\w*|lambda_\w+)$"
     r"|store\.objects$"
@@ -24,7 +24,7 @@ SERVICE = re.compile(
     r"|models\.(anthropic|openai)\b"
     r")"
 )
-COMPOSITION = re.compile(r"acta_engine\.app$|functions\b")
+COMPOSITION = re.compile(r"acta\.engine\.app$|acta\.functions\b")
 ALLOWED = {
     ("audit.recorder", "api"): "it records requests",
     ("limits.limiter", "api"): "it refuses requests",
@@ -32,8 +32,8 @@ ALLOWED = {
     ("usage.usage_count", "usage.dynamodb"): "its events are records of the table's stream",
     ("usage.usage_count", "aws.errors"): "it goes on without traces where AWS refuses their queue",
 }
-"""(Module, imported module or package) of `acta_engine` -> why."""
-SPEAKS_TO_SERVERS = re.compile(r"acta_engine\.(tools\.(tenant|mcp|python)|models)\b")
+"""(Module, imported module or package) of `acta.engine` -> why."""
+SPEAKS_TO_SERVERS = re.compile(r"acta\.engine\.(tools\.(tenant|mcp|python)|models)\b")
 """Packages whose modules are services but for the definitions in them."""
 
 
@@ -43,7 +43,7 @@ def forbidden(edges: dict[str, set[str]]) -> list[str]:
         f"{importer} -> {imported}"
         for importer, found in edges.items()
         for imported in found
-        if importer.startswith("acta_engine.") and not may_import(importer, imported)
+        if importer.startswith("acta.engine.") and not may_import(importer, imported)
     )
 
 
@@ -56,7 +56,7 @@ def may_import(importer: str, imported: str) -> bool:
         is_service = (
             SERVICE.match(importer)
             or SPEAKS_TO_SERVERS.match(importer)
-            or importer.startswith("acta_engine.store.")
+            or importer.startswith("acta.engine.store.")
         )
         return bool(is_service) or _is_allowed(importer, imported)
     return True
@@ -64,6 +64,6 @@ def may_import(importer: str, imported: str) -> bool:
 
 def _is_allowed(importer: str, imported: str) -> bool:
     def fits(name: str, allowed: str) -> bool:
-        return name == f"acta_engine.{allowed}" or name.startswith(f"acta_engine.{allowed}.")
+        return name == f"acta.engine.{allowed}" or name.startswith(f"acta.engine.{allowed}.")
 
     return any(fits(importer, by) and fits(imported, what) for by, what in ALLOWED)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PLACES = ("shared/acta_engine", "functions", "acta/tools")
+PLACES = ("acta/engine", "acta/functions", "acta/tools")
 EMPTY = {
     "OrderedDict",
     "defaultdict",

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from tests.structure.house import worse
-from tests.structure.modules import PRODUCT, circle, closure, graph, imports, modules
+from tests.structure.modules import LOCAL_AWS, PRODUCT, circle, closure, graph, imports, modules
 from tests.structure.request_path import Leg
 from tests.structure.rules import forbidden
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(params=[PRODUCT, ("local_aws",)], ids=["acta", "local_aws"])
+@pytest.fixture(params=[PRODUCT, LOCAL_AWS])
 def known(request: pytest.FixtureRequest) -> dict[str, Path]:
-    return modules(packages=request.param)
+    return modules(request.param)
 
 
 def test_no_module_imports_itself_by_way_of_others(known: dict[str, Path]) -> None:
@@ -27,20 +27,20 @@ def test_rules_and_use_cases_import_neither_http_nor_services(known: dict[str, P
 
 def test_a_use_case_that_reaches_for_a_table_or_a_route_is_named() -> None:
     edges = {
-        "acta_engine.people.resolve": {
-            "acta_engine.log.head",
-            "acta_engine.log.dynamodb",
-            "acta_engine.people.shapes",
+        "acta.engine.people.resolve": {
+            "acta.engine.log.head",
+            "acta.engine.log.dynamodb",
+            "acta.engine.people.shapes",
         },
-        "acta_engine.log.dynamodb": {"acta_engine.aws.clients"},
-        "acta_engine.people.routes": {"acta_engine.people.resolve", "acta_engine.log.dynamodb"},
-        "acta_engine.app": {"acta_engine.log.dynamodb"},
+        "acta.engine.log.dynamodb": {"acta.engine.aws.clients"},
+        "acta.engine.people.routes": {"acta.engine.people.resolve", "acta.engine.log.dynamodb"},
+        "acta.engine.app": {"acta.engine.log.dynamodb"},
     }
 
     assert forbidden(edges) == [
-        "acta_engine.people.resolve -> acta_engine.log.dynamodb",
-        "acta_engine.people.resolve -> acta_engine.people.shapes",
-        "acta_engine.people.routes -> acta_engine.log.dynamodb",
+        "acta.engine.people.resolve -> acta.engine.log.dynamodb",
+        "acta.engine.people.resolve -> acta.engine.people.shapes",
+        "acta.engine.people.routes -> acta.engine.log.dynamodb",
     ]
 
 
@@ -60,7 +60,7 @@ def test_what_is_pinned_names_no_address() -> None:
     """A registry is what the machine is set up with; npm adds pages of sponsors, too."""
     pinned = [
         *ROOT.glob("requirements/*"),
-        *ROOT.glob("local_aws/requirements.*"),
+        *ROOT.glob("acta/local_aws/requirements.*"),
         ROOT / "package-lock.json",
         ROOT / "tests/e2e/browser/package-lock.json",
         ROOT / "tests/mcp/package-lock.json",

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
+from acta.infra.deployed.tenants.stores import Names, TenantStores
 from acta.testing.memory.clock import FakeClock
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.log.dynamodb import DynamoAttempts, DynamoLog
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3 import S3Blobs
-from acta_infra.deployed.tenants.stores import Names, TenantStores
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn
 from tests.stores.backends import Aws

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.log.head import Head
-from acta_engine.memories.memory import Memory
-from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.sessions.history import History
-from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
-from acta_engine.usage.dynamodb import DynamoUsage, committed_in
-from acta_engine.usage.fold import fold
-from acta_infra.deployed.tenants.backup import (
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.log.head import Head
+from acta.engine.memories.memory import Memory
+from acta.engine.notifications.receiver import TenantReceiver
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.sessions.history import History
+from acta.engine.tools.mcp.server import McpServer
+from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
+from acta.engine.usage.dynamodb import DynamoUsage, committed_in
+from acta.engine.usage.fold import fold
+from acta.infra.deployed.tenants.backup import (
     LIST,
     BackupFolder,
     BackupPlace,
@@ -28,8 +28,8 @@ from acta_infra.deployed.tenants.backup import (
     PartMissing,
     back_up,
 )
-from acta_infra.deployed.tenants.restore import Restored, restore
-from acta_infra.deployed.tenants.stores import TenantStores
+from acta.infra.deployed.tenants.restore import Restored, restore
+from acta.infra.deployed.tenants.stores import TenantStores
 from tests.in_process.house import TENANT, USER
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.in_process.whole import WholeHistory

@@ -9,25 +9,25 @@ import pytest
 from moto import mock_aws
 
 from acta.cli.operations.stored import erased_lines
-from acta_engine.aws.clients import Service, make_client
-from acta_engine.memories.memory import Memory, Source
-from acta_engine.people.requester import Requester
-from acta_engine.queue.dynamodb import DynamoAdmission
-from acta_engine.queue.places import GrantPrice, QueuePlace
-from acta_engine.sessions.control import rate_answer
-from acta_engine.store.keys import notification_secrets_prefix
-from acta_engine.store.schema import CURRENT
-from acta_engine.tools.secret_reader import ToolSecretStore
-from acta_engine.usage.dynamodb import DynamoUsage, committed_in
-from acta_engine.usage.fold import fold
-from acta_infra.deployed.tenants.erase import (
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.memories.memory import Memory, Source
+from acta.engine.people.requester import Requester
+from acta.engine.queue.dynamodb import DynamoAdmission
+from acta.engine.queue.places import GrantPrice, QueuePlace
+from acta.engine.sessions.control import rate_answer
+from acta.engine.store.keys import notification_secrets_prefix
+from acta.engine.store.schema import CURRENT
+from acta.engine.tools.secret_reader import ToolSecretStore
+from acta.engine.usage.dynamodb import DynamoUsage, committed_in
+from acta.engine.usage.fold import fold
+from acta.infra.deployed.tenants.erase import (
     Eraser,
     delete_items,
     erase_tenant,
     erase_user,
     eraser_of,
 )
-from acta_infra.deployed.users import Users
+from acta.infra.deployed.users import Users
 from tests.in_process.house import TENANT, USER
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW

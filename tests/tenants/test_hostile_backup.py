@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from acta.cli.operations import stored
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
-from acta_engine.store.schema import CURRENT
-from acta_infra.deployed.tenants import backup
-from acta_infra.deployed.tenants.backup import (
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.store.schema import CURRENT
+from acta.infra.deployed.tenants import backup
+from acta.infra.deployed.tenants.backup import (
     LIST,
     MAX_LINE_BYTES,
     Backup,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, SHARE_TOKENS
+from acta.engine.limits.shares import MOST_COUNT_SHARES, OF_A_SHARE, SHARE_TOKENS
 from tests.bench.stand.capacity import write_units
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import completes, plans, says, step

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from acta.engine.audit.record import AuditRecord, OperatorAction
+from acta.engine.audit.trail import DynamoTrail, item_record
+from acta.engine.errors import StoreUnavailable
+from acta.infra.deployed.operator_trail import ENDS_HARM, OPERATOR, OperatorTrail
 from acta.testing.memory.clock import FakeClock
-from acta_engine.audit.record import AuditRecord, OperatorAction
-from acta_engine.audit.trail import DynamoTrail, item_record
-from acta_engine.errors import StoreUnavailable
-from acta_infra.deployed.operator_trail import ENDS_HARM, OPERATOR, OperatorTrail
 from tests.doubles.audit import MemoryTrail
 from tests.stores.backends import Aws
 

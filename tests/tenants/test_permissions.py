@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from acta_infra.deployed.tenants.backup import Bucket, back_up
-from acta_infra.deployed.tenants.erase import erase_tenant, erase_user
-from acta_infra.deployed.tenants.restore import restore
+from acta.infra.deployed.tenants.backup import Bucket, back_up
+from acta.infra.deployed.tenants.erase import erase_tenant, erase_user
+from acta.infra.deployed.tenants.restore import restore
 from tests.in_process.house import TENANT, USER
 from tests.stores.backends import Aws
 from tests.tenants.test_backup import OTHER, TURNS, ended, told

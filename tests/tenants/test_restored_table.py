@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.trail import DynamoTrail
-from acta_engine.aws.clients import Service
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.head import FRESH_GENERATIONS, Head
-from acta_engine.people.effects import RESTORED
-from acta_engine.recovery.recover import recover
-from acta_engine.sessions.control import UNKNOWN
-from acta_infra.deployed.tenants.erase import Eraser, erase_tenant
-from acta_infra.deployed.tenants.restored_table import (
+from acta.engine.audit.record import AuditRecord
+from acta.engine.audit.trail import DynamoTrail
+from acta.engine.aws.clients import Service
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.head import FRESH_GENERATIONS, Head
+from acta.engine.people.effects import RESTORED
+from acta.engine.recovery.recover import recover
+from acta.engine.sessions.control import UNKNOWN
+from acta.infra.deployed.tenants.erase import Eraser, erase_tenant
+from acta.infra.deployed.tenants.restored_table import (
     RestoreProgress,
     _erased_since,
     later_sessions,
     use_restored,
 )
-from acta_infra.deployed.tenants.stores import TenantStores
+from acta.infra.deployed.tenants.stores import TenantStores
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.stores.backends import Aws, create

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from acta_engine.recovery.recover import recover
-from acta_engine.store.keys import tenant_pk
-from acta_engine.telemetry import Telemetry
-from acta_engine.traces.export import ExportCount, export
-from acta_engine.traces.queue import DynamoTracedCommits
-from acta_engine.traces.spans import CommitName, RunName, Span
-from acta_engine.usage.dynamodb import DynamoUsage
-from acta_engine.usage.usage_count import UsageCount
-from acta_infra.deployed.tenants.backup import BackupFolder
+from acta.engine.recovery.recover import recover
+from acta.engine.store.keys import tenant_pk
+from acta.engine.telemetry import Telemetry
+from acta.engine.traces.export import ExportCount, export
+from acta.engine.traces.queue import DynamoTracedCommits
+from acta.engine.traces.spans import CommitName, RunName, Span
+from acta.engine.usage.dynamodb import DynamoUsage
+from acta.engine.usage.usage_count import UsageCount
+from acta.infra.deployed.tenants.backup import BackupFolder
 from tests.doubles.audit import PlainPseudonyms
 from tests.in_process.house import TENANT
 from tests.stores.backends import Aws

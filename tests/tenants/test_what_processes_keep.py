@@ -10,20 +10,20 @@ from typing import Any, cast
 
 import pytest
 
-from acta_engine.aws.clients import Service
-from acta_engine.aws.secrets import CachedSecrets
-from acta_engine.bound_tenant import bound_to
-from acta_engine.egress.address import AddressGuard
-from acta_engine.log.commit import Position
-from acta_engine.log.head import Head
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.memories.memory import RelevantMemories
-from acta_engine.settings import Settings
-from acta_engine.store.keys import notification_secrets_prefix
-from acta_engine.tools.mcp.server import McpConnection
-from acta_engine.tools.mcp.servers import LeftOut, Listing, McpServers, _Used
-from acta_engine.tools.secret_reader import ToolSecretReader
-from acta_engine.turn.engine import position
+from acta.engine.aws.clients import Service
+from acta.engine.aws.secrets import CachedSecrets
+from acta.engine.bound_tenant import bound_to
+from acta.engine.egress.address import AddressGuard
+from acta.engine.log.commit import Position
+from acta.engine.log.head import Head
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.memories.memory import RelevantMemories
+from acta.engine.settings import Settings
+from acta.engine.store.keys import notification_secrets_prefix
+from acta.engine.tools.mcp.server import McpConnection
+from acta.engine.tools.mcp.servers import LeftOut, Listing, McpServers, _Used
+from acta.engine.tools.secret_reader import ToolSecretReader
+from acta.engine.turn.engine import position
 from tests.agents.test_store import make_agent
 from tests.aws.test_tenant_credentials import function_in
 from tests.memories.test_store import make_memory

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.turn.final_answer import MAX_ANSWER_BYTES, instruction, schema_text
-from acta_engine.turn.output_schema import check_output_schema
-from acta_engine.turn.schema_check import check_answer
+from acta.engine.turn.final_answer import MAX_ANSWER_BYTES, instruction, schema_text
+from acta.engine.turn.output_schema import check_output_schema
+from acta.engine.turn.schema_check import check_answer
 
 
 @pytest.mark.parametrize(

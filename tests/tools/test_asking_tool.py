@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
-from acta_engine.api.error_answers import answer as http_answer
-from acta_engine.bound_tenant import bound
-from acta_engine.errors import (
+from acta.engine.api.error_answers import answer as http_answer
+from acta.engine.bound_tenant import bound
+from acta.engine.errors import (
     AnswerLost,
     CallerError,
     Conflict,
@@ -18,9 +18,9 @@ from acta_engine.errors import (
     Refused,
     StoreUnavailable,
 )
-from acta_engine.telemetry import Telemetry
-from acta_engine.tools.lambda_function import MAX_ANSWER_BYTES, LambdaToolFunction
-from acta_engine.tools.operations import OperationRequest, answer, is_asked
+from acta.engine.telemetry import Telemetry
+from acta.engine.tools.lambda_function import MAX_ANSWER_BYTES, LambdaToolFunction
+from acta.engine.tools.operations import OperationRequest, answer, is_asked
 
 FUNCTION = "acta-prod-tool:live"
 EVENT = {"op": "try_tool", "tenant": "acme", "user": "ann", "given": {"name": "pay"}}

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acta import tool
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.mcp.servers import unfit
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.schema import bent, errors_of
 from acta.testing import completes, run, uses
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.mcp.servers import unfit
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.schema import bent, errors_of
 
 TEXT, WHOLE, FLAG = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 TEXTS = {"type": "array", "items": TEXT}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import acta_engine.tools.builtin as folder
-from acta_engine.tools.builtin import builtins, offered
-from acta_engine.tools.tool import BuiltinTool
+import acta.engine.tools.builtin as folder
+from acta.engine.tools.builtin import builtins, offered
+from acta.engine.tools.tool import BuiltinTool
 
 TOOLS = list(builtins().values())
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.models.model import ModelReply
-from acta_engine.people.answers import intervention_view
-from acta_engine.tools.port import CallContext, Toolbox
-from acta_engine.tools.tool import LambdaConfig, ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.models.model import ModelReply
+from acta.engine.people.answers import intervention_view
+from acta.engine.tools.port import CallContext, Toolbox
+from acta.engine.tools.tool import LambdaConfig, ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.people.test_other_approvers import ENDS, PAYS, acting, asked, paid, paying_house

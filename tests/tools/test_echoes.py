@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from acta_engine.tools.tenant.credentials import MAX_PARTS, without_echoes
+from acta.engine.tools.tenant.credentials import MAX_PARTS, without_echoes
 
 KEY = "sk+live/12&34<\"5'=%4167"
 PAIR = "desk-team:S3cr3t+Pass=1"

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StoreUnavailable, ToolFailed
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
-from acta_engine.people.intervention import SeenFile
-from acta_engine.tools.execute import run_call
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import Effect, ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.errors import StoreUnavailable, ToolFailed
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
+from acta.engine.people.intervention import SeenFile
+from acta.engine.tools.execute import run_call
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import Effect, ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from acta.cli.apply.folder import read_folder
+from acta.engine.egress.address import AddressGuard
+from acta.engine.settings import Settings
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tenant.definition import check_fixed, to_config
+from acta.engine.tools.tenant.http import HttpTool
+from acta.engine.tools.tool import HttpConfig, ToolDefinition
 from acta.testing.memory.definitions import MemoryToolSecretValues
-from acta_engine.egress.address import AddressGuard
-from acta_engine.settings import Settings
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tenant.definition import check_fixed, to_config
-from acta_engine.tools.tenant.http import HttpTool
-from acta_engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.tool_secrets import known_for
 

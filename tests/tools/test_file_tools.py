@@ -2,19 +2,19 @@
 
 import pytest
 
+from acta.engine.errors import StoreUnavailable, ToolFailed
+from acta.engine.files.store import FilePage
+from acta.engine.people.intervention import SeenFile
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.port import BuiltinReach, CallContext
+from acta.engine.tools.result_text import failure_text
+from acta.engine.tools.runtime import Tools
+from acta.engine.untrusted.quoting import OutsideText, quoted
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from acta_engine.errors import StoreUnavailable, ToolFailed
-from acta_engine.files.store import FilePage
-from acta_engine.people.intervention import SeenFile
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.port import BuiltinReach, CallContext
-from acta_engine.tools.result_text import failure_text
-from acta_engine.tools.runtime import Tools
-from acta_engine.untrusted.quoting import OutsideText, quoted
 
 SPECS = builtins()
 

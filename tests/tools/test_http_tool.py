@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.definitions import MemoryToolSecretValues
-from acta_engine.egress.address import AddressGuard
-from acta_engine.egress.exchange import MAX_BYTES
-from acta_engine.errors import (
+from acta.engine.egress.address import AddressGuard
+from acta.engine.egress.exchange import MAX_BYTES
+from acta.engine.errors import (
     AwsDenied,
     StoreThrottled,
     StoreUnavailable,
@@ -20,14 +19,15 @@ from acta_engine.errors import (
     ToolUnanswered,
     TransientError,
 )
-from acta_engine.settings import Settings
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.result_text import failure_text
-from acta_engine.tools.secret_reader import SecretUnusable
-from acta_engine.tools.tenant.credentials import Known, Secrets
-from acta_engine.tools.tenant.http import SHOWN_BYTES, HttpTool
-from acta_engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.settings import Settings
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.result_text import failure_text
+from acta.engine.tools.secret_reader import SecretUnusable
+from acta.engine.tools.tenant.credentials import Known, Secrets
+from acta.engine.tools.tenant.http import SHOWN_BYTES, HttpTool
+from acta.engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
+from acta.engine.untrusted.quoting import OutsideText
+from acta.testing.memory.definitions import MemoryToolSecretValues
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.tool_secrets import known_for
 from tests.egress.test_exchange import BROKEN

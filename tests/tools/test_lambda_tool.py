@@ -15,8 +15,8 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from acta_engine.aws.errors import MISCONFIGURED
-from acta_engine.errors import (
+from acta.engine.aws.errors import MISCONFIGURED
+from acta.engine.errors import (
     AwsDenied,
     FunctionUnanswered,
     FunctionUnavailable,
@@ -24,12 +24,12 @@ from acta_engine.errors import (
     ToolNotRun,
     ToolUnanswered,
 )
-from acta_engine.settings import Settings
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.result_text import failure_text
-from acta_engine.tools.tenant.functions import MAX_BYTES, NOT_STARTED, FunctionGuard, LambdaTool
-from acta_engine.tools.tool import Effect, LambdaConfig, ToolDefinition
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.settings import Settings
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.result_text import failure_text
+from acta.engine.tools.tenant.functions import MAX_BYTES, NOT_STARTED, FunctionGuard, LambdaTool
+from acta.engine.tools.tool import Effect, LambdaConfig, ToolDefinition
+from acta.engine.untrusted.quoting import OutsideText
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FUNCTION = "acta-prod-tool-pay"

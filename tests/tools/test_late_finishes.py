@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.sessions import control
-from acta_engine.turn.turn import take_turn
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.sessions import control
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

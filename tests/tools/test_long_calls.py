@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from acta_engine.aws.clients import keeping_alive, make_client
-from acta_engine.egress.address import AddressGuard
-from acta_engine.egress.exchange import exchange
-from acta_engine.egress.keepalive import IDLE_SECONDS
-from acta_engine.settings import Settings
+from acta.engine.aws.clients import keeping_alive, make_client
+from acta.engine.egress.address import AddressGuard
+from acta.engine.egress.exchange import exchange
+from acta.engine.egress.keepalive import IDLE_SECONDS
+from acta.engine.settings import Settings
 from tests.doubles.http_sink import Reply
 from tests.doubles.keep_alive_probe import ProbedSink
 

@@ -7,17 +7,13 @@ from typing import Any
 import pytest
 
 from acta import tool
-from acta.testing import completes, run, says, uses
-from acta.testing.python_tools import tools_of
-from acta.testing.script import tool_call
-from acta.testing.session import InProcessSession
-from acta_engine.models.anthropic import request as anthropic
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai import chat, responses
-from acta_engine.models.react import to_inner
-from acta_engine.plans.plan import UPDATE_PLAN
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.builtin.search import (
+from acta.engine.models.anthropic import request as anthropic
+from acta.engine.models.model import ModelRequest
+from acta.engine.models.openai import chat, responses
+from acta.engine.models.react import to_inner
+from acta.engine.plans.plan import UPDATE_PLAN
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.builtin.search import (
     FIND_TOOLS,
     MAX_FOUND_BYTES,
     MAX_REMEMBERED,
@@ -28,8 +24,12 @@ from acta_engine.tools.builtin.search import (
     remembered,
     search,
 )
-from acta_engine.tools.tool import ToolSpec
-from acta_engine.untrusted.validation_messages import NAMES_SHOWN
+from acta.engine.tools.tool import ToolSpec
+from acta.engine.untrusted.validation_messages import NAMES_SHOWN
+from acta.testing import completes, run, says, uses
+from acta.testing.python_tools import tools_of
+from acta.testing.script import tool_call
+from acta.testing.session import InProcessSession
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel
 from tests.sessions.reader import WINDOW, Reading, compactions, script, text_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.memories.memory import Memory
+from acta.engine.memories.memory import Memory
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import ToolFailed
+from acta.engine.memories.memory import Memory
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.port import BuiltinReach, CallContext
+from acta.engine.tools.runtime import Tools
+from acta.engine.untrusted.quoting import OutsideText
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from acta_engine.errors import ToolFailed
-from acta_engine.memories.memory import Memory
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.port import BuiltinReach, CallContext
-from acta_engine.tools.runtime import Tools
-from acta_engine.untrusted.quoting import OutsideText
 
 SPECS = builtins()
 MOST = 2

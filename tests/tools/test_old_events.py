@@ -4,15 +4,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from acta_engine.errors import FinalError
-from acta_engine.log.commit import Decision
-from acta_engine.log.head import Wait
-from acta_engine.people.wait import ask
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.recover import roll_over
-from acta_engine.tools.execute import abandon_call, run_call
-from acta_engine.tools.tool import Effect
-from acta_engine.turn.turn import take_turn
+from acta.engine.errors import FinalError
+from acta.engine.log.commit import Decision
+from acta.engine.log.head import Wait
+from acta.engine.people.wait import ask
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.recovery.recover import roll_over
+from acta.engine.tools.execute import abandon_call, run_call
+from acta.engine.tools.tool import Effect
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.engines import Engines, Notes, clean

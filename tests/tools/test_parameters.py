@@ -6,11 +6,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from acta_engine.errors import ToolInputInvalid
-from acta_engine.settings import Settings
-from acta_engine.tools.tenant.definition import Unusable, check_fixed, to_config
-from acta_engine.tools.tenant.parameters import MAX_PATH_CHARS, ToolRequest, request_of
-from acta_engine.tools.tool import HttpConfig
+from acta.engine.errors import ToolInputInvalid
+from acta.engine.settings import Settings
+from acta.engine.tools.tenant.definition import Unusable, check_fixed, to_config
+from acta.engine.tools.tenant.parameters import MAX_PATH_CHARS, ToolRequest, request_of
+from acta.engine.tools.tool import HttpConfig
 
 SETTINGS = Settings(env="prod", table="t", bucket="b", http_tool_hosts="api.example.com")
 API = "https://api.example.com"

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import pytest
 
 from acta import Call, tool
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.tools.runtime import Tools
+from acta.engine.tools.tenant.functions import PythonTools
 from acta.testing.python_tools import tools_of
 from acta.tools.define import Effect
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.tools.runtime import Tools
-from acta_engine.tools.tenant.functions import PythonTools
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.tools.test_effect_ledger import Crash

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from acta.engine.aws.clients import Service
+from acta.engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from acta.engine.files.tool_credentials import FileCredentials
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.registry import TenantRegistry
+from acta.engine.tools.tenant.functions import PythonTools
+from acta.engine.tools.tool import PythonTool, ToolSpec
+from acta.engine.untrusted.path import private_folder
 from acta.testing.memory.clock import FakeClock
 from acta.tools.run import WrongEnvironment, require_own_environment
-from acta_engine.aws.clients import Service
-from acta_engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
-from acta_engine.files.tool_credentials import FileCredentials
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.registry import TenantRegistry
-from acta_engine.tools.tenant.functions import PythonTools
-from acta_engine.tools.tool import PythonTool, ToolSpec
-from acta_engine.untrusted.path import private_folder
 
 CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")
 

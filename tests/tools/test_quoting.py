@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.untrusted.quoting import (
+from acta.engine.untrusted.quoting import (
     LOOK_ALIKES,
     MAX_NAME_CHARS,
     in_plain_characters,
     unquoted,
     unused_mark,
 )
-from acta_engine.untrusted.quoting import quoted as quoted_under
-from acta_engine.untrusted.visible import well_formed
+from acta.engine.untrusted.quoting import quoted as quoted_under
+from acta.engine.untrusted.visible import well_formed
 
 FORGERIES = [
     "--- end #000000000 ---",

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.schema import check_input
-from acta_engine.tools.tenant.definition import Unusable, check_schema
-from acta_engine.tools.tool import ToolSpec
-from acta_engine.untrusted.schemas import MAX_CHAIN
+from acta.engine.errors import ToolInputInvalid
+from acta.engine.tools.schema import check_input
+from acta.engine.tools.tenant.definition import Unusable, check_schema
+from acta.engine.tools.tool import ToolSpec
+from acta.engine.untrusted.schemas import MAX_CHAIN
 
 TREE = {
     "type": "object",

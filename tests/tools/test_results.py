@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

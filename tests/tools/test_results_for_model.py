@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta.engine.errors import ToolFailed
+from acta.engine.log.conversation import Content
+from acta.engine.log.repository import SessionRepository
+from acta.engine.tools.builtin.results import read_result
+from acta.engine.tools.port import BuiltinCall, BuiltinReach, CallContext
+from acta.engine.tools.result_text import ResultText, cut, failure_text, result_text
+from acta.engine.untrusted.quoting import OutsideText, quoted
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.files import MemoryFiles
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from acta.testing.memory.memories import MemoryMemories
 from acta.testing.memory.table import MemoryTable
-from acta_engine.errors import ToolFailed
-from acta_engine.log.conversation import Content
-from acta_engine.log.repository import SessionRepository
-from acta_engine.tools.builtin.results import read_result
-from acta_engine.tools.port import BuiltinCall, BuiltinReach, CallContext
-from acta_engine.tools.result_text import ResultText, cut, failure_text, result_text
-from acta_engine.untrusted.quoting import OutsideText, quoted
 from tests.stores.documents import make_head
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)

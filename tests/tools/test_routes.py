@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.settings import Settings
-from acta_engine.tools.builtin import builtins, optional_tools
-from acta_engine.tools.builtin.search import FIND_TOOLS, USE_TOOL
-from acta_engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
+from acta.engine.settings import Settings
+from acta.engine.tools.builtin import builtins, optional_tools
+from acta.engine.tools.builtin.search import FIND_TOOLS, USE_TOOL
+from acta.engine.tools.tool import MAX_SCHEMA_BYTES, MAX_TENANT_TOOLS, PythonTool, ToolSpec
 from tests.api.deployment import AdminApi
 
 SCHEMA = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}

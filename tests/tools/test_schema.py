@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.mcp.servers import schema_problem
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.schema import check_input, closed, errors_of, left_to_the_tool
-from acta_engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
+from acta.engine.errors import ToolInputInvalid
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.mcp.servers import schema_problem
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.schema import check_input, closed, errors_of, left_to_the_tool
+from acta.engine.tools.tool import HttpConfig, LambdaConfig, ToolDefinition, ToolSpec
 
 SPECS = builtins()
 

@@ -7,15 +7,15 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from acta_engine.aws import clients
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.aws.secrets import CachedSecrets
-from acta_engine.bound_tenant import bound_to
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta_engine.settings import settings
-from acta_engine.store.keys import tool_secrets_prefix
-from acta_engine.tools.dynamodb import DynamoToolSecretNames
-from acta_engine.tools.secret_reader import (
+from acta.engine.aws import clients
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.aws.secrets import CachedSecrets
+from acta.engine.bound_tenant import bound_to
+from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta.engine.settings import settings
+from acta.engine.store.keys import tool_secrets_prefix
+from acta.engine.tools.dynamodb import DynamoToolSecretNames
+from acta.engine.tools.secret_reader import (
     CACHE_SECONDS,
     SecretUnusable,
     ToolSecretReader,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StoreUnavailable
-from acta_engine.settings import Settings
-from acta_engine.tools.tool import (
+from acta.engine.errors import StoreUnavailable
+from acta.engine.settings import Settings
+from acta.engine.tools.tool import (
     MAX_HEADERS,
     MAX_HOSTS,
     MAX_TOOL_SECRETS,

@@ -4,8 +4,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import ModelReply, ModelRequest
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.models.model import ModelReply, ModelRequest
 from tests.doubles.mcp_server import PAY, McpSink
 from tests.in_process.deaths import PORTS, Deaths, Died, Point, Port, driven, new_worker, points
 from tests.in_process.desk import house_with

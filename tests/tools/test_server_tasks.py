@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import AwsDenied
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.head import OpenCall
-from acta_engine.tools.execute import abandon_call, run_call
+from acta.engine.errors import AwsDenied
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.head import OpenCall
+from acta.engine.tools.execute import abandon_call, run_call
 from tests.doubles.http_sink import Reply
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text
 from tests.in_process.desk import WHICH, asked, house_with

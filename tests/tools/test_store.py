@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from acta_engine.agents.store import DefinitionChanged, DefinitionExists
-from acta_engine.log.store import KeyTaken
-from acta_engine.tools.builtin import builtins, optional_tools
-from acta_engine.tools.registry import TenantRegistry
-from acta_engine.tools.tool import (
+from acta.engine.agents.store import DefinitionChanged, DefinitionExists
+from acta.engine.log.store import KeyTaken
+from acta.engine.tools.builtin import builtins, optional_tools
+from acta.engine.tools.registry import TenantRegistry
+from acta.engine.tools.tool import (
     MAX_SCHEMA_BYTES,
     MAX_TENANT_TOOLS,
     HttpConfig,

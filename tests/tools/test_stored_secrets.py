@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from acta_engine.tools.tool import ToolSecret
+from acta.engine.tools.tool import ToolSecret
 from tests.stores.backends import Stores
 
 pytestmark = pytest.mark.contract

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from acta_engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.models.model import ModelReply
-from acta_engine.tools.tool import Effect, HttpConfig, ToolDefinition
-from acta_engine.untrusted.quoting import quoted
+from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable, TransientError
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.models.model import ModelReply
+from acta.engine.tools.tool import Effect, HttpConfig, ToolDefinition
+from acta.engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.tool_secrets import known_for
 from tests.in_process.house import TENANT, House

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import AnswerLost, FunctionUnavailable
-from acta_engine.tools.lambda_function import RefusedThere
+from acta.engine.errors import AnswerLost, FunctionUnavailable
+from acta.engine.tools.lambda_function import RefusedThere
 from tests.api.deployment import AdminApi
 
 PATH = "/v1/tools/pay/call"

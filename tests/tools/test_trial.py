@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta.testing.memory.clock import FakeClock
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     CallerError,
     Conflict,
@@ -21,12 +20,13 @@ from acta_engine.errors import (
     ToolUnanswered,
     Unavailable,
 )
-from acta_engine.tools.builtin import builtins
-from acta_engine.tools.operations import MAX_RESULT_BYTES, OperationRequest, trial
-from acta_engine.tools.port import CallContext, Trial
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.operations import MAX_RESULT_BYTES, OperationRequest, trial
+from acta.engine.tools.port import CallContext, Trial
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
+from acta.testing.memory.clock import FakeClock
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}

@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from acta_engine.errors import ToolFailed
-from acta_engine.tools.builtin.weather import MAX_BYTES, Weather
-from acta_engine.tools.result_text import failure_text
+from acta.engine.errors import ToolFailed
+from acta.engine.tools.builtin.weather import MAX_BYTES, Weather
+from acta.engine.tools.result_text import failure_text
 
 PARIS = {"name": "Paris", "admin1": "Île-de-France", "country": "France", "country_code": "FR", "latitude": 48.85,
          "longitude": 2.35}  # fmt: skip

@@ -1,6 +1,6 @@
 """What a model says that has a plan of one step and ends it."""
 
-from acta_engine.models.model import ModelReply
+from acta.engine.models.model import ModelReply
 from tests.in_process.scripted import call, says, step
 
 

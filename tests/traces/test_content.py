@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import AMENDED, INLINE_BYTES, Content, ToolEntry
-from acta_engine.people.opening import amended_note
-from acta_engine.traces.spans import Span, spans_of
+from acta.engine.log.conversation import AMENDED, INLINE_BYTES, Content, ToolEntry
+from acta.engine.people.opening import amended_note
+from acta.engine.traces.spans import Span, spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.traces.scripts import finishes

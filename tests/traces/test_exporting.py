@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from acta.engine.errors import SchemaUnknown, StoreUnavailable
+from acta.engine.log.commit import Commit
+from acta.engine.store.keys import key_part, tenant_part
+from acta.engine.telemetry import Telemetry
+from acta.engine.traces import export
+from acta.engine.traces.export import BEGINS_WITHIN, TraceExport
+from acta.engine.traces.queue import MAX_COMMITS, TraceQueue
+from acta.engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit, spans_of
+from acta.engine.usage.store import UsagePartition
+from acta.engine.usage.usage_count import UsageCount
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.table import MemoryTable
-from acta_engine.errors import SchemaUnknown, StoreUnavailable
-from acta_engine.log.commit import Commit
-from acta_engine.store.keys import key_part, tenant_part
-from acta_engine.telemetry import Telemetry
-from acta_engine.traces import export
-from acta_engine.traces.export import BEGINS_WITHIN, TraceExport
-from acta_engine.traces.queue import MAX_COMMITS, TraceQueue
-from acta_engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit, spans_of
-from acta_engine.usage.store import UsagePartition
-from acta_engine.usage.usage_count import UsageCount
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, House

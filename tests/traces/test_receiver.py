@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.egress.address import FOR_TRACES, AddressGuard
-from acta_engine.settings import Settings, SettingsError
-from acta_engine.traces import otlp
-from acta_engine.traces.otlp import OtlpReceiver
-from acta_engine.traces.spans import Link, RunName, Span, SpansNotDelivered
+from acta.engine.egress.address import FOR_TRACES, AddressGuard
+from acta.engine.settings import Settings, SettingsError
+from acta.engine.traces import otlp
+from acta.engine.traces.otlp import OtlpReceiver
+from acta.engine.traces.spans import Link, RunName, Span, SpansNotDelivered
 from tests.doubles.http_sink import Sink
 from tests.doubles.otlp import OtlpEndpoint, attributes
 from tests.egress.test_exchange import BODIES

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from acta_engine.errors import ProviderKeyRefused
-from acta_engine.log.commit import Commit
-from acta_engine.recovery.repair import repair
-from acta_engine.store.keys import tenant_part
-from acta_engine.traces.export import MOST_COMMITS, export
-from acta_engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, ends_run, run_of
-from acta_engine.usage.store import UsagePartition
+from acta.engine.errors import ProviderKeyRefused
+from acta.engine.log.commit import Commit
+from acta.engine.recovery.repair import repair
+from acta.engine.store.keys import tenant_part
+from acta.engine.traces.export import MOST_COMMITS, export
+from acta.engine.traces.spans import CommitName, Link, RunName, Span, TracedCommit, ends_run, run_of
+from acta.engine.usage.store import UsagePartition
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.sessions.test_forks import forked

@@ -8,10 +8,10 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from acta_engine.egress.address import FOR_TRACES, AddressGuard, Target
-from acta_engine.settings import Settings
-from acta_engine.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
-from acta_engine.traces.spans import SpansNotDelivered
+from acta.engine.egress.address import FOR_TRACES, AddressGuard, Target
+from acta.engine.settings import Settings
+from acta.engine.traces.otlp import LOCAL_HEADERS, Signature, addressed, headers_of
+from acta.engine.traces.spans import SpansNotDelivered
 
 KEYS = Credentials("AKIDEXAMPLE", "a secret key", "a session token")
 BODY = b"\x0a\x02spans"

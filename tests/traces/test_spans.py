@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from acta_engine.errors import ProviderUnavailable
-from acta_engine.log.commit import Commit
-from acta_engine.traces.spans import RunName, Span, spans_of
+from acta.engine.errors import ProviderUnavailable
+from acta.engine.log.commit import Commit
+from acta.engine.traces.spans import RunName, Span, spans_of
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.traces.scripts import finishes

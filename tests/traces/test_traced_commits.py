@@ -4,13 +4,13 @@ from uuid import uuid4
 
 import pytest
 
+from acta.engine.errors import SchemaUnknown
+from acta.engine.store.keys import tenant_part
+from acta.engine.store.schema import NEXT
+from acta.engine.traces.queue import DynamoTracedCommits
+from acta.engine.traces.spans import CommitName
+from acta.engine.usage.store import UsagePartition
 from acta.testing.memory.clock import FakeClock
-from acta_engine.errors import SchemaUnknown
-from acta_engine.store.keys import tenant_part
-from acta_engine.store.schema import NEXT
-from acta_engine.traces.queue import DynamoTracedCommits
-from acta_engine.traces.spans import CommitName
-from acta_engine.usage.store import UsagePartition
 from tests.stores.backends import SPOILED, Aws, aws_stores
 from tests.stores.documents import make_commit
 

@@ -1,8 +1,8 @@
 """Whole runs in one process: the use cases, the engine's loop, memory adapters."""
 
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.models.model import Model
-from acta_engine.models.offline import OfflineModel
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.models.model import Model
+from acta.engine.models.offline import OfflineModel
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

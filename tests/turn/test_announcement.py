@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.turn.announcement import MAX_ANNOUNCEMENT_CHARS, announces, words_before_call
+from acta.engine.turn.announcement import MAX_ANNOUNCEMENT_CHARS, announces, words_before_call
 
 ANNOUNCEMENTS = (
     "Let me look into the folders…",

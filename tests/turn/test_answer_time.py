@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.models.providers import DEFAULT_SPEED, PROVIDERS, AnswerTime, known_model
+from acta.engine.models.providers import DEFAULT_SPEED, PROVIDERS, AnswerTime, known_model
 
 MODELS = st.lists(
     st.sampled_from(["claude-sonnet-5-5", "gpt-6-sol", "own", ""]), min_size=1, max_size=4, unique=True

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     Fenced,
     ProviderKeyRefused,
     ProviderRejected,
@@ -14,14 +14,14 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.head import Head
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.models.model import BackgroundResponse
-from acta_engine.models.providers import next_wait
-from acta_engine.plans.edit import AddStep
-from acta_engine.recovery.recover import recover
-from acta_engine.turn.turn import take_turn
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.head import Head
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.models.model import BackgroundResponse
+from acta.engine.models.providers import next_wait
+from acta.engine.plans.edit import AddStep
+from acta.engine.recovery.recover import recover
+from acta.engine.turn.turn import take_turn
 from tests.in_process.background import AGENT, BackgroundModel, begun, patient_house
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, Turn, call, completes, plans, says, step

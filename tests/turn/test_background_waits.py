@@ -2,8 +2,8 @@
 
 from itertools import accumulate
 
-from acta_engine.models.providers import FIRST_WAIT, LONGEST_WAIT, looks, next_wait
-from acta_engine.settings import Settings
+from acta.engine.models.providers import FIRST_WAIT, LONGEST_WAIT, looks, next_wait
+from acta.engine.settings import Settings
 
 LONGEST = int(Settings.fields["background_seconds"].most or 0)
 """That a deployment may allow."""

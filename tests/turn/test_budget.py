@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.limits.shares import (
+from acta.engine.limits.shares import (
     CHUNK_TOKENS,
     Lease,
     LeaseChange,
@@ -18,8 +18,8 @@ from acta_engine.limits.shares import (
     tokens_missing,
     with_grant,
 )
-from acta_engine.log.head import BYTES_PER_TOKEN, Budget, Head, Usage
-from acta_engine.turn.budget import (
+from acta.engine.log.head import BYTES_PER_TOKEN, Budget, Head, Usage
+from acta.engine.turn.budget import (
     MIN_BYTES_PER_TOKEN,
     MIN_OUTPUT_TOKENS,
     CallReservation,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Fallback, Limits
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.turn import take_turn
+from acta.engine.agents.agent import AgentDefinition, Fallback, Limits
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 

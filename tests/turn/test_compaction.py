@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from acta_engine.log.beside import SEGMENT_COMMITS, covered_before
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import LogPage
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.compaction import request_limits
-from acta_engine.turn.model_call import request_bytes
+from acta.engine.log.beside import SEGMENT_COMMITS, covered_before
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import AssistantEntry, ToolEntry, UserEntry
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import LogPage
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.compaction import request_limits
+from acta.engine.turn.model_call import request_bytes
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import says

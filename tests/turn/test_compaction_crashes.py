@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from acta.engine.log.commit import Commit
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
 from acta.testing.memory.log import MemoryBlobs, MemoryLog
-from acta_engine.log.commit import Commit
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest
 from tests.in_process.house import House
 from tests.sessions.reader import Reading, compactions, house_of, script
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from acta_engine.errors import Fenced, ProviderRejected
-from acta_engine.log.conversation import ToolEntry, UserEntry
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.recovery.recover import recover
-from acta_engine.turn.compaction import request_limits
-from acta_engine.turn.turn import take_turn
+from acta.engine.errors import Fenced, ProviderRejected
+from acta.engine.log.conversation import ToolEntry, UserEntry
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.recovery.recover import recover
+from acta.engine.turn.compaction import request_limits
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import USAGE, call, completes, plans, says, step
 from tests.sessions.reader import (

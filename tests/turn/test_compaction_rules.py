@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.log.conversation import (
+from acta.engine.log.conversation import (
     AssistantEntry,
     Content,
     Entry,
@@ -13,7 +13,7 @@ from acta_engine.log.conversation import (
     UserEntry,
     total_bytes,
 )
-from acta_engine.turn.compaction import (
+from acta.engine.turn.compaction import (
     ELIDE_BYTES,
     RECENT_TURNS,
     SUMMARY_SHARE,

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
-from acta_engine.errors import ProviderOverloaded, ValidationFailed
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import Model, TokenUsage
-from acta_engine.models.providers import OFFLINE, cost_usd
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, Models, built_in
+from acta.engine.errors import ProviderOverloaded, ValidationFailed
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import Model, TokenUsage
+from acta.engine.models.providers import OFFLINE, cost_usd
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from acta.engine.limits.shares import CHUNK_TOKENS, day_of
+from acta.engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta.engine.models.model import ModelReply
+from acta.engine.turn.engine import position
 from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.limits.shares import CHUNK_TOKENS, day_of
-from acta_engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.models.model import ModelReply
-from acta_engine.turn.engine import position
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
-from acta_engine.log.head import Head, Progress
-from acta_engine.turn.reply import GO_ON, first_half
+from acta.engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
+from acta.engine.log.head import Head, Progress
+from acta.engine.turn.reply import GO_ON, first_half
 from tests.stores.documents import make_head
 
 CALL = ToolCall(call_id="call_1", effect_id="e", name="list_files", input={})

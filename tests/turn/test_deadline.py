@@ -3,11 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.aws.clients import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS
-from acta_engine.turn.engine import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
-from acta_engine.turn.model_call import ROOM
-from acta_infra.environments import ENVIRONMENTS
-from acta_infra.sizing import MARGIN
+from acta.engine.aws.clients import ATTEMPTS, CONNECT_SECONDS, READ_SECONDS
+from acta.engine.turn.engine import COMMIT_SECONDS, LEAST_SECONDS, seconds_for_work
+from acta.engine.turn.model_call import ROOM
+from acta.infra.environments import ENVIRONMENTS
+from acta.infra.sizing import MARGIN
 
 
 def test_the_setting_bounds_the_model_where_the_lambda_has_more_time() -> None:

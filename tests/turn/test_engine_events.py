@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from acta_engine.errors import Refused
-from acta_engine.turn.engine import engine_event
+from acta.engine.errors import Refused
+from acta.engine.turn.engine import engine_event
 
 AT = {"tenant": "acme", "session_id": "ses_1", "run_id": "run_1", "generation": 1, "turn": 1, "first": 1}
 ASK = {"op": "ask", "at": AT, "task_token": "t", "attempt": 2}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.models.model import RequestedCall
+from acta.engine.models.model import RequestedCall
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.turn.test_limits import hints

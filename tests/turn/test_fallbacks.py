@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import Limits
-from acta_engine.errors import (
+from acta.engine.agents.agent import Limits
+from acta.engine.errors import (
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -15,13 +15,13 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.log.commit import StepRecord
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.log.head import Head
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.providers import ModelParameters, cost_usd
-from acta_engine.turn.turn import take_turn
+from acta.engine.log.commit import StepRecord
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.log.head import Head
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.providers import ModelParameters, cost_usd
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.in_process.scripted import USAGE, ScriptedModel, Turn, completes, plans, says, step
 from tests.sessions.reader import WINDOW, Reading, compactions, script, text_of

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import EngineError, Fenced, FinalError
+from acta.engine.log.beside import Marker
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.tools.execute import run_call
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tool import ToolSpec
+from acta.engine.untrusted.quoting import OutsideText
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.errors import EngineError, Fenced, FinalError
-from acta_engine.log.beside import Marker
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.log.store import NO_ITEMS, LogPage, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.tools.execute import run_call
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tool import ToolSpec
-from acta_engine.untrusted.quoting import OutsideText
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StreamBroken
-from acta_engine.log.events import Event
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.tools.registry import BuiltinRegistry
-from acta_engine.tools.tool import ToolSpec
+from acta.engine.errors import StreamBroken
+from acta.engine.log.events import Event
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.tools.registry import BuiltinRegistry
+from acta.engine.tools.tool import ToolSpec
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.turn.test_cost_per_turn import CountedHouse

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Judge, Limits, Models
-from acta_engine.errors import ContextTooLong, ProviderRejected, ProviderUnavailable
-from acta_engine.log.events import AnswerJudged
-from acta_engine.log.head import Head
-from acta_engine.models.model import ModelReply
-from acta_engine.turn.judge import NO_VERDICT, SYSTEM, TOOL
+from acta.engine.agents.agent import AgentDefinition, Judge, Limits, Models
+from acta.engine.errors import ContextTooLong, ProviderRejected, ProviderUnavailable
+from acta.engine.log.events import AnswerJudged
+from acta.engine.log.head import Head
+from acta.engine.models.model import ModelReply
+from acta.engine.turn.judge import NO_VERDICT, SYSTEM, TOOL
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Judge
-from acta_engine.errors import StoreThrottled
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import Model, ModelReply, ModelRequest
-from acta_engine.turn.engine import position
-from acta_engine.turn.judge import SYSTEM
-from acta_engine.turn.turn import take_turn
+from acta.engine.agents.agent import AgentDefinition, Judge
+from acta.engine.errors import StoreThrottled
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.models.model import Model, ModelReply, ModelRequest
+from acta.engine.turn.engine import position
+from acta.engine.turn.judge import SYSTEM
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.turn.test_compaction_crashes import Fuse, run_to_the_end

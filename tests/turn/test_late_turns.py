@@ -4,11 +4,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from acta_engine.models.anthropic import request as anthropic
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.openai import responses as responses_request
-from acta_engine.turn import turn as of_ours
+from acta.engine.models.anthropic import request as anthropic
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.openai import chat as chat_request
+from acta.engine.models.openai import responses as responses_request
+from acta.engine.turn import turn as of_ours
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine.log.commit import Decision
-from acta_engine.recovery.recover import recover
-from acta_engine.recovery.repair import repair
+from acta.engine.log.commit import Decision
+from acta.engine.recovery.recover import recover
+from acta.engine.recovery.repair import repair
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.recovery.failed_runs import fail_from_outside

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from acta.engine.errors import Fenced
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.recovery.recover import recover
+from acta.engine.turn.turn import take_turn
 from acta.testing.memory.log import MemoryLog
-from acta_engine.errors import Fenced
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.recovery.recover import recover
-from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from acta.engine.errors import StoreUnavailable
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from acta.testing.memory.log import MemoryLog
-from acta_engine.errors import StoreUnavailable
-from acta_engine.log.commit import Commit
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

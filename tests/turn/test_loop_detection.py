@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from acta_engine.log.head import Progress
-from acta_engine.turn.next_action import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
+from acta.engine.log.head import Progress
+from acta.engine.turn.next_action import HINTS, FinishedCall, Kind, Stuck, fingerprint, observe
 
 REPLIES = count()
 

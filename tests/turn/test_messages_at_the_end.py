@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.errors import Conflict
-from acta_engine.log.head import Head
-from acta_engine.models.model import ModelReply, TokenUsage
+from acta.engine.errors import Conflict
+from acta.engine.log.head import Head
+from acta.engine.models.model import ModelReply, TokenUsage
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.people.policies import house_with, recorded, waiting

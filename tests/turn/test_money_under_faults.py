@@ -12,9 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
-from acta_engine.errors import (
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Fallback, built_in
+from acta.engine.errors import (
     EngineError,
     ProviderOverloaded,
     ProviderTimeout,
@@ -23,17 +22,18 @@ from acta_engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
-from acta_engine.limits.shares import PER_DOLLAR
-from acta_engine.log.beside import Attempt, Marker
-from acta_engine.log.commit import Commit, Decision, StepRecord
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.log.head import Head
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
-from acta_engine.models.providers import cost_usd
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.turn.turn import take_turn
+from acta.engine.limits.shares import PER_DOLLAR
+from acta.engine.log.beside import Attempt, Marker
+from acta.engine.log.commit import Commit, Decision, StepRecord
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.log.head import Head
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
+from acta.engine.models.providers import cost_usd
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.turn.turn import take_turn
+from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 

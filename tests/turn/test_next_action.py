@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.agents.agent import Planning
-from acta_engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
-from acta_engine.turn.final_answer import claims_completion
-from acta_engine.turn.next_action import (
+from acta.engine.agents.agent import Planning
+from acta.engine.plans.plan import ExecutionPlan, PlanStatus, PlanStep, StepStatus
+from acta.engine.turn.final_answer import claims_completion
+from acta.engine.turn.next_action import (
     MAX_TEXT_REPLIES,
     NO_ANSWER,
     Act,

@@ -6,10 +6,10 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
-from acta_engine.turn.final_answer import schema_text
-from acta_engine.turn.output_schema import BadOutputSchema, check_output_schema
-from acta_engine.turn.schema_check import check_answer
-from acta_engine.untrusted.schemas import MAX_CHAIN
+from acta.engine.turn.final_answer import schema_text
+from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
+from acta.engine.turn.schema_check import check_answer
+from acta.engine.untrusted.schemas import MAX_CHAIN
 
 
 class Line(BaseModel):

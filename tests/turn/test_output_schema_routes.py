@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.turn.output_schema import MAX_SCHEMA_BYTES
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.turn.output_schema import MAX_SCHEMA_BYTES
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step

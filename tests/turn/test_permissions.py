@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.plans.edit import ChangeStep
+from acta.engine.plans.edit import ChangeStep
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, says, step
 from tests.runs.planner import made, plan_of, run

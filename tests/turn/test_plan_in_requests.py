@@ -1,8 +1,8 @@
 """What a request says of the plan at its end: numbers and states where the conversation has its words, else all of it
 (docs/design/turn.md 30)."""
 
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.plans.edit import AddStep
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.plans.edit import AddStep
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.sessions.reader import Reading, compactions, house_of, script

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.react import UNREADABLE, ReActModel
-from acta_engine.turn.final_answer import schema_text
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.react import UNREADABLE, ReActModel
+from acta.engine.turn.final_answer import schema_text
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import USAGE, ScriptedModel
 

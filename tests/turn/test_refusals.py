@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderUnavailable
-from acta_engine.log.conversation import UserEntry
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import ModelReply, ModelRequest, StreamOptions, TokenUsage
-from acta_engine.models.providers import cost_usd
-from acta_engine.turn.compaction import DECLINED
+from acta.engine.errors import ProviderUnavailable
+from acta.engine.log.conversation import UserEntry
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import ModelReply, ModelRequest, StreamOptions, TokenUsage
+from acta.engine.models.providers import cost_usd
+from acta.engine.turn.compaction import DECLINED
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.turn.test_cost_budgets import house_with

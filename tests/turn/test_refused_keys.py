@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderKeyRefused, ProviderQuotaExceeded
-from acta_engine.log.commit import Position
-from acta_engine.telemetry import KEY_REFUSED_METRIC, Telemetry
+from acta.engine.errors import ProviderKeyRefused, ProviderQuotaExceeded
+from acta.engine.log.commit import Position
+from acta.engine.telemetry import KEY_REFUSED_METRIC, Telemetry
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
+from acta.engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
+from acta.engine.log.beside import Marker
+from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.recovery.recover import recover
+from acta.engine.turn.turn import take_turn
 from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
-from acta_engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
-from acta_engine.log.beside import Marker
-from acta_engine.log.commit import Commit, Decision
-from acta_engine.log.store import NO_ITEMS, TransactionItems
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.recover import recover
-from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 from tests.sessions.reader import (

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import SchemaUnknown, StoreUnavailable
-from acta_engine.log.beside import MAX_PARTIAL_BYTES, PartialReply, Partials
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.running_text import RunningText, running_text
+from acta.engine.errors import SchemaUnknown, StoreUnavailable
+from acta.engine.log.beside import MAX_PARTIAL_BYTES, PartialReply, Partials
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.running_text import RunningText, running_text
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, completes, plans, says, step
 

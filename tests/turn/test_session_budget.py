@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ValidationFailed
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.providers import OFFLINE
-from acta_engine.people.intervention import Intervention
+from acta.engine.errors import ValidationFailed
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.models.providers import OFFLINE
+from acta.engine.people.intervention import Intervention
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from acta_engine.errors import ContextTooLong
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.compaction import TIME_SHARE
+from acta.engine.errors import ContextTooLong
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.compaction import TIME_SHARE
 from tests.in_process.house import TENANT, House
 from tests.sessions.reader import Reading, compactions, house_of, script
 

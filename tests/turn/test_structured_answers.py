@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Models, built_in
-from acta_engine.errors import ProviderUnavailable
-from acta_engine.log.commit import Decision
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.offline import OfflineModel
-from acta_engine.prompts.prompt import PLANNING
-from acta_engine.sessions.answers import session_view
-from acta_engine.turn.final_answer import ANSWER_RETRIES, schema_text
+from acta.engine.agents.agent import AgentDefinition, Models, built_in
+from acta.engine.errors import ProviderUnavailable
+from acta.engine.log.commit import Decision
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.offline import OfflineModel
+from acta.engine.prompts.prompt import PLANNING
+from acta.engine.sessions.answers import session_view
+from acta.engine.turn.final_answer import ANSWER_RETRIES, schema_text
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     ProviderKeyRefused,
     ProviderOverloaded,
@@ -11,8 +11,8 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StopUnknown,
 )
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.turn.turn import take_turn
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.turn import take_turn
 from tests.in_process.house import House
 from tests.sessions.reader import (
     Reading,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Models
-from acta_engine.log.head import Result
-from acta_engine.prompts.prompt import WHEN_NEEDED
-from acta_engine.turn.reply import PLAN_FIRST
-from acta_engine.turn.turn import WRITE_ANSWER
+from acta.engine.agents.agent import AgentDefinition, Models
+from acta.engine.log.head import Result
+from acta.engine.prompts.prompt import WHEN_NEEDED
+from acta.engine.turn.reply import PLAN_FIRST
+from acta.engine.turn.turn import WRITE_ANSWER
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
-from acta_engine.errors import ProviderTimeout
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.sessions.answers import session_view
-from acta_engine.settings import Settings
-from acta_engine.turn.budget import tokens_left, tokens_used
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Limits, built_in
+from acta.engine.errors import ProviderTimeout
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.sessions.answers import session_view
+from acta.engine.settings import Settings
+from acta.engine.turn.budget import tokens_left, tokens_used
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step

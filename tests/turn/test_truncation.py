@@ -2,13 +2,13 @@
 
 import pytest
 
-from acta_engine.errors import StreamBroken
-from acta_engine.log.commit import Decision
-from acta_engine.log.conversation import AssistantEntry, ToolEntry
-from acta_engine.log.events import Event
-from acta_engine.log.repository import SessionRepository
-from acta_engine.models.model import ModelReply, RequestedCall
-from acta_engine.turn.reply import AGAIN, CALLS_STAND, GO_ON, SMALLER
+from acta.engine.errors import StreamBroken
+from acta.engine.log.commit import Decision
+from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.log.events import Event
+from acta.engine.log.repository import SessionRepository
+from acta.engine.models.model import ModelReply, RequestedCall
+from acta.engine.turn.reply import AGAIN, CALLS_STAND, GO_ON, SMALLER
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step

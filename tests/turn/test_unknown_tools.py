@@ -1,8 +1,8 @@
 """A tool the model made up is explained to it, in few words."""
 
-from acta_engine.log.conversation import ToolEntry
-from acta_engine.models.model import ModelRequest
-from acta_engine.turn.reply import MAX_UNKNOWN_NAME_CHARS
+from acta.engine.log.conversation import ToolEntry
+from acta.engine.models.model import ModelRequest
+from acta.engine.turn.reply import MAX_UNKNOWN_NAME_CHARS
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 import pytest
 
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
+from acta.engine.limits.shares import hour_of
+from acta.engine.log.beside import Marker
+from acta.engine.log.commit import Decision, StepRecord
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.recovery.handle_error import handle_error
+from acta.engine.recovery.recover import recover
+from acta.engine.turn.turn import take_turn
 from acta.testing.memory.log import MemoryAttempts
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavailable, StoreUnavailable
-from acta_engine.limits.shares import hour_of
-from acta_engine.log.beside import Marker
-from acta_engine.log.commit import Decision, StepRecord
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.recovery.handle_error import handle_error
-from acta_engine.recovery.recover import recover
-from acta_engine.turn.turn import take_turn
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acta_engine.untrusted.encoding_guess import MANY, SEARCHED_BYTES
-from acta_engine.untrusted.encodings import (
+from acta.engine.untrusted.encoding_guess import MANY, SEARCHED_BYTES
+from acta.engine.untrusted.encodings import (
     ENCODINGS,
     MARKS,
     DecodedText,

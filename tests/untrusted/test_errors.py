@@ -2,8 +2,8 @@
 
 import pytest
 
-from acta_engine import errors
-from acta_engine.errors import ProviderKeyRefused, SessionError
+from acta.engine import errors
+from acta.engine.errors import ProviderKeyRefused, SessionError
 
 NAMED = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, SessionError)]
 ENDS = [one for one in NAMED if one is not SessionError]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.log.conversation import input_hash
-from acta_engine.people.intervention import Intervention, PendingCall
-from acta_engine.store.schema import CURRENT, to_json
-from acta_engine.untrusted.exact_json import (
+from acta.engine.log.conversation import input_hash
+from acta.engine.people.intervention import Intervention, PendingCall
+from acta.engine.store.schema import CURRENT, to_json
+from acta.engine.untrusted.exact_json import (
     InvalidJson,
     canonical_json,
     parse_answer,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_engine.untrusted.own_files import NameRefused, inside, write_own
+from acta.engine.untrusted.own_files import NameRefused, inside, write_own
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.untrusted.path import (
+from acta.engine.untrusted.path import (
     PathRefused,
     check_folder,
     check_new_path,

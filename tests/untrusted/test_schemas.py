@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, Draft6Validator, Draft7Validator, Draft201909Validator
 
-from acta_engine.tools.mcp.schema_words import offered_schema
-from acta_engine.tools.mcp.servers import schema_problem
-from acta_engine.tools.schema import errors_of
-from acta_engine.tools.tenant.definition import Unusable, check_schema
-from acta_engine.untrusted.schemas import modern
+from acta.engine.tools.mcp.schema_words import offered_schema
+from acta.engine.tools.mcp.servers import schema_problem
+from acta.engine.tools.schema import errors_of
+from acta.engine.tools.tenant.definition import Unusable, check_schema
+from acta.engine.untrusted.schemas import modern
 
 D4, D6, D7 = (f"http://json-schema.org/draft-0{number}/schema#" for number in (4, 6, 7))
 D2019 = "https://json-schema.org/draft/2019-09/schema"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.untrusted.visible import hidden_in, is_blank, visible, visible_throughout
+from acta.engine.untrusted.visible import hidden_in, is_blank, visible, visible_throughout
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,20 @@ from uuid import uuid4
 
 from aws_lambda_powertools import Logger
 
+from acta.engine.bound_tenant import tenant_hash
+from acta.engine.clock import RUN, SESSION, made_at, make_id
+from acta.engine.log.commit import Change
+from acta.engine.log.head import Head, Result, Usage
+from acta.engine.log.store import Erasure, TransactionItems
+from acta.engine.sessions.start import begin_run
+from acta.engine.traces.spans import RunName
+from acta.engine.turn.endings import cancelled, completed, failed
+from acta.engine.usage.fold import Addition, fold
+from acta.engine.usage.store import StreamCommit, UsagePartition
+from acta.engine.usage.usage_count import Lines
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from acta_engine.bound_tenant import tenant_hash
-from acta_engine.clock import RUN, SESSION, made_at, make_id
-from acta_engine.log.commit import Change
-from acta_engine.log.head import Head, Result, Usage
-from acta_engine.log.store import Erasure, TransactionItems
-from acta_engine.sessions.start import begin_run
-from acta_engine.traces.spans import RunName
-from acta_engine.turn.endings import cancelled, completed, failed
-from acta_engine.usage.fold import Addition, fold
-from acta_engine.usage.store import StreamCommit, UsagePartition
-from acta_engine.usage.usage_count import Lines
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_head

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.head import Budget, Head, Usage
-from acta_engine.usage.aws_estimate import USES, AwsRates, AwsUse, estimated, priced, receipt_of
-from acta_engine.usage.aws_prices import LISTS, AwsPrices, prices_in
-from acta_engine.usage.tally import MAX_MODELS, OTHER_MODELS, Done, ModelUse, Tally
+from acta.engine.log.head import Budget, Head, Usage
+from acta.engine.usage.aws_estimate import USES, AwsRates, AwsUse, estimated, priced, receipt_of
+from acta.engine.usage.aws_prices import LISTS, AwsPrices, prices_in
+from acta.engine.usage.tally import MAX_MODELS, OTHER_MODELS, Done, ModelUse, Tally
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 US = AwsRates(LISTS["us-east-1"])

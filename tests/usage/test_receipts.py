@@ -2,9 +2,9 @@
 
 import pytest
 
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.usage.aws_estimate import COUNTED_ON, AwsRates
-from acta_engine.usage.aws_prices import LISTS, AwsPrices, prices_in
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.usage.aws_estimate import COUNTED_ON, AwsRates
+from acta.engine.usage.aws_prices import LISTS, AwsPrices, prices_in
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House

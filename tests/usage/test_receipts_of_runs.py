@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.repository import SessionRepository
-from acta_engine.usage.tally import Tally
+from acta.engine.log.repository import SessionRepository
+from acta.engine.usage.tally import Tally
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import LossyLog, OvertakenLog
 from tests.in_process.scripted import ScriptedModel, call, plans, says

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.answers import instant
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.usage.aws_estimate import AwsRates, receipt_of
-from acta_engine.usage.aws_prices import LISTS, AwsPrices
-from acta_engine.usage.fold import fold
+from acta.engine.api.answers import instant
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.usage.aws_estimate import AwsRates, receipt_of
+from acta.engine.usage.aws_prices import LISTS, AwsPrices
+from acta.engine.usage.fold import fold
 from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.doubles.audit import PlainPseudonyms, memory_audit
 from tests.doubles.long_polls import MemoryLongPolls

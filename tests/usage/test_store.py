@@ -8,21 +8,21 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError
 
+from acta.engine.agents.agent import AgentDefinition
+from acta.engine.agents.dynamodb import DynamoDefinitions
+from acta.engine.aws.errors import NOT_FOUND, AwsRefused
+from acta.engine.log.commit import Commit
+from acta.engine.log.head import Usage
+from acta.engine.log.store import Erasure, SessionLog, TransactionItems
+from acta.engine.notifications.aws import StreamedChanges
+from acta.engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
+from acta.engine.usage.fold import FoldResult, fold
+from acta.engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
+from acta.engine.usage.tally import Tally
+from acta.engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from acta.testing.memory.clock import FakeClock
 from acta.testing.memory.log import MemoryLog
 from acta.testing.memory.table import MemoryTable
-from acta_engine.agents.agent import AgentDefinition
-from acta_engine.agents.dynamodb import DynamoDefinitions
-from acta_engine.aws.errors import NOT_FOUND, AwsRefused
-from acta_engine.log.commit import Commit
-from acta_engine.log.head import Usage
-from acta_engine.log.store import Erasure, SessionLog, TransactionItems
-from acta_engine.notifications.aws import StreamedChanges
-from acta_engine.usage.dynamodb import DynamoUsage, committed_in, counted_key, usage_pk
-from acta_engine.usage.fold import FoldResult, fold
-from acta_engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
-from acta_engine.usage.tally import Tally
-from acta_engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.backends import ENDPOINT, Aws, aws_stores

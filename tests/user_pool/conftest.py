@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta_infra.local.stack import emulator
-from local_aws.testing import Cloud
+from acta.infra.local.stack import emulator
+from acta.local_aws.testing import Cloud
 
 
 @pytest.fixture(scope="module")

@@ -29,14 +29,14 @@ from acta.client.sign_in.machine import MachineTokens
 from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, claims_of
 from acta.client.sign_in.store import Store, folder
 from acta.client.sign_in.stored_tokens import StoredTokens
-from acta_engine.api.identity import Caller, from_event
-from acta_engine.errors import Forbidden
-from acta_engine.settings import Settings
-from acta_infra.api.issuers import Machine, OwnPool
-from acta_infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
-from acta_infra.deployed.users import NoSuchUser, OtherTenant, Users
-from acta_infra.environments import DEV, LOCAL
-from local_aws.testing import Cloud
+from acta.engine.api.identity import Caller, from_event
+from acta.engine.errors import Forbidden
+from acta.engine.settings import Settings
+from acta.infra.api.issuers import Machine, OwnPool
+from acta.infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
+from acta.infra.deployed.users import NoSuchUser, OtherTenant, Users
+from acta.infra.environments import DEV, LOCAL
+from acta.local_aws.testing import Cloud
 
 pytestmark = pytest.mark.thorough
 
@@ -97,7 +97,7 @@ def pool(cloud: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Pool:
     """The pool of `dev`, made by CloudFormation from what CDK synthesises."""
     from aws_cdk import App, Stack  # imported only here: it takes seconds
 
-    from acta_infra.api.user_pool import UserPool
+    from acta.infra.api.user_pool import UserPool
 
     app = App(outdir=str(tmp_path_factory.mktemp("assembly")))
     here = replace(DEV, python=LOCAL.python)

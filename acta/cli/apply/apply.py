@@ -22,8 +22,8 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
+from acta.engine.untrusted.own_files import NameRefused, inside, write_own
 from acta.yaml_text import write
-from acta_engine.untrusted.own_files import NameRefused, inside, write_own
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
 REFUSED = "nothing was written: the plan names what cannot be as the files say"

@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from acta.cli.apply.schema import Json, Problem, part_of, schema_of
+from acta.engine.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
+from acta.engine.tools.tool import HIDDEN, is_high_stakes_unless_said
 from acta.yaml_text import Path
-from acta_engine.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
-from acta_engine.tools.tool import HIDDEN, is_high_stakes_unless_said
 
 HOW = "store it with `acta tools secrets set NAME --host HOST` and write {secret: NAME} in its place"
 

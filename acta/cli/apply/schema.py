@@ -1,6 +1,6 @@
 """`acta schema KIND`, and what is wrong with a definition by its schema: each thing with its key and its line.
 
-The schemas are made from the models of the API's bodies (`infra/acta_infra/document/schemas.py`).
+The schemas are made from the models of the API's bodies (`acta/infra/document/schemas.py`).
 """
 
 import json
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from acta.cli import exit_codes
 from acta.cli.terminal.text import echo
+from acta.engine.untrusted.validation_messages import similar
 from acta.yaml_text import Path
-from acta_engine.untrusted.validation_messages import similar
 
 Json = dict[str, Any]
 TYPES: Mapping[str, str] = {

@@ -16,7 +16,7 @@ from acta.cli.commands.grammar import (
     option,
 )
 
-NAMED = option("--env NAME", "one of infra/acta_infra/environments.py, such as dev", required=True)
+NAMED = option("--env NAME", "one of acta/infra/environments.py, such as dev", required=True)
 DECIDE = option(
     "--decide OPTION=VALUE",
     "decides a point that a strict environment leaves to you (docs/options.md); repeatable",

@@ -6,8 +6,8 @@ from pathlib import Path
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line, visible
-from acta_infra.packaging.tool_lock import locked, make_lock
-from acta_infra.tool_folders import DEFAULT_DIR, MODULE, BadFolder, ToolFolder
+from acta.infra.packaging.tool_lock import locked, make_lock
+from acta.infra.tool_folders import DEFAULT_DIR, MODULE, BadFolder, ToolFolder
 
 
 def lock(arguments: Namespace) -> int:

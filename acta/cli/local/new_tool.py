@@ -12,7 +12,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line, visible
-from acta_infra.tool_folders import DEFAULT_DIR, FOLDER_PATTERN, MAX_FOLDER_CHARS
+from acta.infra.tool_folders import DEFAULT_DIR, FOLDER_PATTERN, MAX_FOLDER_CHARS
 
 TOOLS = '''\
 """Tools of the folder {folder}: every function with @tool is one."""

@@ -29,18 +29,18 @@ from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, on
 from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ClientError
-from acta_engine.models.providers import WITH_KEY
-from acta_engine.settings import SettingsError
-from acta_infra.deployed.session_logs import LogsUnreadable, read_lines
-from acta_infra.environments import LOCAL
-from acta_infra.local.deploy import CommandFailed, DeployProgress, ToolMissing
-from acta_infra.local.issuer import PageLinks
-from acta_infra.local.stack import LocalStack, StackFailed, lost_since
-from acta_infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
-from acta_infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
-from acta_infra.local.toolchain import ROOT
-from local_aws.emulator_process import REGION, EmulatorFailed
-from local_aws.reverse_proxy import PortTaken
+from acta.engine.models.providers import WITH_KEY
+from acta.engine.settings import SettingsError
+from acta.infra.deployed.session_logs import LogsUnreadable, read_lines
+from acta.infra.environments import LOCAL
+from acta.infra.local.deploy import CommandFailed, DeployProgress, ToolMissing
+from acta.infra.local.issuer import PageLinks
+from acta.infra.local.stack import LocalStack, StackFailed, lost_since
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
+from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
+from acta.infra.local.toolchain import ROOT
+from acta.local_aws.emulator_process import REGION, EmulatorFailed
+from acta.local_aws.reverse_proxy import PortTaken
 
 DEFAULT_PORT = 2282
 """No well-known service uses it; it is what the letters of Acta dial on a telephone."""

@@ -15,16 +15,16 @@ from acta.cli import exit_codes
 from acta.cli.operations.target import environment_named, target
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, dollars, echo, one_line, show_table
-from acta_infra.costs import Costs, UnknownPrice, costs
-from acta_infra.deployed.permissions import (
+from acta.infra.costs import Costs, UnknownPrice, costs
+from acta.infra.deployed.permissions import (
     AccountRegion,
     UnknownResource,
     deployer_policy,
     execution_policies,
 )
-from acta_infra.environments import Environment
-from acta_infra.local.deploy import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
-from acta_infra.local.toolchain import ROOT
+from acta.infra.environments import Environment
+from acta.infra.local.deploy import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
+from acta.infra.local.toolchain import ROOT
 
 
 def show_costs(arguments: Namespace) -> int:

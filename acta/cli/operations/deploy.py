@@ -31,8 +31,8 @@ from acta.cli.operations.target import (
 )
 from acta.cli.terminal.prompt import says_yes, stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show_table
-from acta_infra.api.issuers import OwnPool
-from acta_infra.deployed.account import (
+from acta.infra.api.issuers import OwnPool
+from acta.infra.deployed.account import (
     FEW_EXECUTIONS,
     NotBootstrapped,
     QuotaUnknown,
@@ -43,7 +43,7 @@ from acta_infra.deployed.account import (
     client_in,
     existing_secrets,
 )
-from acta_infra.deployed.releases import (
+from acta.infra.deployed.releases import (
     NOT_ASKED,
     LiveRelease,
     NotPossible,
@@ -55,7 +55,7 @@ from acta_infra.deployed.releases import (
     look_before,
     version_to_write,
 )
-from acta_infra.deployed.stacks import (
+from acta.infra.deployed.stacks import (
     Changes,
     CloudFormation,
     DeployedStack,
@@ -72,8 +72,8 @@ from acta_infra.deployed.stacks import (
     secrets_in,
     without_release,
 )
-from acta_infra.environments import Environment, UnusableValue, every_environment
-from acta_infra.local.deploy import (
+from acta.infra.environments import Environment, UnusableValue, every_environment
+from acta.infra.local.deploy import (
     Assembly,
     CommandFailed,
     Commands,
@@ -81,10 +81,10 @@ from acta_infra.local.deploy import (
     keep_release,
     take_newest,
 )
-from acta_infra.local.toolchain import CDK, ROOT
-from acta_infra.names import usual_key_secret
-from acta_infra.packaging.tool_catalogue import build_all
-from acta_infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
+from acta.infra.local.toolchain import CDK, ROOT
+from acta.infra.names import usual_key_secret
+from acta.infra.packaging.tool_catalogue import build_all
+from acta.infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
 
 QUIET = ("--no-notices",)
 
@@ -508,7 +508,7 @@ def require_unprotected(chosen: OperatorTarget, fate: Fate) -> None:
         name = chosen.environment.name
         raise CliError(
             f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
-            f"deletion_protection=False of {name} in infra/acta_infra/environments.py, run acta deploy --env {name}, "
+            f"deletion_protection=False of {name} in acta/infra/environments.py, run acta deploy --env {name}, "
             "and then this again"
         )
 

@@ -13,12 +13,12 @@ import httpx
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta_engine.settings import SettingsError
-from acta_infra.local.config import LocalConfig
-from acta_infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
-from acta_infra.local.toolchain import CDK, ROOT
-from local_aws.emulator_process import left_running
-from local_aws.loopback import free_port
+from acta.engine.settings import SettingsError
+from acta.infra.local.config import LocalConfig
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
+from acta.infra.local.toolchain import CDK, ROOT
+from acta.local_aws.emulator_process import left_running
+from acta.local_aws.loopback import free_port
 
 OLDEST_NODE = 20
 

@@ -14,16 +14,16 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import ago
 from acta.cli.operations.target import OperatorTarget, local_account, not_deployed, target
 from acta.cli.terminal.text import cli_error, counted, dollars, echo, note, one_line, visible
-from acta_engine.clock import EFFECT, is_id, made_at
-from acta_infra.deployed.session_logs import (
+from acta.engine.clock import EFFECT, is_id, made_at
+from acta.infra.deployed.session_logs import (
     LogLine,
     LogsUnreadable,
     logs_client,
     own_tool_functions,
     read_lines,
 )
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown
-from acta_infra.environments import LOCAL, Environment
+from acta.infra.deployed.stacks import CloudFormation, StacksUnknown
+from acta.infra.environments import LOCAL, Environment
 
 LOOK_SECONDS = 3.0
 LATE = timedelta(seconds=30)

@@ -12,11 +12,11 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import OperatorTarget, account_of, aws_errors, environment_of
 from acta.cli.terminal.prompt import Asks
 from acta.cli.terminal.text import cli_error, echo, note, show_table
-from acta_infra.deployed.posture import DeployedPosture, SeenPoint
-from acta_infra.deployed.stacks import CloudFormation, StacksUnknown, stack_outputs
-from acta_infra.environments import Environment
-from acta_infra.names import DECIDED, stateless_stack
-from acta_infra.posture import (
+from acta.infra.deployed.posture import DeployedPosture, SeenPoint
+from acta.infra.deployed.stacks import CloudFormation, StacksUnknown, stack_outputs
+from acta.infra.environments import Environment
+from acta.infra.names import DECIDED, stateless_stack
+from acta.infra.posture import (
     POINTS,
     Point,
     Undecided,

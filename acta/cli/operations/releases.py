@@ -11,9 +11,9 @@ from acta.cli.operations.repair import World
 from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import asks_at_terminal
 from acta.cli.terminal.text import cli_error, echo, minute, note, one_line, show
-from acta_infra.deployed.account import Account
-from acta_infra.deployed.operator_trail import OperatorTrail, trail_of
-from acta_infra.deployed.releases import (
+from acta.infra.deployed.account import Account
+from acta.infra.deployed.operator_trail import OperatorTrail, trail_of
+from acta.infra.deployed.releases import (
     MovedByAnother,
     NotPossible,
     Release,
@@ -24,7 +24,7 @@ from acta_infra.deployed.releases import (
     require_rest,
     tools_gone,
 )
-from acta_infra.sizing import FunctionName
+from acta.infra.sizing import FunctionName
 
 WHAT_STAYS = (
     "This takes back the functions and their settings. What stays: the state machine, the API's routes, rights, "

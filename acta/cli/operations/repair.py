@@ -21,14 +21,14 @@ from acta.cli.local_stack import LOCAL_TENANT
 from acta.cli.operations.target import account_of, aws_errors
 from acta.cli.terminal.prompt import CLEAR_LINE, asks_at_terminal
 from acta.cli.terminal.text import cli_error, counted, echo, one_line
-from acta_infra.deployed.invoke_recovery import (
+from acta.infra.deployed.invoke_recovery import (
     ALL_SESSIONS,
     RecoveryFailed,
     lambda_client,
     run_recovery,
 )
-from acta_infra.deployed.operator_trail import OperatorTrail, trail_of
-from acta_infra.names import function_name
+from acta.infra.deployed.operator_trail import OperatorTrail, trail_of
+from acta.infra.names import function_name
 
 OUTCOMES = {  # of one session
     "nothing": "needs no repair",
@@ -43,7 +43,7 @@ COUNTS = {  # of all sessions
 }
 
 Recovery = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Sends a request to the recovery function and returns its answer (`shared/acta_engine/recovery/recovery.py`)."""
+"""Sends a request to the recovery function and returns its answer (`acta/engine/recovery/recovery.py`)."""
 
 
 def repair(arguments: Namespace) -> int:
@@ -131,7 +131,7 @@ def report_lines(tally: Mapping[str, int], environment: str) -> Iterator[str]:
 
 
 Session = Mapping[str, Any]
-"""`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`shared/acta_engine/recovery/repair.py`)."""
+"""`tenant`, `session_id`, `code`, `failed_at`: as in `FailedRun` (`acta/engine/recovery/repair.py`)."""
 NAMES = ("tenant", "session_id")
 Pause = Callable[[float], None]
 

@@ -13,13 +13,13 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, aws_errors, environment_of
 from acta.cli.terminal.prompt import confirm
 from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, show
-from acta_engine.aws.clients import Service
-from acta_engine.aws.errors import NOT_FOUND, AwsRefused
-from acta_infra.api.issuers import OwnPool
-from acta_infra.deployed.account import Account
-from acta_infra.deployed.operator_trail import trail_of
-from acta_infra.deployed.quarantine import Quarantine
-from acta_infra.deployed.tenants.backup import (
+from acta.engine.aws.clients import Service
+from acta.engine.aws.errors import NOT_FOUND, AwsRefused
+from acta.infra.api.issuers import OwnPool
+from acta.infra.deployed.account import Account
+from acta.infra.deployed.operator_trail import trail_of
+from acta.infra.deployed.quarantine import Quarantine
+from acta.infra.deployed.tenants.backup import (
     LIST,
     BackupPlace,
     BackupUnusable,
@@ -27,11 +27,11 @@ from acta_infra.deployed.tenants.backup import (
     back_up,
     place_of,
 )
-from acta_infra.deployed.tenants.erase import TOKEN_LIFE, ErasureReceipt, erase_tenant, erase_user, eraser_of
-from acta_infra.deployed.tenants.restore import Restored
-from acta_infra.deployed.tenants.restore import restore as restore_backup
-from acta_infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
-from acta_infra.deployed.tenants.stores import TenantStores, stores_in
+from acta.infra.deployed.tenants.erase import TOKEN_LIFE, ErasureReceipt, erase_tenant, erase_user, eraser_of
+from acta.infra.deployed.tenants.restore import Restored
+from acta.infra.deployed.tenants.restore import restore as restore_backup
+from acta.infra.deployed.tenants.restored_table import RestoreProgress, later_sessions, use_restored
+from acta.infra.deployed.tenants.stores import TenantStores, stores_in
 
 NOT_ALL = ("left as it is", "deleted lately", "no room", "name refused")
 """Outcomes that mean that something of the backup was left out."""

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, echo, note, one_line
-from acta_infra.deployed import account
-from acta_infra.deployed.account import Account, AccountUnknown, CallerIdentity, WrongAccount, caller
-from acta_infra.environments import LOCAL, Environment, UnusableValue, every_environment, select
-from acta_infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
-from local_aws.credentials import Credentials, NoCredentials
+from acta.infra.deployed import account
+from acta.infra.deployed.account import Account, AccountUnknown, CallerIdentity, WrongAccount, caller
+from acta.infra.environments import LOCAL, Environment, UnusableValue, every_environment, select
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from acta.local_aws.credentials import Credentials, NoCredentials
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 
@@ -36,7 +36,7 @@ class OperatorTarget(NamedTuple):
 
 
 def environment_named(name: str) -> Environment:
-    """An environment of `infra/acta_infra/environments.py` or of the operator's own file. Raises CliError."""
+    """An environment of `acta/infra/environments.py` or of the operator's own file. Raises CliError."""
     with cli_error(UnusableValue, cut=500):
         among = every_environment(os.environ)
         # a local environment can be deployed only to an emulator, whose address the shell then has
@@ -45,7 +45,7 @@ def environment_named(name: str) -> Environment:
         if name not in in_aws:
             raise CliError(
                 f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
-                "infra/acta_infra/environments.py (docs/deploy.md)"
+                "acta/infra/environments.py (docs/deploy.md)"
             )
         chosen = select(name, in_aws)
     return replace(chosen, tools_dir=str(Path(chosen.tools_dir).absolute()))
@@ -96,7 +96,7 @@ def warn_unpinned(chosen: OperatorTarget) -> None:
     if chosen.environment.account is not None or chosen.environment.is_local:
         return
     echo(
-        f"Environment {chosen.environment.name} is pinned to no account. In infra/acta_infra/environments.py give it\n"
+        f"Environment {chosen.environment.name} is pinned to no account. In acta/infra/environments.py give it\n"
         f'    account="{chosen.caller.account}", region="{chosen.caller.region}"\n'
         "and it is never deployed anywhere else."
     )
@@ -117,15 +117,15 @@ def aws_errors(page: str = OPERATIONS) -> Iterator[None]:
     """`page`: the page that lists the permissions that this command's credentials need. Raises CliError."""
     from botocore.exceptions import BotoCoreError
 
-    from acta_engine.aws.errors import AwsRefused
-    from acta_engine.errors import (
+    from acta.engine.aws.errors import AwsRefused
+    from acta.engine.errors import (
         AwsDenied,
         PoisonedSession,
         SchemaUnknown,
         StoreThrottled,
         StoreUnavailable,
     )
-    from acta_infra.deployed.stacks import OutputsUnknown
+    from acta.infra.deployed.stacks import OutputsUnknown
 
     try:
         yield

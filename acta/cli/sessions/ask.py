@@ -18,7 +18,7 @@ from acta.cli.terminal.text import visible
 from acta.client.api import Client
 from acta.client.errors import ApiError
 from acta.client.following import Feed, Update
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
+from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 Read = Callable[[str], str]
 """Shows a prompt and returns the line that was typed. Raises EOFError."""

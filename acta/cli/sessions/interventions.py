@@ -31,7 +31,7 @@ from acta.client.api import Client
 from acta.client.errors import NotFoundError
 from acta.client.following import has_ended, is_intervention_id, open_interventions, waits_for_tokens
 from acta.client.sign_in.oidc import claims_of
-from acta_engine.untrusted.exact_json import InvalidJson, parse_object
+from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 PAGE_SIZE = 100
 MAX_SEARCHED = 500

@@ -26,7 +26,7 @@ from acta.cli.terminal.session_lines import (
 from acta.cli.terminal.text import counted, dollars, note, one_line, second, show, time_of_day
 from acta.client.api import Client
 from acta.client.following import has_ended
-from acta_engine.untrusted.exact_json import parse_value
+from acta.engine.untrusted.exact_json import parse_value
 
 LABEL_WIDTH = 20
 MAX_AGENT = 20

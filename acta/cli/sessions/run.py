@@ -37,7 +37,7 @@ from acta.cli.terminal.text import Screen, counted, echo, note, show, visible
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import Feed, Update, has_ended, is_paused, open_interventions, waits_for_tokens
-from acta_engine.untrusted.exact_json import read_exactly
+from acta.engine.untrusted.exact_json import read_exactly
 
 
 def run(arguments: Namespace) -> int:

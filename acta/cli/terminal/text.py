@@ -16,8 +16,8 @@ from unicodedata import category, east_asian_width
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
-from acta_engine.untrusted.visible import one_line as on_one_line
-from acta_engine.untrusted.visible import visible as visible
+from acta.engine.untrusted.visible import one_line as on_one_line
+from acta.engine.untrusted.visible import visible as visible
 
 FIRST_ROW = "  | "
 NEXT_ROW = "  |> "
@@ -82,7 +82,7 @@ def show_bytes(content: bytes, stream: TextIO) -> None:
     cursor, change the terminal's settings or make it type.
     """
     if stream.isatty():
-        from acta_engine.untrusted.encodings import NotText, decoded  # few commands show a file
+        from acta.engine.untrusted.encodings import NotText, decoded  # few commands show a file
 
         try:
             read = decoded(content)

@@ -16,7 +16,7 @@ from acta.client.errors import SignInError
 from acta.client.sign_in.oidc import Application, TokenSet
 
 ENVIRONMENT_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""The names that environments may have (`infra/acta_infra/environments.py`). Here they are names of files."""
+"""The names that environments may have (`acta/infra/environments.py`). Here they are names of files."""
 LONGEST_NAME = 100
 VERSION = 1
 

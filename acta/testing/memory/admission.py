@@ -4,7 +4,7 @@ from datetime import datetime
 from heapq import nsmallest
 from threading import RLock
 
-from acta_engine.queue.places import (
+from acta.engine.queue.places import (
     PLACES_COUNTED,
     Grant,
     GrantPrice,
@@ -14,7 +14,7 @@ from acta_engine.queue.places import (
     QueuePosition,
     in_milliseconds,
 )
-from acta_engine.store.keys import key_part, tenant_part
+from acta.engine.store.keys import key_part, tenant_part
 
 
 class MemoryAdmission:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from acta_engine.clock import make_id
+from acta.engine.clock import make_id
 
 
 class FakeClock:

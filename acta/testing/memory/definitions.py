@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from acta.testing.memory.table import MemoryTable, StoredDocument
-from acta_engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
-from acta_engine.agents.dynamodb import to_agent, to_prompt, to_server, to_tool
-from acta_engine.agents.store import (
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, with_built_in
+from acta.engine.agents.dynamodb import to_agent, to_prompt, to_server, to_tool
+from acta.engine.agents.store import (
     AgentPage,
     DefinitionChanged,
     DefinitionExists,
@@ -14,16 +13,17 @@ from acta_engine.agents.store import (
     PromptPage,
     ignore_damaged,
 )
-from acta_engine.clock import Clock
-from acta_engine.errors import PoisonedSession, TransientError
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.prompts import prompt as prompts
-from acta_engine.prompts.prompt import Prompt
-from acta_engine.store.keys import from_cursor, to_cursor
-from acta_engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta_engine.store.table_layout import dump, skip_damaged
-from acta_engine.tools.mcp.server import McpServer
-from acta_engine.tools.tool import ToolDefinition, ToolSecret
+from acta.engine.clock import Clock
+from acta.engine.errors import PoisonedSession, TransientError
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.prompts import prompt as prompts
+from acta.engine.prompts.prompt import Prompt
+from acta.engine.store.keys import from_cursor, to_cursor
+from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
+from acta.engine.store.table_layout import dump, skip_damaged
+from acta.engine.tools.mcp.server import McpServer
+from acta.engine.tools.tool import ToolDefinition, ToolSecret
+from acta.testing.memory.table import MemoryTable, StoredDocument
 
 Definition = TypeVar("Definition", ToolDefinition, McpServer)
 

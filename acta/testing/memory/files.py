@@ -6,8 +6,8 @@ from copy import copy
 from datetime import datetime
 from typing import NamedTuple, Self
 
-from acta_engine.clock import Clock
-from acta_engine.files.store import (
+from acta.engine.clock import Clock
+from acta.engine.files.store import (
     MAX_VERSIONS,
     DeletedFile,
     DeletedPage,
@@ -18,8 +18,8 @@ from acta_engine.files.store import (
     FilePage,
     FileVersion,
 )
-from acta_engine.store.keys import from_cursor, to_cursor
-from acta_engine.untrusted.path import check_path, listed_path, stored_path
+from acta.engine.store.keys import from_cursor, to_cursor
+from acta.engine.untrusted.path import check_path, listed_path, stored_path
 
 
 class _File(NamedTuple):

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import TypeVar
 from zlib import crc32
 
-from acta.testing.memory.table import MemoryTable, StoredIntervention
-from acta_engine.clock import Clock
-from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.log.head import TERMINAL, CoarseState
-from acta_engine.log.store import (
+from acta.engine.clock import Clock
+from acta.engine.limits.tenant_limits import TenantCounts
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.log.head import TERMINAL, CoarseState
+from acta.engine.log.store import (
     WHATEVER,
     FailedPage,
     InterventionPage,
@@ -22,10 +21,11 @@ from acta_engine.log.store import (
     SessionName,
     SessionPage,
 )
-from acta_engine.people.intervention import Intervention, InterventionState
-from acta_engine.people.visibility import check_by_listing, is_visible, viewer
-from acta_engine.store.keys import from_cursor, time_of, to_cursor
-from acta_engine.store.table_layout import skip_damaged, to_intervention
+from acta.engine.people.intervention import Intervention, InterventionState
+from acta.engine.people.visibility import check_by_listing, is_visible, viewer
+from acta.engine.store.keys import from_cursor, time_of, to_cursor
+from acta.engine.store.table_layout import skip_damaged, to_intervention
+from acta.testing.memory.table import MemoryTable, StoredIntervention
 
 MOST_LOOKED_AT, MOST_SEARCHED = 1_000, 10_000
 """Rows after which a page with a filter ends short, with a cursor, as in DynamoDB: the first number if it has found

@@ -6,14 +6,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from acta.testing.memory.table import MemoryTable, StoredCommit, StoredDocument, StoredIntervention
-from acta_engine.clock import Clock
-from acta_engine.errors import Fenced
-from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.beside import PARTIAL_VERSION, AttemptsChanged, BlobMissing, Marker, PartialReply
-from acta_engine.log.commit import Commit
-from acta_engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
-from acta_engine.log.store import (
+from acta.engine.clock import Clock
+from acta.engine.errors import Fenced
+from acta.engine.limits.tenant_limits import TenantCounts
+from acta.engine.log.beside import PARTIAL_VERSION, AttemptsChanged, BlobMissing, Marker, PartialReply
+from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import from_marker, from_partial, to_marker, to_partial
+from acta.engine.log.store import (
     NO_ITEMS,
     Erasure,
     KeyTaken,
@@ -23,10 +22,11 @@ from acta_engine.log.store import (
     Places,
     TransactionItems,
 )
-from acta_engine.people.visibility import check_visible
-from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import from_commit, from_intervention, to_commit
-from acta_engine.usage.usage import counted
+from acta.engine.people.visibility import check_visible
+from acta.engine.store.schema import CURRENT
+from acta.engine.store.table_layout import from_commit, from_intervention, to_commit
+from acta.engine.usage.usage import counted
+from acta.testing.memory.table import MemoryTable, StoredCommit, StoredDocument, StoredIntervention
 
 KEPT = 4_096
 """How many decoded commits are kept. They are frozen, and equal bytes are equal commits."""

@@ -1,11 +1,10 @@
 """Long-term memories in memory."""
 
-from acta.testing.memory.table import MemoryTable, StoredDocument
-from acta_engine.clock import Clock
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.memories import memory as ranking
-from acta_engine.memories.dynamodb import to_memory
-from acta_engine.memories.memory import (
+from acta.engine.clock import Clock
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.memories import memory as ranking
+from acta.engine.memories.dynamodb import to_memory
+from acta.engine.memories.memory import (
     MAX_PER_AGENT,
     Memory,
     MemoryChanged,
@@ -13,9 +12,10 @@ from acta_engine.memories.memory import (
     MemoryKind,
     MemoryPage,
 )
-from acta_engine.store.keys import from_cursor, to_cursor
-from acta_engine.store.schema import CURRENT
-from acta_engine.store.table_layout import dump
+from acta.engine.store.keys import from_cursor, to_cursor
+from acta.engine.store.schema import CURRENT
+from acta.engine.store.table_layout import dump
+from acta.testing.memory.table import MemoryTable, StoredDocument
 
 
 class MemoryMemories:

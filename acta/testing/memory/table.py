@@ -8,13 +8,13 @@ from datetime import datetime
 from threading import RLock
 from typing import NamedTuple
 
-from acta_engine.limits.shares import LeaseChange
-from acta_engine.limits.tenant_limits import TenantCounts
-from acta_engine.log.commit import IdempotencyRecord
-from acta_engine.log.store import GrantChanged, IndexEntry, KeyTaken, LiveKind, Places, live_shard
-from acta_engine.notifications.receiver import TenantReceiver
-from acta_engine.tools.tool import ToolSecret
-from acta_engine.usage.usage import UsageBaseline
+from acta.engine.limits.shares import LeaseChange
+from acta.engine.limits.tenant_limits import TenantCounts
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.log.store import GrantChanged, IndexEntry, KeyTaken, LiveKind, Places, live_shard
+from acta.engine.notifications.receiver import TenantReceiver
+from acta.engine.tools.tool import ToolSecret
+from acta.engine.usage.usage import UsageBaseline
 
 
 class StoredCommit(NamedTuple):

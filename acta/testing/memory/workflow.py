@@ -8,8 +8,8 @@ A driver takes the next started or woken decision, runs what it says, and closes
 
 from collections.abc import Iterable
 
-from acta_engine.log.commit import Decision
-from acta_engine.turn.engine import ExecutionStatus, TokenGone
+from acta.engine.log.commit import Decision
+from acta.engine.turn.engine import ExecutionStatus, TokenGone
 
 
 class MemoryWorkflow:

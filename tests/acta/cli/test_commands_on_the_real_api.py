@@ -11,7 +11,7 @@ import pytest
 
 from acta.cli.commands.sessions import STATES
 from acta.cli.main import main
-from acta_engine.log.head import SessionState
+from acta.engine.log.head import SessionState
 from tests.acta.real_api import FOR_ADMINS, RealApi
 
 SESSION = re.compile(r"ses_[0-9A-Z]{26}")

@@ -10,7 +10,7 @@ from acta.cli.connection import Invocation, deployment_of
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.client.deployment import Deployment
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment
 
 

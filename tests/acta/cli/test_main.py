@@ -17,9 +17,9 @@ from acta.cli.commands.grammar import Command
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.cli.operations.target import SIGN_IN, aws_errors
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.errors import AwsDenied, SchemaUnknown, StoreThrottled
-from acta_infra.deployed.tenants.stores import NotDeployed
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.errors import AwsDenied, SchemaUnknown, StoreThrottled
+from acta.infra.deployed.tenants.stores import NotDeployed
 from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure
 
@@ -135,7 +135,7 @@ def test_a_shell_learns_to_complete_the_words(shell: str) -> None:
 def test_help_waits_for_nothing_that_it_does_not_need() -> None:
     code = (
         "import sys\nfrom acta.cli.main import main\nmain(['--help'])\n"
-        "print([name for name in ('httpx2', 'rich', 'pydantic', 'infra', 'jwt') if name in sys.modules])"
+        "print([name for name in ('httpx2', 'rich', 'pydantic', 'acta.infra', 'jwt') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -7,8 +7,8 @@ import jwt
 import pytest
 
 from acta.cli.main import main
-from acta_infra.local.issuer import LocalIssuer
-from acta_infra.local.state_directory import RunningStack, StateDir
+from acta.infra.local.issuer import LocalIssuer
+from acta.infra.local.state_directory import RunningStack, StateDir
 
 
 def test_a_token_is_printed_bare_and_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

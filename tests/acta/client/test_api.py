@@ -7,7 +7,7 @@ from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import ApiConnectionError, ApiError, InvalidPathError, UnexpectedAnswerError
 from acta.client.flows import MAX_ATTEMPTS, file_path, path_of, session_path
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, Reply, failure, success
 
 

@@ -6,8 +6,8 @@ from acta.client.api import Client
 from acta.client.deployment import Deployment
 from acta.client.errors import UnexpectedAnswerError
 from acta.client.following import input_hash
-from acta_engine.log import conversation
-from acta_engine.untrusted.exact_json import canonical_json
+from acta.engine.log import conversation
+from acta.engine.untrusted.exact_json import canonical_json
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, success
 
 JSON = st.recursive(

@@ -7,11 +7,11 @@ import pytest
 from pydantic import BaseModel
 
 from acta import Call, ToolError, tool
+from acta.engine.models.offline import OfflineModel
 from acta.testing import WrongResult, call, completes, load, run, uses
 from acta.testing.in_process import InProcess
 from acta.testing.python_tools import tools_of
 from acta.tools.call import BadTool, FileRefused, SecretMissing
-from acta_engine.models.offline import OfflineModel
 
 STATES = {"7": "sent"}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from acta.engine.errors import Conflict
 from acta.testing import (
     BadAgent,
     ScriptError,
@@ -19,7 +20,6 @@ from acta.testing import (
     tool_call,
     uses,
 )
-from acta_engine.errors import Conflict
 
 WRITES = [uses("create_file", path="a.txt", content="hello"), completes("Written.")]
 DELETES = [uses("delete_file", path="a.txt"), completes("Deleted.")]

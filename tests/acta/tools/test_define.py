@@ -14,13 +14,13 @@ from pydantic import BaseModel, Field
 
 import acta
 from acta import Call, tool
+from acta.engine.tools import tool as product
+from acta.engine.tools.schema import check_input
+from acta.engine.tools.tenant.definition import check_schema
+from acta.engine.tools.tool import ToolSpec
 from acta.tools import define
 from acta.tools.call import BadTool
 from acta.tools.define import Tool, tool_of, tools_in
-from acta_engine.tools import tool as product
-from acta_engine.tools.schema import check_input
-from acta_engine.tools.tenant.definition import check_schema
-from acta_engine.tools.tool import ToolSpec
 
 
 class Colour(Enum):

@@ -7,10 +7,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from acta.engine.untrusted import path as product
 from acta.tools import path as tools
 from acta.tools.call import File, FileRefused
 from acta.tools.files import S3Files, files_of
-from acta_engine.untrusted import path as product
 
 PLACES = {
     "bucket": "files",

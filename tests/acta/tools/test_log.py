@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from acta.engine.tools.tenant.functions import environment_id
 from acta.tools.log import CallLog
-from acta_engine.tools.tenant.functions import environment_id
 
 EVENT = {"tool": "look", "session_id": "ses_1", "effect_id": "eff_1", "arguments": {"order": "not logged"}}
 FOR_ACME = {**EVENT, "tenant": "acme", "user": "u-1", "private": False}

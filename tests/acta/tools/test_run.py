@@ -14,11 +14,11 @@ import pytest
 from pydantic import BaseModel, model_serializer
 
 from acta import Call, ToolError, tool
+from acta.engine.tools.tenant.functions import environment_id
 from acta.tools.call import FileRefused, SecretMissing
 from acta.tools.define import Tool, tool_of
 from acta.tools.run import UnknownTool, UnusableResult, answer
 from acta.tools.secrets import KEPT_SECONDS, Secrets
-from acta_engine.tools.tenant.functions import environment_id
 
 
 class Order(BaseModel):
@@ -340,7 +340,7 @@ def test_a_tool_is_loaded_without_the_client_the_engine_and_the_sdk_of_aws() -> 
 
     loaded = {name.split(".")[0] for name in ran.stdout.split()}
 
-    assert loaded & {"shared", "infra", "functions", "boto3", "httpx2", "click"} == set()
+    assert loaded & {"acta.engine", "acta.infra", "acta.functions", "boto3", "httpx2", "click"} == set()
     assert not any(name.startswith(("acta.client", "acta.cli")) for name in ran.stdout.split())
 
 

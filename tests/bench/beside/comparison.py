@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 from tests.bench.beside import acta, ends, others, prices
 from tests.bench.stand.stand import Stand
 from tests.bench.stand.work import Run

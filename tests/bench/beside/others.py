@@ -16,9 +16,9 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
-from acta_infra.local.toolchain import SetupFailed, make_side_environment
-from acta_infra.packaging.bundle import ROOT
-from local_aws.credentials import Credentials
+from acta.infra.local.toolchain import SetupFailed, make_side_environment
+from acta.infra.packaging.bundle import ROOT
+from acta.local_aws.credentials import Credentials
 from tests.bench.beside.bare_log import BareLog
 from tests.bench.beside.bill import in_one_process, of_requests, per_turn
 from tests.bench.beside.outcome import RESUME, RUN, Asked

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from acta_engine.usage.aws_prices import LISTS, UNITS_PER_USD, Units
-from acta_infra.sizing import SIZES
+from acta.engine.usage.aws_prices import LISTS, UNITS_PER_USD, Units
+from acta.infra.sizing import SIZES
 
 REGION = "us-east-1"
 _OURS = LISTS[REGION]

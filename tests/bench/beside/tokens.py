@@ -21,9 +21,9 @@ from llmock.scenarios import ToolCall
 from llmock.simulation import MockResponseSettings
 from llmock.testing import LLMockServer
 
-from acta_engine.models.model import TokenUsage
-from acta_engine.models.providers import OPENAI, PRICED_AT, cost_usd
-from acta_engine.models.wire import compact
+from acta.engine.models.model import TokenUsage
+from acta.engine.models.providers import OPENAI, PRICED_AT, cost_usd
+from acta.engine.models.wire import compact
 from tests.bench.beside import others, tasks
 from tests.bench.beside.tasks import GREETING, TASKS, Task
 from tests.bench.figures import fused

@@ -11,8 +11,8 @@ import subprocess
 import sys
 from typing import Any
 
-from acta_infra.environments import ENVIRONMENTS
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.environments import ENVIRONMENTS
+from acta.infra.packaging.bundle import ROOT
 from tests.bench.stand.stand import RunFailed
 from tests.bench.table import columns, heading, number
 

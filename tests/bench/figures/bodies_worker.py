@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from acta_engine.api.json_body import ANY_VALUES
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
-from acta_engine.settings import Settings
-from acta_engine.tools.mcp.server import MAX_SERVER_TOOLS, MAX_SERVERS, ConfirmedTool, McpServer
-from acta_engine.tools.port import Trial
-from acta_infra.sizing import SIZES
+from acta.engine.api.json_body import ANY_VALUES
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
+from acta.engine.settings import Settings
+from acta.engine.tools.mcp.server import MAX_SERVER_TOOLS, MAX_SERVERS, ConfirmedTool, McpServer
+from acta.engine.tools.port import Trial
+from acta.infra.sizing import SIZES
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.api.session_functions import functions_of

@@ -1,6 +1,6 @@
 """What a worker pays that starts in the middle of a session: it reads the log, and the texts it points to."""
 
-from acta_engine.turn.engine import position
+from acta.engine.turn.engine import position
 from tests.bench.growth import Figures
 from tests.bench.stand.stand import TENANT, Stand
 

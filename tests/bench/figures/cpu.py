@@ -15,13 +15,13 @@ from statistics import mean, median
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.people.requester import Requester
+from acta.engine.sessions.start import NewSession, start
+from acta.infra.local.toolchain import RUNTIME_PYTHON
+from acta.infra.packaging.bundle import ROOT, Bundler
+from acta.infra.packaging.install import InstallTarget
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.agents.agent import DEFAULT_AGENT
-from acta_engine.people.requester import Requester
-from acta_engine.sessions.start import NewSession, start
-from acta_infra.local.toolchain import RUNTIME_PYTHON
-from acta_infra.packaging.bundle import ROOT, Bundler
-from acta_infra.packaging.install import InstallTarget
 from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply

@@ -98,7 +98,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the function's log lines go where Lambda's pipe would be
     sys.path.insert(0, bundle)
     before = time.process_time()
-    handler = importlib.import_module(f"functions.{name}.handler").handler
+    handler = importlib.import_module(f"acta.functions.{name}.handler").handler
     context, account = Context(name), Account()
     answer: dict[str, Any] = {"import_ms": (time.process_time() - before) * 1000}
     watched: set[str] = set()

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from acta_infra.local.toolchain import RUNTIME_PYTHON
-from acta_infra.packaging.bundle import CACHE, ROOT, Bundler
-from acta_infra.packaging.install import InstallTarget, compile_bytecode, install
+from acta.infra.local.toolchain import RUNTIME_PYTHON
+from acta.infra.packaging.bundle import CACHE, ROOT, Bundler
+from acta.infra.packaging.install import InstallTarget, compile_bytecode, install
 
 ROUNDS = 12
 FIXED_FLOOR = "49cba2a"
@@ -34,7 +34,7 @@ FLOOR_MODULES = (
 )
 """What `start` and `status` imported of libraries then: these, with what these import, were all 155 modules."""
 LLM_SDKS = ("anthropic", "openai")
-OURS = ("functions", "acta_engine")
+OURS = ("acta.functions", "acta.engine")
 WORKER = Path(__file__).with_name("import_worker.py")
 LOCAL = InstallTarget(sys.version_info[:2])
 RUNTIME_VARIABLES = {
@@ -106,7 +106,7 @@ def _floor() -> Path:
 
 def _measure(function: str, variables: Mapping[str, str], rounds: int, floor: Path) -> Imported:
     bundle = Bundler(LOCAL).build(function)
-    handler = f"functions.{function}.handler"
+    handler = f"acta.functions.{function}.handler"
     environ = {**RUNTIME_VARIABLES, **variables}
     modules = _imported(bundle, environ, handler)
     libraries = [name for name, file in modules.items() if _is_library(name, file, bundle)]

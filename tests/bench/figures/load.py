@@ -20,14 +20,14 @@ from typing import Any
 
 import httpx
 
-from acta_engine.aws.step_functions import StepFunctionsWorkflow
-from acta_engine.clock import SystemClock
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.store import TransactionItems
-from acta_engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta_infra.local.config import PROVIDER_LIMITS
-from acta_infra.local.deploy import DeployProgress
+from acta.engine.aws.step_functions import StepFunctionsWorkflow
+from acta.engine.clock import SystemClock
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.store import TransactionItems
+from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.infra.local.config import PROVIDER_LIMITS
+from acta.infra.local.deploy import DeployProgress
 from tests.bench.figures.latency import percentile
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.script import Call, Reply, note

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from acta_engine.recovery.store import SHARE
-from acta_infra.sizing import recovery_workers
+from acta.engine.recovery.store import SHARE
+from acta.infra.sizing import recovery_workers
 from docs.quotas import QUOTAS
 from tests.bench.table import columns, heading, number
 from tests.in_process.mass_loss import MINUTE, OTHERS, SECONDS, MassLoss

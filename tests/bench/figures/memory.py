@@ -15,9 +15,9 @@ from typing import Any
 
 import httpx
 
-from acta_engine.usage.aws_prices import LISTS, UNITS_PER_USD
-from acta_infra.sizing import SIZES
-from local_aws.testing import eventually
+from acta.engine.usage.aws_prices import LISTS, UNITS_PER_USD
+from acta.infra.sizing import SIZES
+from acta.local_aws.testing import eventually
 from tests.bench.stand import script
 from tests.bench.stand.processes import lambda_cpu_ms, lambda_peak_mb
 from tests.bench.stand.stand import RunFailed, Stand, data_of

@@ -19,12 +19,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from acta_engine.log.head import BYTES_PER_TOKEN
-from acta_engine.models import providers
-from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta_engine.models.openai import responses as openai_responses_request
-from acta_engine.models.providers import cost_usd
+from acta.engine.log.head import BYTES_PER_TOKEN
+from acta.engine.models import providers
+from acta.engine.models.anthropic import request as anthropic_request
+from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
+from acta.engine.models.openai import responses as openai_responses_request
+from acta.engine.models.providers import cost_usd
 from tests.bench.stand.script import Reply, note, reading
 from tests.bench.stand.stand import GOAL
 from tests.bench.table import columns, heading, number

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
-from acta_engine.usage.aws_estimate import AwsRates, AwsUse, priced, receipt_of
-from acta_engine.usage.aws_prices import prices_in
+from acta.engine.usage.aws_estimate import AwsRates, AwsUse, priced, receipt_of
+from acta.engine.usage.aws_prices import prices_in
 from tests.bench.stand import history, script
 from tests.bench.stand.exchange import Exchange
 from tests.bench.stand.script import Call, Reply

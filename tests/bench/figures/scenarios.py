@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from acta_engine.models.model import ModelReply, RequestedCall
-from acta_engine.models.react import ReActModel
+from acta.engine.models.model import ModelReply, RequestedCall
+from acta.engine.models.react import ReActModel
 from tests.bench.table import columns, heading
 from tests.e2e.support.scenarios import ALL
 from tests.e2e.support.script import Scenario

@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from acta_engine.audit.record import AuditRecord
-from acta_engine.audit.trail import KeyedPseudonyms, record_item
-from acta_engine.aws.tenant_credentials import (
+from acta.engine.audit.record import AuditRecord
+from acta.engine.audit.trail import KeyedPseudonyms, record_item
+from acta.engine.aws.tenant_credentials import (
     LIFE_SECONDS,
     LONGEST_INVOCATION,
     TenantCredentials,
     data_of,
     session_policy,
 )
-from acta_engine.bound_tenant import bound_to
+from acta.engine.bound_tenant import bound_to
 from tests.bench.growth import Figures
 from tests.bench.table import heading, number
 

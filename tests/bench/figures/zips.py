@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from acta_infra.environments import DEV
-from acta_infra.packaging.bundle import Bundler
-from acta_infra.packaging.install import InstallFailed, InstallTarget
+from acta.infra.environments import DEV
+from acta.infra.packaging.bundle import Bundler
+from acta.infra.packaging.install import InstallFailed, InstallTarget
 from tests.bench.stand.stand import Stand
 from tests.bench.table import heading
 
@@ -52,7 +52,7 @@ def packages(function: str) -> dict[str, int]:
     with zipfile.ZipFile(target) as archive:
         for entry in archive.infolist():
             top = entry.filename.partition("/")[0]
-            found["ours" if top in ("functions", "shared") else top] += entry.compress_size
+            found["ours" if top == "acta" else top] += entry.compress_size
     return dict(found.most_common())
 
 

@@ -1,14 +1,14 @@
 """The engine's states one after the other, in this process: what the state machine does where nothing fails
-(docs/design/engine.md, `infra/acta_infra/engine/state_machine.asl.json`).
+(docs/design/engine.md, `acta/infra/engine/state_machine.asl.json`).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from acta.engine.log.commit import Position
+from acta.engine.log.repository import SessionRepository
+from acta.engine.recovery.recover import roll_over
 from acta.testing.memory.workflow import MemoryWorkflow
-from acta_engine.log.commit import Position
-from acta_engine.log.repository import SessionRepository
-from acta_engine.recovery.recover import roll_over
 
 S = TypeVar("S")
 Invoke = Callable[[Mapping[str, Any]], tuple[Any, S]]

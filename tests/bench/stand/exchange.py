@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from acta_engine.audit.trail import RECORD
-from acta_engine.log.beside import SEGMENT_PREFIX
+from acta.engine.audit.trail import RECORD
+from acta.engine.log.beside import SEGMENT_PREFIX
 from tests.bench.stand.capacity import WRITES, Capacity, capacity
 
 _TARGET = {"DynamoDB_20120810": "dynamodb", "AWSStepFunctions": "states", "secretsmanager": "secretsmanager"}

@@ -12,20 +12,20 @@ from typing import Any, Self, get_args
 
 import httpx
 
-from acta_engine.aws.clients import make_client
-from acta_engine.clock import SystemClock
-from acta_engine.files.s3 import S3FileStore
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.models.providers import ANTHROPIC
-from acta_engine.settings import Settings
-from acta_infra.local.deploy import DeployProgress
-from acta_infra.local.issuer import Role
-from acta_infra.local.stack import LocalStack
-from acta_infra.sizing import FunctionName
-from local_aws.credentials import Credentials
-from local_aws.loopback import free_port
+from acta.engine.aws.clients import make_client
+from acta.engine.clock import SystemClock
+from acta.engine.files.s3 import S3FileStore
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.models.providers import ANTHROPIC
+from acta.engine.settings import Settings
+from acta.infra.local.deploy import DeployProgress
+from acta.infra.local.issuer import Role
+from acta.infra.local.stack import LocalStack
+from acta.infra.sizing import FunctionName
+from acta.local_aws.credentials import Credentials
+from acta.local_aws.loopback import free_port
 from tests.bench.stand.provider import ScriptedProvider
 from tests.bench.stand.proxy import CountingProxy
 from tests.bench.stand.script import Reply

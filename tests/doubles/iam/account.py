@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest, AWSResponse
 
-from acta_engine.aws.clients import Service, make_client
-from acta_engine.aws.tenant_credentials import Keys, TenantCredentials, data_of, tool_secrets_of
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.aws.tenant_credentials import Keys, TenantCredentials, data_of, tool_secrets_of
 from tests.doubles.iam.policies import Ask, Document, is_allowed
 from tests.doubles.iam.requests import BUCKETS, Signed, asks, s3_object
 

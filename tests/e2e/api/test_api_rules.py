@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.head import TRANSITIONS
+from acta.engine.log.head import TRANSITIONS
 from tests.e2e.support.person import OVER, Json, Person, Seen
 
 WALKS = 3

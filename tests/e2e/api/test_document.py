@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from acta_engine.api.operations import BY_TAG, OPERATIONS
-from acta_infra.document.openapi import document
+from acta.engine.api.operations import BY_TAG, OPERATIONS
+from acta.infra.document.openapi import document
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

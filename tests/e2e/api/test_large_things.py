@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.clock import SystemClock
-from acta_engine.log.commit import Commit
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.settings import Settings
-from acta_engine.store import table_layout as items
+from acta.engine.clock import SystemClock
+from acta.engine.log.commit import Commit
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.settings import Settings
+from acta.engine.store import table_layout as items
 from tests.bench.stand.script import Call, Reply
 from tests.doubles.http_sink import Reply as Answer
 from tests.doubles.http_sink import Sink

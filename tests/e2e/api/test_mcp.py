@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from acta_engine.audit.trail import item_record
+from acta.engine.audit.trail import item_record
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.document import checked

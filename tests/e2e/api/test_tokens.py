@@ -15,8 +15,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

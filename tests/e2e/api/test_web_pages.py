@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from acta_engine.api.operations import OPERATIONS
+from acta.engine.api.operations import OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, ToolCall
 
-from acta_infra.deployed.invoke_recovery import ALL_SESSIONS, run_recovery
+from acta.infra.deployed.invoke_recovery import ALL_SESSIONS, run_recovery
 from tests.conftest import Deployed
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from acta_infra.environments import select
-from acta_infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
-from acta_infra.packaging.install import InstallFailed, install, target_of
-from acta_infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
-from acta_infra.packaging.tool_lock import make_lock
-from acta_infra.packaging.zip_contents import OURS
-from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
+from acta.infra.environments import select
+from acta.infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
+from acta.infra.packaging.install import InstallFailed, install, target_of
+from acta.infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
+from acta.infra.packaging.tool_lock import make_lock
+from acta.infra.packaging.zip_contents import OURS
+from acta.infra.tool_folders import BadFolder, ToolFolder, folders_in
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import FUNCTIONS, Behind
@@ -77,8 +77,7 @@ def is_bytecode_of(source: bytes, bytecode: bytes) -> bool:
 
 def in_tree(name: str) -> Path:
     """The source of a file of the zip."""
-    package, _, below = name.partition("/")
-    return ROOT / OURS[package] / below
+    return ROOT / name
 
 
 @pytest.mark.parametrize(
@@ -95,8 +94,8 @@ def test_a_function_runs_this_tree_s_sources_and_the_libraries_of_its_lock(
     known = {**made, CATALOGUE.as_posix(): catalogue()}
     with deployed(behind, function) as code:
         names = [name for name in code.namelist() if not name.endswith("/")]
-        ours = [name for name in names if name.partition("/")[0] in OURS]
-        assert f"functions/{function}/handler.py" in ours
+        ours = [name for name in names if name.startswith("acta/")]
+        assert f"acta/functions/{function}/handler.py" in ours
         for name in ours:
             if name.endswith(".pyc"):
                 folder, _, file = name.rpartition("/__pycache__/")

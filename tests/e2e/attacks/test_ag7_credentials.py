@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ActaError
-from acta_engine.store.table_layout import unpack
+from acta.engine.errors import ActaError
+from acta.engine.store.table_layout import unpack
 from tests.doubles.authorization_server import Authorization
 from tests.doubles.http_sink import Heard, Reply, Sink
 from tests.doubles.mcp_server import McpSink

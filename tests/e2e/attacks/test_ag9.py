@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.record import RecordExists
-from acta_engine.audit.trail import DynamoTrail, item_record
+from acta.engine.audit.record import RecordExists
+from acta.engine.audit.trail import DynamoTrail, item_record
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person, refused

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
 from tests.doubles.http_sink import Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.conversing import http_tool

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.api.operation import Operation
-from acta_engine.api.operations import OPERATIONS
+from acta.engine.api.operation import Operation
+from acta.engine.api.operations import OPERATIONS
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Json, Person, Seen, refused

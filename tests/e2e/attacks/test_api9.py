@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from acta_engine.api.operations import DEFAULT_KEY, OPERATIONS
+from acta.engine.api.operations import DEFAULT_KEY, OPERATIONS
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.document import checked

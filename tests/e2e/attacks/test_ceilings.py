@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from acta_engine.aws.clients import Service
-from acta_engine.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
-from acta_engine.bound_tenant import bound_to
-from acta_engine.errors import AwsDenied
-from acta_engine.store.keys import notification_secrets_prefix, tool_secrets_prefix
-from local_aws.credentials import Credentials
-from local_aws.emulator_process import ACCOUNT, REGION
+from acta.engine.aws.clients import Service
+from acta.engine.aws.tenant_credentials import Narrowed, TenantCredentials, data_of, tool_secrets_of
+from acta.engine.bound_tenant import bound_to
+from acta.engine.errors import AwsDenied
+from acta.engine.store.keys import notification_secrets_prefix, tool_secrets_prefix
+from acta.local_aws.credentials import Credentials
+from acta.local_aws.emulator_process import ACCOUNT, REGION
 from tests.conftest import Deployed
 from tests.e2e.support.behind import FUNCTIONS, Behind
 from tests.e2e.support.rights import role_of

@@ -1,6 +1,6 @@
 """F1, a web page that a developer has open while the local stack runs reaches neither the local AWS nor a function.
 
-Each rule by itself: `local_aws/tests/contracts/test_web_pages.py`.
+Each rule by itself: `tests/local_aws/contracts/test_web_pages.py`.
 """
 
 import base64
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local_aws.testing import PAGES, send
+from acta.local_aws.testing import PAGES, send
 from tests.conftest import Deployed
 from tests.doubles.http_sink import Sink
 from tests.e2e.support.behind import Behind

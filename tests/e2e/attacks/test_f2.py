@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from acta_engine.app import App
-from acta_engine.bound_tenant import bound_to
-from acta_engine.clock import SystemClock
-from acta_engine.errors import AwsDenied
-from acta_engine.limits.dynamodb import DynamoLongPolls
-from acta_engine.limits.long_polls import LongPollLimit
-from acta_engine.log.dynamodb import DynamoPartials
-from acta_engine.log.dynamodb_index import DynamoIndex
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.settings import Settings
-from acta_infra.lambdas.grants import GRANTS
+from acta.engine.app import App
+from acta.engine.bound_tenant import bound_to
+from acta.engine.clock import SystemClock
+from acta.engine.errors import AwsDenied
+from acta.engine.limits.dynamodb import DynamoLongPolls
+from acta.engine.limits.long_polls import LongPollLimit
+from acta.engine.log.dynamodb import DynamoPartials
+from acta.engine.log.dynamodb_index import DynamoIndex
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.settings import Settings
+from acta.infra.lambdas.grants import GRANTS
 from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.aws.test_tenant_credentials import ATTEMPTS, Function
 from tests.conftest import Deployed
@@ -38,7 +38,7 @@ BY_TENANT = [name for name, grants in GRANTS.items() if grants.by_tenant]
 FILE = "salaries.csv"
 ACCOUNT = TABLES.split(":")[4]
 """The number that the evaluator has for the account."""
-BROKEN = "acta_engine/store/table_layout"
+BROKEN = "acta/engine/store/table_layout"
 MISTAKE = """
 import os
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.dynamodb import DynamoToolStore
-from acta_engine.clock import SystemClock
-from acta_engine.tools.tool import HttpConfig, ToolDefinition
+from acta.engine.agents.dynamodb import DynamoToolStore
+from acta.engine.clock import SystemClock
+from acta.engine.tools.tool import HttpConfig, ToolDefinition
 from tests.doubles.http_sink import Sink
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.conversing import http_tool

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acta_infra.local.tool_watch import ToolWatch
-from acta_infra.tool_folders import ToolFolder, folders_in
+from acta.infra.local.tool_watch import ToolWatch
+from acta.infra.tool_folders import ToolFolder, folders_in
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.own_tools import TENANT, tools_dir

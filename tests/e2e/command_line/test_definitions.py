@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.command import Ended, acta

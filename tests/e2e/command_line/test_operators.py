@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.audit.trail import item_record
-from acta_infra.deployed.quarantine import SINCE
+from acta.engine.audit.trail import item_record
+from acta.infra.deployed.quarantine import SINCE
 from tests.conftest import Deployed
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

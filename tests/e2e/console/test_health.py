@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import expect
 
-from acta_engine.recovery.store import ROUNDS, RoundCounts
+from acta.engine.recovery.store import ROUNDS, RoundCounts
 from tests.e2e.conftest import Admit, Screens
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person

@@ -7,10 +7,10 @@ from itertools import chain
 import pytest
 from playwright.sync_api import Page, expect
 
+from acta.engine.clock import SystemClock
+from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
 from acta.testing.memory.log import MemoryBlobs
-from acta_engine.clock import SystemClock
-from acta_engine.log.commit import Commit
-from acta_engine.log.dynamodb import DynamoLog
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen

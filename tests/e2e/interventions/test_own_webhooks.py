@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from local_aws.testing import eventually
+from acta.local_aws.testing import eventually
 from tests.doubles.http_sink import Heard, Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

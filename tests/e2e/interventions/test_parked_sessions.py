@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from local_aws.testing import eventually
+from acta.local_aws.testing import eventually
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, entered
 from tests.e2e.support.person import Person

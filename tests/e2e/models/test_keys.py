@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply
 
-from local_aws.emulator_process import ACCOUNT, REGION
+from acta.local_aws.emulator_process import ACCOUNT, REGION
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind, as_text

@@ -12,9 +12,9 @@ import yaml
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
-from acta_engine.models.model import OfferedTool
-from acta_engine.models.wire import CLAUDE_TOOLS, wire_tools
-from acta_engine.untrusted.quoting import quoted
+from acta.engine.models.model import OfferedTool
+from acta.engine.models.wire import CLAUDE_TOOLS, wire_tools
+from acta.engine.untrusted.quoting import quoted
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind

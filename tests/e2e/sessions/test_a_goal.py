@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_engine.log.head import TRANSITIONS, SessionState
+from acta.engine.log.head import TRANSITIONS, SessionState
 from tests.e2e.conftest import Admit
 from tests.e2e.support.person import Person, Seen, carries_the_headers
 from tests.e2e.support.samples import FILES, GOAL, give_files

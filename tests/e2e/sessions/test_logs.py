@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.bound_tenant import tenant_hash
+from acta.engine.bound_tenant import tenant_hash
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta

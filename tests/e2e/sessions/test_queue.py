@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.clock import SystemClock
-from acta_engine.log.commit import Commit
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.queue.dynamodb import ADMISSION, BUCKET, DynamoAdmission
-from acta_engine.queue.places import ProviderLimits
+from acta.engine.clock import SystemClock
+from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.queue.dynamodb import ADMISSION, BUCKET, DynamoAdmission
+from acta.engine.queue.places import ProviderLimits
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person, Seen

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.clock import SystemClock
-from acta_engine.log.dynamodb import DynamoLog
-from acta_engine.log.repository import SessionRepository
-from acta_engine.log.s3 import S3Blobs
-from acta_engine.store.table_layout import listing_key
-from acta_engine.turn.endings import failed
+from acta.engine.clock import SystemClock
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
+from acta.engine.store.table_layout import listing_key
+from acta.engine.turn.endings import failed
 from tests.conftest import Deployed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta

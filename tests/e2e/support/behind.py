@@ -17,10 +17,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.credentials import Credentials as Signing
 
-from acta_engine.recovery.store import Round
-from acta_infra.engine.workflow import definition
-from acta_infra.environments import LOCAL
-from local_aws.credentials import Credentials
+from acta.engine.recovery.store import Round
+from acta.infra.engine.workflow import definition
+from acta.infra.environments import LOCAL
+from acta.local_aws.credentials import Credentials
 from tests.e2e.support.person import PATIENCE_SECONDS
 
 VERSIONS = ("Versions", "DeleteMarkers")

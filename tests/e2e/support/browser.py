@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 
 BROWSER = "ACTA_TEST_BROWSER"
 """The path of a Chromium to take instead."""

@@ -13,17 +13,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from acta_infra.local.config import LocalConfig
-from acta_infra.local.deploy import Assembly
-from acta_infra.local.stack import LocalStack
-from acta_infra.local.state_directory import LocalDeployment, RunningStack, StateDir
-from acta_infra.packaging.bundle import ROOT
-from acta_infra.tool_folders import TOOLS_DIR, digest_of
-from local_aws.loopback import HOST, free_port
+from acta.infra.local.config import LocalConfig
+from acta.infra.local.deploy import Assembly
+from acta.infra.local.stack import LocalStack
+from acta.infra.local.state_directory import LocalDeployment, RunningStack, StateDir
+from acta.infra.packaging.bundle import ROOT
+from acta.infra.tool_folders import TOOLS_DIR, digest_of
+from acta.local_aws.loopback import HOST, free_port
 from tests.e2e.support.own_tools import tools_dir
 
 CACHE = ROOT / "build" / "deployed"
-EMULATOR_SOURCES = ROOT / "infra" / "local"
+EMULATOR_SOURCES = ROOT / "acta" / "infra" / "local"
 KEPT = 2
 
 

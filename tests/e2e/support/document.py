@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from jsonschema import Draft202012Validator
 
-from acta_infra.document.openapi import document
+from acta.infra.document.openapi import document
 from tests.api.gateway import routed
 
 Json = dict[str, Any]

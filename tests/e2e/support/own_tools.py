@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import ROOT
 
 TENANT = "shop"
 SOURCES = (ROOT / "examples" / "tools", ROOT / "tests" / "e2e" / "support" / "tools")

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser as Driven
 from playwright.sync_api import BrowserContext, Page, Route, ViewportSize, sync_playwright
 
-from acta_infra.local.issuer import PageLinks
-from acta_infra.packaging.bundle import ROOT
+from acta.infra.local.issuer import PageLinks
+from acta.infra.packaging.bundle import ROOT
 from tests.e2e.support.browser import OPTIONS, browser
 from tests.e2e.support.person import Person
 
@@ -115,8 +115,8 @@ def describe(violation: Any) -> str:
 
 
 def _own_page() -> Callable[[Route], None]:
-    from acta_engine.console.routes import ConsolePage as Built
-    from acta_infra.packaging.console_page import main
+    from acta.engine.console.routes import ConsolePage as Built
+    from acta.infra.packaging.console_page import main
 
     made = ROOT / "build" / "console" / "made"
     made.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import NamedTuple
 
-from acta_infra.local.deploy import DeployProgress
+from acta.infra.local.deploy import DeployProgress
 from tests.faults.ending import Ending
 from tests.faults.outages.outage import KINDS, SERVICES, Outage, OutageCase
 from tests.faults.outages.session import Followed, Outcome

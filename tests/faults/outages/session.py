@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import httpx
 
-from acta_engine.log.head import Head
+from acta.engine.log.head import Head
 from tests.faults.ending import Ending, ending
 from tests.faults.outages.bill import Bill
 from tests.faults.outages.outage import Gate, Outage, Surroundings

@@ -3,7 +3,7 @@
 import json
 import threading
 
-from acta_infra.local.deploy import DeployProgress
+from acta.infra.local.deploy import DeployProgress
 from tests.e2e.support.rights import allow
 from tests.faults.outages.rotated_key import RotatedKey
 from tests.faults.provider import Provider

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from acta_infra.local.deploy import Silent
+from acta.infra.local.deploy import Silent
 from tests.faults import report
 from tests.faults.calls import Call
 from tests.faults.naming import PYTHON, is_meant, without_prefix

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from acta_infra.local.deploy import DeployProgress
+from acta.infra.local.deploy import DeployProgress
 from tests.faults.provider import Provider
 from tests.faults.script import SHORT_SCRIPT
 from tests.faults.stand import Stand

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acta_infra.local.tool_watch import FolderUpdate, LiveFolder, Settled, update
+from acta.infra.local.tool_watch import FolderUpdate, LiveFolder, Settled, update
 
 ORDERS = LiveFolder("code-1", "shape-1")
 BILLS = LiveFolder("code-9", "shape-9")

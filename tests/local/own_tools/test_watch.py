@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from acta_infra.local.stack import LocalStack, StackFailed
-from acta_infra.local.tool_watch import Build, DeployFailed, ToolWatch, seen
-from acta_infra.packaging.install import InstallTarget
-from acta_infra.packaging.tool_catalogue import BuiltFolder, build_folder
-from acta_infra.tool_folders import BadFolder, ToolFolder, folders_in
+from acta.infra.local.stack import LocalStack, StackFailed
+from acta.infra.local.tool_watch import Build, DeployFailed, ToolWatch, seen
+from acta.infra.packaging.install import InstallTarget
+from acta.infra.packaging.tool_catalogue import BuiltFolder, build_folder
+from acta.infra.tool_folders import BadFolder, ToolFolder, folders_in
 
 TOOL = '''from acta import tool
 
@@ -207,7 +207,7 @@ def test_an_environment_that_nobody_has_is_refused_at_the_start_and_while_the_st
 
     own = tmp_path / "environments.py"
     own.write_text(
-        "from acta_infra.environments import DEV\n"
+        "from acta.infra.environments import DEV\n"
         "from dataclasses import replace\n"
         "ENVIRONMENTS = [replace(DEV, name='prdo')]\n"
     )

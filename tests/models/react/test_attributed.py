@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.models.react import attributed
+from acta.engine.models.react import attributed
 
 
 def test_a_text_stands_unchanged_between_two_lines_with_one_mark() -> None:

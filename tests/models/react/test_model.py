@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderOverloaded
-from acta_engine.models.model import ModelReply, RequestedCall, StopReason
-from acta_engine.models.react import UNREADABLE, ReActModel
-from acta_engine.turn.final_answer import claims_completion
+from acta.engine.errors import ProviderOverloaded
+from acta.engine.models.model import ModelReply, RequestedCall, StopReason
+from acta.engine.models.react import UNREADABLE, ReActModel
+from acta.engine.turn.final_answer import claims_completion
 from tests.in_process.scripted import USAGE, ScriptedModel
 from tests.models.wires.conversations import request, user
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.models.react import ReActAction, ReActAnswer, UnreadableReply, parse_reply
+from acta.engine.models.react import ReActAction, ReActAnswer, UnreadableReply, parse_reply
 
 ACTION = {"thought": "look", "action": "read_file", "action_input": {"path": "a.txt"}}
 ANSWER = {"thought": "done", "final_answer": "Here it is."}

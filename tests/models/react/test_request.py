@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
-from acta_engine.models.react import REMINDER, UNREADABLE, to_inner
+from acta.engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, UserEntry
+from acta.engine.models.react import REMINDER, UNREADABLE, to_inner
 from tests.models.wires.conversations import (
     READ_FILE,
     UPDATE_PLAN,

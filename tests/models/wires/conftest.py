@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.anthropic.client import AnthropicModel, BedrockModel
-from acta_engine.models.model import Model
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.anthropic.client import AnthropicModel, BedrockModel
+from acta.engine.models.model import Model
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel
 from tests.models.wires.anthropic.bedrock_front import REGION, BedrockFront
 from tests.models.wires.conversations import KEY
 from tests.models.wires.fake_provider import FakeProvider

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
-from acta_engine.models.model import ModelRequest, OfferedTool
+from acta.engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry, UserEntry
+from acta.engine.models.model import ModelRequest, OfferedTool
 
 KEY = "sk-test-not-to-be-seen"
 TIMEOUT = 20.0

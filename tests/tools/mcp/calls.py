@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from acta.testing.memory.definitions import MemoryToolSecretValues
-from acta_engine.egress.address import AddressGuard
-from acta_engine.settings import Settings
-from acta_engine.tools.mcp.server import (
+from acta.engine.egress.address import AddressGuard
+from acta.engine.settings import Settings
+from acta.engine.tools.mcp.server import (
     ConfirmedTool,
     McpConnection,
     McpServer,
@@ -16,10 +15,11 @@ from acta_engine.tools.mcp.server import (
     pin_of,
     specs_of,
 )
-from acta_engine.tools.mcp.servers import McpServers
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.tenant.credentials import Known
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.tools.mcp.servers import McpServers
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.tenant.credentials import Known
+from acta.engine.untrusted.quoting import OutsideText
+from acta.testing.memory.definitions import MemoryToolSecretValues
 from tests.doubles.http_sink import Sink
 from tests.doubles.tool_secrets import known_for
 

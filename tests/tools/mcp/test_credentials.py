@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolFailed
-from acta_engine.tools.mcp.exchange import McpFailed
-from acta_engine.tools.mcp.server import ClientCredentials, McpConnection, McpServerAuth
-from acta_engine.tools.operations import OperationRequest, list_mcp_tools
+from acta.engine.errors import ToolFailed
+from acta.engine.tools.mcp.exchange import McpFailed
+from acta.engine.tools.mcp.server import ClientCredentials, McpConnection, McpServerAuth
+from acta.engine.tools.operations import OperationRequest, list_mcp_tools
 from tests.doubles.authorization_server import Authorization
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink, text

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.settings import Settings
-from acta_engine.tools.mcp.servers import TOO_MANY
-from acta_engine.tools.operations import OperationRequest, list_mcp_tools
+from acta.engine.settings import Settings
+from acta.engine.tools.mcp.servers import TOO_MANY
+from acta.engine.tools.operations import OperationRequest, list_mcp_tools
 from tests.api.deployment import AdminApi
 from tests.api.gateway import Gateway
 from tests.doubles.http_sink import Reply

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolInputInvalid
-from acta_engine.tools.mcp.schema_words import (
+from acta.engine.errors import ToolInputInvalid
+from acta.engine.tools.mcp.schema_words import (
     MAX_NAME_CHARS,
     MAX_VALUE_CHARS,
     MAX_WORDS_CHARS,
@@ -14,7 +14,7 @@ from acta_engine.tools.mcp.schema_words import (
     OfferedSchema,
     offered_schema,
 )
-from acta_engine.tools.schema import check_input
+from acta.engine.tools.schema import check_input
 from tests.doubles.mcp_server import PAY, SEARCH, McpSink
 from tests.tools.mcp.calls import Worker, confirmed
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.egress.exchange import MAX_BYTES
-from acta_engine.errors import ToolAsks, ToolFailed, ToolUnanswered
-from acta_engine.tools.mcp.exchange import MAX_ANSWER_BYTES, McpFailed
-from acta_engine.tools.mcp.servers import (
+from acta.engine.egress.exchange import MAX_BYTES
+from acta.engine.errors import ToolAsks, ToolFailed, ToolUnanswered
+from acta.engine.tools.mcp.exchange import MAX_ANSWER_BYTES, McpFailed
+from acta.engine.tools.mcp.servers import (
     TOO_MANY,
     TWICE,
     LeftOut,
@@ -21,9 +21,9 @@ from acta_engine.tools.mcp.servers import (
     members,
     read_tools_apart,
 )
-from acta_engine.tools.port import CallContext
-from acta_engine.tools.result_text import failure_text
-from acta_engine.untrusted.quoting import OutsideText
+from acta.engine.tools.port import CallContext
+from acta.engine.tools.result_text import failure_text
+from acta.engine.untrusted.quoting import OutsideText
 from tests.doubles.http_sink import Heard, Reply
 from tests.doubles.mcp_server import PAY, SEARCH, Forgetful, McpSink, text
 from tests.egress.test_exchange import BODIES
@@ -376,7 +376,7 @@ def test_an_answer_that_cannot_be_read_is_no_failure_of_what_it_may_have_done(
     def fails(result: Any) -> str:
         raise OverflowError
 
-    monkeypatch.setattr("acta_engine.tools.mcp.servers.text_of", fails)
+    monkeypatch.setattr("acta.engine.tools.mcp.servers.text_of", fails)
     tool = confirmed(PAY, server.url("/mcp")).model_copy(update={"effect": effect})
     with told:
         Worker(server).call(tool)
@@ -974,7 +974,7 @@ def test_a_schema_that_breaks_its_check_is_one_tool_that_cannot_be_had(
     def check(schema: Mapping[str, Any]) -> str | None:
         return str(1 // schema.get("odd", 1)) if "odd" in schema else None
 
-    monkeypatch.setattr("acta_engine.tools.mcp.servers.schema_problem", check)
+    monkeypatch.setattr("acta.engine.tools.mcp.servers.schema_problem", check)
     odd = {**SEARCH, "inputSchema": {"type": "object", "odd": 0}}
     gives = {**SEARCH, "name": "gives", "outputSchema": {"type": "object", "odd": 0}}
     listing = Listing({"search": odd, "gives": gives, "pay": PAY}, 60, None)

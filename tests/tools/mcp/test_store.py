@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.agents.store import DefinitionChanged, DefinitionExists
-from acta_engine.errors import PoisonedSession
-from acta_engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpServer, McpServerAuth
-from acta_engine.tools.registry import TenantRegistry
+from acta.engine.agents.store import DefinitionChanged, DefinitionExists
+from acta.engine.errors import PoisonedSession
+from acta.engine.tools.mcp.server import ClientCredentials, ConfirmedTool, McpServer, McpServerAuth
+from acta.engine.tools.registry import TenantRegistry
 from tests.stores.backends import Stores
 from tests.tools.test_store import make_tool
 
@@ -98,7 +98,7 @@ def test_a_server_that_cannot_be_read_hides_no_other(
     stores.servers.create(tenant, shop)
     with pytest.raises(PoisonedSession):
         stores.servers.create(tenant, desk.model_copy(update={"tools": (tool,)}))
-    monkeypatch.setattr("acta_engine.store.schema.READ_LEVELS", 10**9)
+    monkeypatch.setattr("acta.engine.store.schema.READ_LEVELS", 10**9)
     stores.servers.create(tenant, desk.model_copy(update={"tools": (tool,)}))
     assert stores.servers.all(tenant) == (shop,)
     left_out: list[str] = []

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ToolFailed
-from acta_engine.tools.mcp.exchange import json_object
-from acta_engine.tools.mcp.servers import text_of
+from acta.engine.errors import ToolFailed
+from acta.engine.tools.mcp.exchange import json_object
+from acta.engine.tools.mcp.servers import text_of
 from tests.doubles.mcp_server import SEARCH, McpSink, text
 from tests.tools.mcp.calls import Worker, confirmed
 

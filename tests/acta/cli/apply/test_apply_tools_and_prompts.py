@@ -6,7 +6,7 @@ import pytest
 
 from acta.client.api import Client
 from acta.client.errors import NotFoundError
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM, PLANNING
 from tests.acta.cli.apply.conftest import Files, Run
 
 PING = """\

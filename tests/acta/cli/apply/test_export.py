@@ -8,7 +8,7 @@ from acta.cli.apply.apply import compared
 from acta.cli.apply.folder import Key
 from acta.cli.exit_codes import CliError
 from acta.client.api import Client
-from acta_engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from tests.acta.cli.apply.conftest import Files, Run
 from tests.acta.real_api import RealApi
 

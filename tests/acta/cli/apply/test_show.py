@@ -12,7 +12,7 @@ from acta.cli.apply.kinds import KINDS
 from acta.cli.apply.plan import ApplyPlan, ApplyStep, Found
 from acta.cli.commands.definitions import FILE_KINDS
 from acta.cli.main import main
-from acta_infra.document import schemas
+from acta.infra.document import schemas
 
 
 class Terminal(io.StringIO):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from acta.cli import exit_codes
-from acta_engine.log.events import Event
-from acta_engine.sessions.answers import event_view
-from acta_infra.local.issuer import LocalIssuer
+from acta.engine.log.events import Event
+from acta.engine.sessions.answers import event_view
+from acta.infra.local.issuer import LocalIssuer
 from tests.acta.cli.interventions.at_a_terminal import Terminal, at_a_terminal
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, poll, session, success
 

@@ -10,7 +10,7 @@ import pytest
 from acta.cli.connection import Invocation
 from acta.cli.main import main
 from acta.cli.sessions.interventions import deciding_lines
-from acta_engine.people.policies import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
+from acta.engine.people.policies import HOURLY_OPTIONS, OPTIONS, STUCK_OPTIONS
 from tests.acta.cli.interventions.waiting import waits
 from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, failure, poll, session, success

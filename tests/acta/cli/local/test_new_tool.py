@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta_infra.tool_folders import folders_in
+from acta.infra.tool_folders import folders_in
 
 
 @pytest.fixture(autouse=True)

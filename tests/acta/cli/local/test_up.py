@@ -9,12 +9,12 @@ import pytest
 
 from acta.cli.exit_codes import CliError
 from acta.cli.local.up import serve, tell_of_missing_tools
-from acta_infra.local.issuer import LocalIssuer
-from acta_infra.local.stack import LocalStack, lost_since
-from acta_infra.local.state_directory import StateDir
-from acta_infra.tool_folders import ToolFolder
-from local_aws.credentials import Credentials
-from local_aws.emulator_process import NEVER
+from acta.infra.local.issuer import LocalIssuer
+from acta.infra.local.stack import LocalStack, lost_since
+from acta.infra.local.state_directory import StateDir
+from acta.infra.tool_folders import ToolFolder
+from acta.local_aws.credentials import Credentials
+from acta.local_aws.emulator_process import NEVER
 from tests.acta.fake_deployment import FakeDeployment, success
 
 

@@ -11,12 +11,12 @@ from acta.cli.main import main
 from acta.cli.operations.costs import what_to_do
 from acta.cli.operations.deploy import as_json, differs, next_commands, warn_gone_back
 from acta.cli.operations.target import OperatorTarget
-from acta_infra.api.issuers import ExternalIssuer
-from acta_infra.deployed.account import CallerIdentity
-from acta_infra.deployed.permissions import AccountRegion
-from acta_infra.deployed.releases import choose, look, move
-from acta_infra.deployed.stacks import Changes
-from acta_infra.environments import DEV, LOCAL
+from acta.infra.api.issuers import ExternalIssuer
+from acta.infra.deployed.account import CallerIdentity
+from acta.infra.deployed.permissions import AccountRegion
+from acta.infra.deployed.releases import choose, look, move
+from acta.infra.deployed.stacks import Changes
+from acta.infra.environments import DEV, LOCAL
 from tests.doubles.lambda_versions import Lambdas
 
 CHOSEN = OperatorTarget(DEV, CallerIdentity("123456789012", "eu-west-1", "arn"))

@@ -22,10 +22,10 @@ from acta.cli.operations.logs import (
     show_line,
     tell,
 )
-from acta_engine.clock import EFFECT, SESSION, make_id
-from acta_infra.deployed.session_logs import LogsUnreadable, own_tool_functions, read_lines
-from acta_infra.environments import LOCAL
-from acta_infra.sizing import FunctionName
+from acta.engine.clock import EFFECT, SESSION, make_id
+from acta.infra.deployed.session_logs import LogsUnreadable, own_tool_functions, read_lines
+from acta.infra.environments import LOCAL
+from acta.infra.sizing import FunctionName
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 SESSION_ID = make_id(SESSION, round(NOW.timestamp() * 1_000), bytes(10))

@@ -8,8 +8,8 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.deploy import show_outputs, tell_what_is_left
 from acta.cli.operations.logs import require_deployed
 from acta.cli.operations.target import OperatorTarget
-from acta_infra.deployed.account import CallerIdentity
-from acta_infra.environments import DEV
+from acta.infra.deployed.account import CallerIdentity
+from acta.infra.environments import DEV
 from tests.infra.test_changes import Account, stack
 
 CHOSEN = OperatorTarget(DEV, CallerIdentity("123456789012", "eu-west-1", "arn"))

@@ -14,13 +14,13 @@ from acta.cli.main import ACTA
 from acta.cli.operations.posture import decide, show_posture
 from acta.cli.operations.target import OperatorTarget
 from acta.cli.terminal.prompt import Asks
-from acta_infra.api.issuers import OwnPool
-from acta_infra.deployed.account import CallerIdentity
-from acta_infra.environments import DEV, PROD, Environment, select
-from acta_infra.names import DECIDED
-from acta_infra.options import Watch
-from acta_infra.posture import settled, undecided
-from acta_infra.retention import Retention
+from acta.infra.api.issuers import OwnPool
+from acta.infra.deployed.account import CallerIdentity
+from acta.infra.environments import DEV, PROD, Environment, select
+from acta.infra.names import DECIDED
+from acta.infra.options import Watch
+from acta.infra.posture import settled, undecided
+from acta.infra.retention import Retention
 
 DAYS = Retention(ended_sessions=30)
 FLAGS = (

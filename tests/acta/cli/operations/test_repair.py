@@ -9,8 +9,8 @@ import pytest
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.repair import COUNTS, OUTCOMES, ago, report_lines, request_for
-from acta_engine.recovery.recover import RecoveryResult
-from acta_engine.recovery.store import RoundCounts
+from acta.engine.recovery.recover import RecoveryResult
+from acta.engine.recovery.store import RoundCounts
 
 QUIET = RoundCounts()._asdict()
 

@@ -16,8 +16,8 @@ from acta.cli.operations.repair import (
     World,
     repair_failed,
 )
-from acta_engine.recovery.recovery import MOST_REPAIRED
-from acta_engine.recovery.repair import RepairOutcome
+from acta.engine.recovery.recovery import MOST_REPAIRED
+from acta.engine.recovery.repair import RepairOutcome
 
 SINCE = datetime(2026, 7, 29, 10, 0, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError
 from acta.cli.exit_codes import CliError
 from acta.cli.main import main
 from acta.cli.operations.target import environment_named, target, warn_unpinned
-from acta_infra.deployed.account import AccountUnknown, CallerIdentity, WrongAccount, caller, client_in
-from acta_infra.environments import DEV
+from acta.infra.deployed.account import AccountUnknown, CallerIdentity, WrongAccount, caller, client_in
+from acta.infra.environments import DEV
 
 ACCOUNT, REGION = "123456789012", "eu-west-1"
 ANN = f"arn:aws:sts::{ACCOUNT}:assumed-role/Deployer/ann"

@@ -10,7 +10,7 @@ import pytest
 from acta.cli.exit_codes import of_session
 from acta.cli.main import main
 from acta.client.following import input_hash
-from acta_engine.untrusted.exact_json import canonical_json
+from acta.engine.untrusted.exact_json import canonical_json
 from tests.acta.conftest import Acta
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from acta.cli.main import main
-from acta_infra.local.issuer import PageLinks
-from acta_infra.local.state_directory import RunningStack, StateDir
+from acta.infra.local.issuer import PageLinks
+from acta.infra.local.state_directory import RunningStack, StateDir
 
 
 @pytest.fixture

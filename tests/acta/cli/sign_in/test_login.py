@@ -14,7 +14,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.cli.sign_in import login, logout
 from acta.client.errors import SignInError
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment, success
 from tests.acta.openid_provider import CLIENT, SUBJECT, Browser, OpenIdProvider
 

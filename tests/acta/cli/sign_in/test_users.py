@@ -12,11 +12,11 @@ from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
 from acta.cli.sign_in import add_user, end_user, list_users
+from acta.engine.aws.errors import AwsRefused
+from acta.engine.errors import AwsDenied, StoreUnavailable
+from acta.infra.deployed.operator_trail import OperatorTrail
+from acta.infra.deployed.users import NoSuchUser, OtherTenant, User
 from acta.testing.memory.clock import FakeClock
-from acta_engine.aws.errors import AwsRefused
-from acta_engine.errors import AwsDenied, StoreUnavailable
-from acta_infra.deployed.operator_trail import OperatorTrail
-from acta_infra.deployed.users import NoSuchUser, OtherTenant, User
 from tests.doubles.audit import MemoryTrail
 
 OUTPUTS = {

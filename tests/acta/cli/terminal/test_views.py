@@ -19,9 +19,9 @@ from acta.cli.terminal.session_lines import (
     waiting_lines,
 )
 from acta.client.following import Update
-from acta_engine.log.events import Event
-from acta_engine.recovery.outage import DELAY_REASONS
-from acta_engine.sessions.answers import event_view
+from acta.engine.log.events import Event
+from acta.engine.recovery.outage import DELAY_REASONS
+from acta.engine.sessions.answers import event_view
 from tests.acta.fake_deployment import session
 
 

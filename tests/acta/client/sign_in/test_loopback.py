@@ -9,7 +9,7 @@ import pytest
 
 from acta.client.errors import SignInError
 from acta.client.sign_in.loopback import CALLBACK_PATH, HOST, Receiver
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 
 STATE = "the-state-of-this-sign-in"
 

@@ -10,7 +10,7 @@ import pytest
 from acta.client.errors import ApiConnectionError, SignInEndedError, SignInError
 from acta.client.sign_in import oidc
 from acta.client.sign_in.oidc import Application, AuthorizationRequest, IssuerClient, TokenSet
-from local_aws.loopback import free_port
+from acta.local_aws.loopback import free_port
 from tests.acta.openid_provider import CLIENT, SUBJECT, OpenIdProvider, jwt
 
 REDIRECT = "http://127.0.0.1:22820/callback"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -15,7 +15,7 @@ from acta_engine.errors import (
     StreamBroken,
     TransientError,
 )
-from acta_engine.models.anthropic.client import BedrockModel
+from acta.engine.models.anthropic.client import BedrockModel
 from tests.models.wires.anthropic.bedrock_front import REGION, problem_with
 from tests.models.wires.anthropic.event_stream import chunk, exception
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request

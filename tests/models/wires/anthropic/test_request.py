@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from acta_engine.log.conversation import AssistantEntry, Content
-from acta_engine.models.anthropic.request import to_body
-from acta_engine.models.openai import chat as chat_request
+from acta.engine.log.conversation import AssistantEntry, Content
+from acta.engine.models.anthropic.request import to_body
+from acta.engine.models.openai import chat as chat_request
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "sig=="}

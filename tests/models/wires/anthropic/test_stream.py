@@ -7,10 +7,10 @@ import pytest
 from anthropic.types import RawMessageStreamEvent, TextBlock
 from pydantic import TypeAdapter
 
-from acta_engine.errors import StreamBroken
-from acta_engine.models.anthropic.stream import MessagesReplyBuilder
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.wire import MOST_TOKENS
+from acta.engine.errors import StreamBroken
+from acta.engine.models.anthropic.stream import MessagesReplyBuilder
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.models.wire import MOST_TOKENS
 
 CUT: dict[str, Any] = {}
 """In place of a block's last delta: the block never ended."""

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import Protocol
-from acta_engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
-from acta_engine.models.choose import RotatingModel, SecretReader, UnusableModel, choose
-from acta_engine.models.model import Model
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.react import ReActModel
-from acta_engine.settings import Settings, SettingsError
+from acta.engine.agents.agent import Protocol
+from acta.engine.errors import ModelNotAllowed, ProviderKeyRefused, ProviderRejected
+from acta.engine.models.choose import RotatingModel, SecretReader, UnusableModel, choose
+from acta.engine.models.model import Model
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.react import ReActModel
+from acta.engine.settings import Settings, SettingsError
 from tests.models.wires.conversations import TIMEOUT, request
 
 
@@ -259,8 +259,8 @@ def test_bedrock_needs_no_key_and_is_used_only_where_it_is_named() -> None:
 def test_choosing_any_model_imports_no_sdk() -> None:
     script = (
         "import sys\n"
-        "from acta_engine.models.choose import choose\n"
-        "from acta_engine.settings import Settings\n"
+        "from acta.engine.models.choose import choose\n"
+        "from acta.engine.settings import Settings\n"
         "for provider in ('anthropic', 'openai', 'bedrock', 'offline'):\n"
         "    settings = Settings(env='local', table='t', bucket='b', offline=True, provider=provider)\n"
         "    environ = {'ANTHROPIC_API_KEY': 'k', 'OPENAI_API_KEY': 'k'}\n"

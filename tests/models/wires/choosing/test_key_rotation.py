@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from acta_engine.agents.agent import Protocol
-from acta_engine.aws.secrets import SecretUnreadable
-from acta_engine.errors import (
+from acta.engine.agents.agent import Protocol
+from acta.engine.aws.secrets import SecretUnreadable
+from acta.engine.errors import (
     AwsDenied,
     ProviderKeyRefused,
     ProviderOverloaded,
     ProviderUnavailable,
     StoreUnavailable,
 )
-from acta_engine.models.choose import RotatingModel, choose
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import Model, ModelReply, ModelRequest
-from acta_engine.settings import Settings
+from acta.engine.models.choose import RotatingModel, choose
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import Model, ModelReply, ModelRequest
+from acta.engine.settings import Settings
 from tests.in_process.scripted import ScriptedModel, says
 from tests.models.wires.conversations import request
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.models_for_admins import check_key
-from acta_engine.models.providers import PROVIDERS
-from local_aws.loopback import free_port
+from acta.engine.models.models_for_admins import check_key
+from acta.engine.models.providers import PROVIDERS
+from acta.local_aws.loopback import free_port
 from tests.doubles.keyed_provider import KeyedProvider
 from tests.models.wires.conversations import KEY
 from tests.models.wires.fake_provider import FakeProvider

@@ -2,10 +2,10 @@
 
 import pytest
 
-from acta_engine.agents.agent import AgentDefinition, Limits
-from acta_engine.models.agent_model import AgentModels
-from acta_engine.models.providers import PROVIDERS, UNKNOWN, context_tokens, known_model
-from acta_engine.settings import Settings
+from acta.engine.agents.agent import AgentDefinition, Limits
+from acta.engine.models.agent_model import AgentModels
+from acta.engine.models.providers import PROVIDERS, UNKNOWN, context_tokens, known_model
+from acta.engine.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.calls import bedrock_region
-from acta_engine.models.choose import choose
-from acta_engine.models.models_for_admins import ModelListing
-from acta_engine.models.own_providers import own_providers
-from acta_engine.models.providers import PROVIDERS
-from acta_engine.settings import Settings
+from acta.engine.models.calls import bedrock_region
+from acta.engine.models.choose import choose
+from acta.engine.models.models_for_admins import ModelListing
+from acta.engine.models.own_providers import own_providers
+from acta.engine.models.providers import PROVIDERS
+from acta.engine.settings import Settings
 from tests.models.wires.conversations import KEY, TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.stream_formats import answer

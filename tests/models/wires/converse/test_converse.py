@@ -7,7 +7,7 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -17,10 +17,10 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.converse import ConverseModel, to_body
-from acta_engine.models.model import ModelReply, ModelRequest, TokenUsage
-from acta_engine.models.providers import ModelParameters
-from local_aws.loopback import free_port
+from acta.engine.models.converse import ConverseModel, to_body
+from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
+from acta.engine.models.providers import ModelParameters
+from acta.local_aws.loopback import free_port
 from tests.models.wires.anthropic.bedrock_front import SIGNED
 from tests.models.wires.anthropic.event_stream import exception
 from tests.models.wires.conversations import SECRET_TEXT, TIMEOUT, assistant, call, request, result, user

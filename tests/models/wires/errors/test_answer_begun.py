@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ActaError, ProviderOverloaded, ProviderUnavailable, StreamBroken
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import ModelReply, StreamOptions
+from acta.engine.errors import ActaError, ProviderOverloaded, ProviderUnavailable, StreamBroken
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import ModelReply, StreamOptions
 from tests.in_process.scripted import ScriptedModel, says
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -14,7 +14,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.errors import (
+from acta.engine.models.errors import (
     FILTERED,
     NO_CREDIT,
     TOO_LONG,

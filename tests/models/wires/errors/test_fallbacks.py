@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Match, Reply, SlowFirstToken, StreamFault, ToolCall
 
-from acta_engine.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import Model, StreamOptions
-from acta_engine.models.react import ReActModel
+from acta.engine.errors import ContextTooLong, ProviderOverloaded, ProviderTimeout, ProviderUnavailable
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import Model, StreamOptions
+from acta.engine.models.react import ReActModel
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import request
 

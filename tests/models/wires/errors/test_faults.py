@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from llmock.scenarios import Fail, Reply, StreamFault, ToolCall, ToolFault
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -18,7 +18,7 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.model import Model
+from acta.engine.models.model import Model
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider, ReceivedRequest

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ContextTooLong,
     ProviderKeyRefused,
@@ -17,9 +17,9 @@ from acta_engine.errors import (
     ProviderTimeout,
     StreamBroken,
 )
-from acta_engine.models.anthropic.client import AnthropicModel
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.anthropic.client import AnthropicModel
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, assistant, request, user
 from tests.models.wires.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest

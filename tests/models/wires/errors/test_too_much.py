@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import StreamBroken
-from acta_engine.models.calls import CHARS_PER_TOKEN, MORE_BYTES, MORE_CHARS, MOST_PARTS
-from acta_engine.models.openai.chat import ChatReplyBuilder
+from acta.engine.errors import StreamBroken
+from acta.engine.models.calls import CHARS_PER_TOKEN, MORE_BYTES, MORE_CHARS, MOST_PARTS
+from acta.engine.models.openai.chat import ChatReplyBuilder
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request
 from tests.models.wires.fake_provider import CannedAnswer, FakeProvider, ReceivedRequest
@@ -114,7 +114,7 @@ def test_arguments_are_parsed_once_however_many_pieces_they_come_in(monkeypatch:
         found: dict[str, Any] = json.loads(text)
         return found
 
-    monkeypatch.setattr("acta_engine.models.openai.chat.parse_object", parse)
+    monkeypatch.setattr("acta.engine.models.openai.chat.parse_object", parse)
     builder = ChatReplyBuilder("m", lambda: 1)
     for each in ('{"a":"', *["}}}}"] * 100):
         builder.add(part(each))

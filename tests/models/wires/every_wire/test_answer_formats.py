@@ -8,16 +8,16 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from acta_engine.errors import ProviderRejected
-from acta_engine.models import converse
-from acta_engine.models.anthropic.request import to_body as messages_body
-from acta_engine.models.converse import ConverseModel
-from acta_engine.models.model import Model, ModelRequest, in_background
-from acta_engine.models.openai.chat import to_body as chat_body
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.openai.responses import to_body as responses_body
-from acta_engine.models.providers import ModelParameters
-from acta_engine.models.react import ReActModel
+from acta.engine.errors import ProviderRejected
+from acta.engine.models import converse
+from acta.engine.models.anthropic.request import to_body as messages_body
+from acta.engine.models.converse import ConverseModel
+from acta.engine.models.model import Model, ModelRequest, in_background
+from acta.engine.models.openai.chat import to_body as chat_body
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.openai.responses import to_body as responses_body
+from acta.engine.models.providers import ModelParameters
+from acta.engine.models.react import ReActModel
 from tests.doubles.background_responses import BackgroundResponses
 from tests.doubles.http_sink import Heard, Reply
 from tests.models.wires.conftest import MODELS

@@ -6,13 +6,13 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from acta_engine.log.conversation import EndedTurns, Entry
-from acta_engine.models.anthropic import request as anthropic
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.openai import responses as responses_request
-from acta_engine.models.openai.responses import API as RESPONSES_API
-from acta_engine.turn.model_call import request_bytes
+from acta.engine.log.conversation import EndedTurns, Entry
+from acta.engine.models.anthropic import request as anthropic
+from acta.engine.models.model import ModelRequest
+from acta.engine.models.openai import chat as chat_request
+from acta.engine.models.openai import responses as responses_request
+from acta.engine.models.openai.responses import API as RESPONSES_API
+from acta.engine.turn.model_call import request_bytes
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

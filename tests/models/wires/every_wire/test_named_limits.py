@@ -2,8 +2,8 @@
 
 import pytest
 
-from acta_engine.models.model import StreamOptions
-from acta_engine.queue.places import ProviderLimits
+from acta.engine.models.model import StreamOptions
+from acta.engine.queue.places import ProviderLimits
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from acta_engine.models.anthropic.request import to_body as messages_body
-from acta_engine.models.fallback import with_fallbacks
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.chat import to_body as chat_body
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.openai.responses import to_body as responses_body
-from acta_engine.models.providers import ModelParameters
-from acta_engine.models.react import ReActModel
+from acta.engine.models.anthropic.request import to_body as messages_body
+from acta.engine.models.fallback import with_fallbacks
+from acta.engine.models.model import ModelRequest
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.chat import to_body as chat_body
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.openai.responses import to_body as responses_body
+from acta.engine.models.providers import ModelParameters
+from acta.engine.models.react import ReActModel
 from tests.models.wires.conversations import KEY, request
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.openai.test_thinking_servers import queue_answer, queue_refusal

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import Entry
-from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.model import ModelRequest
-from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.openai import responses as responses_request
+from acta.engine.log.conversation import Entry
+from acta.engine.models.anthropic import request as anthropic_request
+from acta.engine.models.model import ModelRequest
+from acta.engine.models.openai import chat as chat_request
+from acta.engine.models.openai import responses as responses_request
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 SUFFIX = "<suffix of this turn>"

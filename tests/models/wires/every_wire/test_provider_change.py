@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import AssistantEntry, Content, Entry, ToolCall
-from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.model import Model, ModelRequest
-from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.openai import responses as responses_request
-from acta_engine.models.react import UNREADABLE, to_inner
+from acta.engine.log.conversation import AssistantEntry, Content, Entry, ToolCall
+from acta.engine.models.anthropic import request as anthropic_request
+from acta.engine.models.model import Model, ModelRequest
+from acta.engine.models.openai import chat as chat_request
+from acta.engine.models.openai import responses as responses_request
+from acta.engine.models.react import UNREADABLE, to_inner
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 from tests.models.wires.every_wire import request_rules
 

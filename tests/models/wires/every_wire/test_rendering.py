@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from acta_engine.log.conversation import ToolCall
-from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.openai import chat as chat_request
+from acta.engine.log.conversation import ToolCall
+from acta.engine.models.anthropic import request as anthropic_request
+from acta.engine.models.openai import chat as chat_request
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, ToolCall
 
-from acta_engine.models.model import Model
-from acta_engine.models.wire import parse_call
+from acta.engine.models.model import Model
+from acta.engine.models.wire import parse_call
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

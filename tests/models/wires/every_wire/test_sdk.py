@@ -1,4 +1,4 @@
-"""What the providers' SDKs log, and how long they may wait (`shared/acta_engine/models/calls.py`)."""
+"""What the providers' SDKs log, and how long they may wait (`acta/engine/models/calls.py`)."""
 
 import logging
 from typing import Any
@@ -7,8 +7,8 @@ import anthropic
 import openai
 import pytest
 
-from acta_engine.models.calls import time_limits
-from acta_engine.models.model import Model
+from acta.engine.models.calls import time_limits
+from acta.engine.models.model import Model
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request
 
 SDKS = {"anthropic": "anthropic", "bedrock": "anthropic", "openai": "openai", "openai-responses": "openai"}

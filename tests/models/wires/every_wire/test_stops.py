@@ -1,14 +1,14 @@
-"""Every way that an answer can end, on every wire (`shared/acta_engine/models/wire.py`)."""
+"""Every way that an answer can end, on every wire (`acta/engine/models/wire.py`)."""
 
 import json
 from typing import Any
 
 import pytest
 
-from acta_engine.errors import ActaError, ProviderKeyRefused, ProviderRejected, StopUnknown, StreamBroken
-from acta_engine.models.model import TokenUsage
-from acta_engine.models.react import UNREADABLE, ReActModel
-from acta_engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
+from acta.engine.errors import ActaError, ProviderKeyRefused, ProviderRejected, StopUnknown, StreamBroken
+from acta.engine.models.model import TokenUsage
+from acta.engine.models.react import UNREADABLE, ReActModel
+from acta.engine.models.wire import ANTHROPIC_STOPS, CHAT_STOPS, RESPONSES_STOPS, StopTable, stop_reason
 from tests.models.wires.anthropic.event_stream import chunk
 from tests.models.wires.conftest import MODELS
 from tests.models.wires.conversations import TIMEOUT, request

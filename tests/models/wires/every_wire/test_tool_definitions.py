@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta_engine.models.anthropic import request as anthropic_request
-from acta_engine.models.model import Model, ModelReply, OfferedTool, RequestedCall, TokenUsage
-from acta_engine.models.openai import chat as chat_request
-from acta_engine.models.openai import responses as responses_request
-from acta_engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, wire_tools, with_own_names
-from acta_engine.tools.tenant.definition import Unusable, check_schema
-from acta_engine.untrusted.schemas import modern, parts
+from acta.engine.models.anthropic import request as anthropic_request
+from acta.engine.models.model import Model, ModelReply, OfferedTool, RequestedCall, TokenUsage
+from acta.engine.models.openai import chat as chat_request
+from acta.engine.models.openai import responses as responses_request
+from acta.engine.models.wire import CLAUDE_TOOLS, OPENAI_TOOLS, wire_tools, with_own_names
+from acta.engine.tools.tenant.definition import Unusable, check_schema
+from acta.engine.untrusted.schemas import modern, parts
 from tests.models.wires.conversations import READ_FILE, TIMEOUT, request
 
 Offered = tuple[str, dict[str, Any]]

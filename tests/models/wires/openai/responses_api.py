@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from acta_engine.models.model import ModelReply
-from acta_engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.model import ModelReply
+from acta.engine.models.openai.responses import OpenAIResponsesModel
 from tests.models.wires.conversations import KEY, TIMEOUT, request
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.stream_formats import response_events, sse

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     AwsDenied,
     ContextTooLong,
     ProviderKeyRefused,
@@ -13,11 +13,11 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.log.conversation import AssistantEntry, Content, ToolCall
-from acta_engine.models.choose import RotatingModel, UnusableModel
-from acta_engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
-from acta_engine.models.openai.chat import OpenAIModel
-from acta_engine.models.openai.responses import OpenAIResponsesModel, to_items
+from acta.engine.log.conversation import AssistantEntry, Content, ToolCall
+from acta.engine.models.choose import RotatingModel, UnusableModel
+from acta.engine.models.model import BackgroundCalls, BackgroundResponse, ModelReply, in_background
+from acta.engine.models.openai.chat import OpenAIModel
+from acta.engine.models.openai.responses import OpenAIResponsesModel, to_items
 from tests.doubles.background_responses import JSON, USAGE, BackgroundResponses, message
 from tests.doubles.http_sink import Heard, Reply
 from tests.models.wires.conversations import KEY, SECRET_TEXT, TIMEOUT, request

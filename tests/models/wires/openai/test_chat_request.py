@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from acta_engine.models.openai.chat import to_body
+from acta.engine.models.openai.chat import to_body
 from tests.models.wires.conversations import assistant, call, request, result, user
 
 

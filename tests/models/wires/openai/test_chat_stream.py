@@ -9,10 +9,10 @@ import pytest
 from openai.types.chat import ChatCompletionChunk
 from openai.types.completion_usage import CompletionUsage
 
-from acta_engine.errors import StreamBroken
-from acta_engine.models.model import ModelReply, TokenUsage
-from acta_engine.models.openai.chat import ChatReplyBuilder
-from acta_engine.models.wire import CUT_OFF, MOST_TOKENS
+from acta.engine.errors import StreamBroken
+from acta.engine.models.model import ModelReply, TokenUsage
+from acta.engine.models.openai.chat import ChatReplyBuilder
+from acta.engine.models.wire import CUT_OFF, MOST_TOKENS
 
 
 def _reply(

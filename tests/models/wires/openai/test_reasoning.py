@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderRejected
-from acta_engine.models.model import RequestedCall
+from acta.engine.errors import ProviderRejected
+from acta.engine.models.model import RequestedCall
 from tests.models.wires.conversations import assistant, call, result, user
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.openai.responses_api import CUT, JSON, ask, queue

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acta_engine.log.conversation import ToolCall
-from acta_engine.models.openai import responses as responses_request
+from acta.engine.log.conversation import ToolCall
+from acta.engine.models.openai import responses as responses_request
 from tests.models.wires.conversations import (
     READ_FILE,
     assistant,

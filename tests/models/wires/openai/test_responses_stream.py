@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import (
+from acta.engine.errors import (
     ActaError,
     ProviderOverloaded,
     ProviderQuotaExceeded,
@@ -12,9 +12,9 @@ from acta_engine.errors import (
     ProviderUnavailable,
     StreamBroken,
 )
-from acta_engine.models.model import StreamOptions, TokenUsage
-from acta_engine.models.openai.responses import OpenAIResponsesModel
-from acta_engine.models.wire import MOST_TOKENS
+from acta.engine.models.model import StreamOptions, TokenUsage
+from acta.engine.models.openai.responses import OpenAIResponsesModel
+from acta.engine.models.wire import MOST_TOKENS
 from tests.models.wires.conversations import KEY, READ_FILE, SECRET_TEXT, TIMEOUT, request, user
 from tests.models.wires.fake_provider import FakeProvider
 from tests.models.wires.openai.responses_api import CUT, SSE, ask, queue

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from acta_engine.egress.keepalive import IDLE_SECONDS
-from acta_engine.errors import ActaError
-from acta_engine.models.calls import CallProgress
-from acta_engine.models.model import Model
-from acta_engine.models.openai.chat import ChatReplyBuilder
-from acta_engine.models.openai.client import STALL_SECONDS, OpenAIClient
+from acta.engine.egress.keepalive import IDLE_SECONDS
+from acta.engine.errors import ActaError
+from acta.engine.models.calls import CallProgress
+from acta.engine.models.model import Model
+from acta.engine.models.openai.chat import ChatReplyBuilder
+from acta.engine.models.openai.client import STALL_SECONDS, OpenAIClient
 from tests.doubles.http_sink import Reply
 from tests.doubles.keep_alive_probe import ProbedSink
 from tests.models.wires.conftest import MODELS

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from acta_engine.errors import ProviderRejected
-from acta_engine.log.conversation import AssistantEntry
-from acta_engine.models.model import ModelReply, ModelRequest
-from acta_engine.models.openai.chat import OpenAIModel
+from acta.engine.errors import ProviderRejected
+from acta.engine.log.conversation import AssistantEntry
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.models.openai.chat import OpenAIModel
 from tests.models.wires.conversations import (
     KEY,
     TIMEOUT,

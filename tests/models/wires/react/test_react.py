@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from llmock.scenarios import Reply, StreamFault
 
-from acta_engine.errors import StreamBroken
-from acta_engine.models.model import Model, RequestedCall
-from acta_engine.models.react import UNREADABLE, ReActModel
+from acta.engine.errors import StreamBroken
+from acta.engine.models.model import Model, RequestedCall
+from acta.engine.models.react import UNREADABLE, ReActModel
 from tests.models.wires.conversations import TIMEOUT, assistant, call, request, result, user
 
 pytestmark = pytest.mark.contract

@@ -1,0 +1,205 @@
+"""The routes of `start`: sessions begin, and people say things to them (docs/design/api.md)."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
+from acta.engine.agents.store import DefinitionSnapshot
+from acta.engine.api.app import Api
+from acta.engine.api.envelope import Response, success
+from acta.engine.api.idempotency import answer_from_commit, requester_of
+from acta.engine.app import App
+from acta.engine.audit.recorder import DecisionDetails
+from acta.engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
+from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, beyond, chosen, usual
+from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.log.head import Head, SessionSettings
+from acta.engine.sessions.answers import fork_view, session_view
+from acta.engine.sessions.bodies import (
+    ForkSession,
+    PostMessage,
+    SessionFields,
+    StartSession,
+)
+from acta.engine.sessions.start import NewSession, start
+from acta.engine.sessions.start import post_message as say
+from acta.engine.settings import Settings
+from acta.engine.turn.final_answer import schema_text
+from acta.engine.untrusted.visible import visible
+
+Json = Mapping[str, Any]
+
+
+def start_session(api: Api, body: StartSession) -> Response:
+    requester, new = requester_of(api.request), _asked_session(api, body, body.content, DEFAULT_AGENT)
+
+    def act() -> Json:
+        return session_view(start(api.app.repository, api.app.workflow, requester, new))
+
+    return _started(api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api)))
+
+
+def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
+    # Few start a session so, and a cold start does not import it.
+    from acta.engine.sessions.fork import fork, parent_at
+
+    requester = requester_of(api.request)
+
+    def act() -> Json:
+        parent = parent_at(api.app.repository, requester, session_id, body.at)
+        new = _as_its_parent(_asked_session(api, body, body.content, parent.head.agent_id), body, parent.head)
+        return fork_view(fork(api.app.repository, api.app.workflow, requester, parent, new))
+
+    return _started(
+        api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+    )
+
+
+def _started(api: Api, view: Json) -> Response:
+    if view.get("visibility") == "private":
+        view = {**view, "questions_seen_by": _seen_by(api, view["agent_id"])}
+    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
+
+
+def _seen_by(api: Api, agent_id: str) -> list[Json]:
+    """Who besides its owner sees which questions of a private session of this agent (ADR 137)."""
+    from acta.engine.people.policies import decided_by_roles  # only these starts look at tools
+
+    agent = api.app.definitions.snapshot(api.caller.tenant).agent(agent_id)
+    tools = () if agent is None else agent.toolset(api.app.tools_of(api.caller.tenant)).values()
+    roles = decided_by_roles(tools, api.app.settings.high_stakes_approver)
+    return [{"role": role, "tools": roles[role]} for role in sorted(roles)]
+
+
+def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
+    requester, decided = requester_of(api.request), DecisionDetails()
+    _check_output_schema(body.output_schema)
+    schema = "" if body.output_schema is None else schema_text(body.output_schema)
+
+    def act() -> Json:
+        said, caps = body.content, api.app.settings.caps
+        head = say(
+            api.app.repository,
+            api.app.workflow,
+            api.app.definitions,
+            requester,
+            session_id,
+            said,
+            caps,
+            decided.by,
+            schema,
+        )
+        return session_view(head)
+
+    answer = success(api.app.idempotency.answer(requester.key, act, partial(_repeat, api)), 202)
+    return answer._replace(recorded=decided)
+
+
+def _asked_session(api: Api, body: SessionFields, said: str | None, agent_id: str) -> NewSession:
+    """`agent_id`: whose it is where the request names none. Raises ValidationFailed, StartRoleMissing, Conflict."""
+    known = api.app.definitions.snapshot(api.caller.tenant)
+    agent = known.agent(body.agent_id or agent_id)
+    if agent is None:
+        raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
+    require_start_role(agent.start_roles, api.caller.roles)
+    _check_output_schema(body.output_schema)
+    _check_receiver(body.notify_url, api.app, api.caller.tenant)
+    is_admin = "admin" in api.caller.roles
+    new = _new_session(body, said, agent, api.app.settings, is_admin)
+    _check_prompts(new.settings.prompts, known, is_admin)
+    return new
+
+
+def _repeat(api: Api, record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
+    """The worker that answered first may have died after its commit and before it started the engine."""
+    from acta.engine.recovery.recover import recover
+
+    with suppress(SessionNotFound):  # deleted meanwhile
+        # An earlier try may have died before it could start or wake the engine.
+        recover(api.app.repository, api.app.workflow, record.tenant, record.answer["session_id"])
+    return answer_from_commit(api.app.log, record, view)
+
+
+def _check_output_schema(schema: Json | None) -> None:
+    """Raises ValidationFailed. An agent's was checked when it was written."""
+    if schema is None:
+        return
+    # Few sessions bring one, so a cold start does not import it.
+    from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
+
+    try:
+        check_output_schema(schema)
+    except BadOutputSchema as bad:
+        raise FieldsInvalid({"output_schema": [str(bad)]}) from None
+
+
+def _check_prompts(named: Mapping[str, int], definitions: DefinitionSnapshot, is_admin: bool) -> None:
+    """Prompts are admins' to read and write. Raises Forbidden for others, ValidationFailed for what there is not."""
+    if not named:  # as nearly all sessions
+        return
+    from acta.engine.prompts.prompt import SEED_VERSION, SEEDS
+
+    if not is_admin:
+        raise Forbidden("Only admins try versions of prompts.", {"role": ["admin"]})
+    for name, version in named.items():
+        if name not in SEEDS:
+            raise FieldsInvalid({"prompts": [f"There is no prompt {visible(name)}."]})
+        # Version 1 is always there. The release's own text of it is not this function's to read.
+        if version != SEED_VERSION and definitions.prompt_version(name, version) is None:
+            raise FieldsInvalid({"prompts": [f"{name} has no version {version}."]})
+
+
+def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSession:
+    """What the request does not name is as in the session that is forked."""
+    if parent.private_to is not None and "visibility" not in body.settings():
+        new = new._replace(settings=new.settings.model_copy(update={"visibility": "private"}))
+    if parent.output_schema and body.output_schema is None:
+        new = new._replace(output_schema=parent.output_schema)
+    return new
+
+
+def _new_session(
+    body: SessionFields, said: str | None, agent: AgentDefinition, settings: Settings, is_admin: bool
+) -> NewSession:
+    """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
+    names more than the caps allow.
+    """
+    named = LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd)
+    wrong = beyond(named, agent.caps, settings.caps, is_admin=is_admin)
+    if wrong:
+        details = {field: [sentence] for field, sentence in wrong.items()}
+        raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
+    deployment = LimitValues(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
+    limits = chosen(named, usual(agent.limits, deployment), agent.caps, settings.caps)
+    schema = agent.output_schema if body.output_schema is None else body.output_schema
+    return NewSession(
+        agent_id=agent.agent_id,
+        agent_name=agent.name,
+        message=said,
+        max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=limits.token_budget or settings.token_budget,
+        cost_budget_usd=limits.cost_budget_usd,
+        review_every=body.review_every or 0,
+        settings=SessionSettings(**{"visibility": settings.default_visibility, **body.settings()}),
+        output_schema="" if schema is None else schema_text(schema),
+        notify_url=body.notify_url,
+    )
+
+
+def _check_receiver(url: str | None, deps: App, tenant: str) -> None:
+    """Raises ValidationFailed where notifications may not go there, and Conflict where nothing could sign them."""
+    if url is None:
+        return
+    from acta.engine.egress.address import AddressRefused
+
+    try:
+        deps.receiver_hosts.check(url)
+    except AddressRefused as refused:
+        raise FieldsInvalid({"notify_url": [refused.explained]}) from None
+    if deps.receivers.get(tenant) is None:
+        raise Conflict(
+            "Notifications are signed with a secret of your tenant, and it has none. An admin sets one with "
+            "PUT /v1/notifications."
+        )

@@ -1,0 +1,270 @@
+"""The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
+bootstrap` has prepared it, whether it has the concurrent executions that the environment reserves, and whether secrets
+that a deployment would create are there already.
+
+All of this is found out before anything is deployed. Otherwise AWS would refuse in the middle of the deployment the
+first function that reserves too much, or the first secret whose name is taken, and the deployment would be rolled back.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from acta.engine.aws.clients import Service, make_client
+from acta.engine.aws.errors import NOT_FOUND, AwsRefused
+from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
+from acta.infra.deployed.permissions import QUALIFIER
+from acta.infra.environments import Environment
+from acta.infra.names import function_name
+from acta.infra.options import EDGE_REGION
+
+AWS_ERRORS = (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable)
+"""What `Service.call` raises."""
+NO_CREDENTIALS = (
+    "no AWS credentials were found: sign in with `aws sso login` or `aws configure`, or set AWS_PROFILE or "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
+LOCAL_REGION = "us-east-1"
+READ_SECONDS = 60
+ATTEMPTS = 5
+LOCAL_ATTEMPTS = 2
+"""The local AWS is there or it is not. The second attempt is for a connection that was closed while idle."""
+
+
+class WrongAccount(ValueError):
+    """The caller's account is not the environment's. The message says what can be done."""
+
+
+class AccountUnknown(RuntimeError):
+    """AWS did not say who the caller is. The message names AWS's error."""
+
+
+class CredentialsMissing(RuntimeError):
+    """The message says what can be done."""
+
+
+class CallerIdentity(NamedTuple):
+    """`account`: twelve digits. `arn`: AWS's name of the caller."""
+
+    account: str
+    region: str
+    arn: str
+
+
+def caller(environment: Environment, client: Any = None) -> CallerIdentity:
+    """Who the AWS credentials of this shell belong to, in the environment's region or else the shell's. `client`: a
+    botocore STS client; None: one with those credentials.
+
+    Raises AccountUnknown; WrongAccount where the environment is pinned to another account.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        if client is None:
+            client = client_in(environment.region, "sts")
+        answer = Service("sts", client).call("get_caller_identity")
+    except (*AWS_ERRORS, BotoCoreError) as error:
+        raise AccountUnknown(str(error)) from None
+    found = CallerIdentity(answer["Account"], environment.region or client.meta.region_name, answer["Arn"])
+    if environment.account not in (None, found.account):
+        raise WrongAccount(
+            f"environment {environment.name!r} belongs to account {environment.account}, and these credentials to "
+            f"{found.account} ({found.arn}): sign in to {environment.account}, such as with AWS_PROFILE=…, or choose "
+            "another environment"
+        )
+    return found
+
+
+def require_credentials() -> None:
+    """Checks that the shell has AWS credentials, without asking AWS. Raises CredentialsMissing."""
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    try:
+        found = Session().get_credentials()
+    except BotoCoreError as error:
+        raise CredentialsMissing(f"the AWS credentials cannot be used: {error}") from None
+    if found is None:
+        raise CredentialsMissing(NO_CREDENTIALS)
+
+
+def client_in(region: str | None, service: str) -> Any:
+    """A botocore client with the shell's credentials. `region` None: the shell's region, found in cdk's order:
+    AWS_REGION, AWS_DEFAULT_REGION, the profile. botocore itself does not read AWS_REGION.
+    """
+    return make_client(service, region_name=region or os.environ.get("AWS_REGION") or None)
+
+
+def unless(code: str, service: Service, operation: str, **parameters: Any) -> Any:
+    """AWS's answer; None if AWS refused with this error code. Raises what `Service.call` raises."""
+    try:
+        return service.call(operation, **parameters)
+    except AwsRefused as refused:
+        if refused.code == code:
+            return None
+        raise
+
+
+def pages(
+    service: Service, operation: str, cursor: str, sent_as: str = "", **parameters: Any
+) -> Iterator[Any]:
+    """The answers of a listing, one after another. `cursor`: the field of an answer that says where the next one
+    begins; `sent_as`: the parameter for it, where that has another name. Raises what `Service.call` raises.
+    """
+    more: dict[str, Any] = {}
+    while True:
+        answer = service.call(operation, **parameters, **more)
+        yield answer
+        if not answer.get(cursor):
+            return
+        more = {sent_as or cursor: answer[cursor]}
+
+
+class Account(NamedTuple):
+    """Where an environment is deployed: an AWS account, or the local AWS. `environment`: its name. `where`: arguments
+    of `boto3.client`; the caller's AWS configuration supplies the others. `attempts`: the most for each request; None:
+    as many as the command wants.
+    """
+
+    environment: str
+    where: Mapping[str, Any] = {}
+    attempts: int | None = None
+
+    @classmethod
+    def local(cls, endpoint_url: str, credentials: Mapping[str, Any]) -> "Account":
+        """The local AWS at this URL. `credentials`: arguments of `boto3.client`."""
+        where = {"endpoint_url": endpoint_url, "region_name": LOCAL_REGION, **credentials}
+        return cls("local", where, LOCAL_ATTEMPTS)
+
+    def client(self, service: str, *, read_seconds: float = READ_SECONDS, attempts: int = ATTEMPTS) -> Any:
+        """A botocore client. `read_seconds`: how long it waits for an answer."""
+        return make_client(
+            service, read_seconds=read_seconds, attempts=self.attempts or attempts, **self.where
+        )
+
+
+CDK_JSON = Path(__file__).resolve().parents[3] / "cdk.json"
+CHOSEN = "@aws-cdk/core:bootstrapQualifier"
+ABSENT = "ParameterNotFound"
+OLDEST = 6
+"""The version of the bootstrap that the templates ask for (`requiresBootstrapStackVersion` in the cloud assembly)."""
+
+
+class NotBootstrapped(RuntimeError):
+    """The region is not bootstrapped. The message has the command that does it."""
+
+
+def check_bootstrap(environment: Environment, account: str, region: str, client: Any = None) -> None:
+    """`client`: a botocore SSM client for every region; None: clients with the caller's credentials. If the caller may
+    not ask, nothing is raised, and cdk itself reports it later. Raises NotBootstrapped.
+    """
+    for each in regions_of(environment, region):
+        try:
+            version = _version(client or client_in(each, "ssm"))
+        except AWS_ERRORS:
+            continue
+        if version is None or version < OLDEST:
+            found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
+            raise NotBootstrapped(
+                f"account {account}, region {each} is {found} for deployments. Once: "
+                f"npx cdk bootstrap aws://{account}/{each} -c env={environment.name} "
+                "(docs/deploy.md, Who may deploy: how to give it fewer rights)"
+            )
+
+
+def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
+    """The regions of the environment's stacks."""
+    return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
+
+
+def qualifier(cdk_json: Path = CDK_JSON) -> str:
+    """The qualifier of the bootstrap that the app is synthesised for."""
+    context = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {})
+    return str(context.get(CHOSEN, QUALIFIER))
+
+
+def _version(client: Any) -> int | None:
+    """The version of the bootstrap; None: the region has none. Raises what `Service.call` raises."""
+    name = f"/cdk-bootstrap/{qualifier()}/version"
+    answer = unless(ABSENT, Service("ssm", client), "get_parameter", Name=name)
+    return None if answer is None else int(answer["Parameter"]["Value"])
+
+
+FEW_EXECUTIONS = 100
+"""With fewer concurrent executions than this, `acta deploy` says what the account lacks. The usual quota is 1,000, and
+new accounts often begin with 10. Source: Lambda Developer Guide, "Lambda quotas"."""
+ALWAYS_UNRESERVED = 100
+"""Concurrent executions that Lambda always leaves to the functions that reserve none. Source: Lambda Developer Guide,
+"Configuring reserved concurrency for a function"."""
+
+
+class TooMuchReserved(ValueError):
+    """The account does not have what the environment reserves. The message says what can be done."""
+
+
+class QuotaUnknown(RuntimeError):
+    """The account's quota could not be read. The message names AWS's error."""
+
+
+def check_reserved(environment: Environment, client: Any = None) -> int:
+    """Returns how many concurrent executions the account has. `client`: a botocore Lambda client; None: one for the
+    caller's account and region. Raises TooMuchReserved and QuotaUnknown.
+    """
+    wanted = {name: number for name in environment.functions if (number := environment.reserved(name))}
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
+        limit = lambdas.call("get_account_settings")["AccountLimit"]
+        quota = int(limit["ConcurrentExecutions"])
+        if not wanted:
+            return quota
+        # A deployment releases a function's old reservation no later than it makes the new one.
+        own = sum(
+            reserved_now(lambdas, function_name(environment.name, name)) or 0
+            for name in environment.functions
+        )
+    except (*AWS_ERRORS, BotoCoreError) as error:
+        raise QuotaUnknown(str(error)) from None
+    reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
+    if sum(wanted.values()) <= reservable:
+        return quota
+    each = ", ".join(f"{name} {number}" for name, number in wanted.items())
+    raise TooMuchReserved(
+        f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
+        f"has {quota} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
+        f"reserve some, so it can reserve {reservable}. Write "
+        "reserved_concurrency={…} with smaller numbers, or {} for none, into the environment's entry in "
+        "acta/infra/environments.py, or ask AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent "
+        "executions)"
+    )
+
+
+def reserved_now(lambdas: Service, function: str) -> int | None:
+    """What the deployed function reserves; None: nothing, or it is not there."""
+    answer = unless(NOT_FOUND, lambdas, "get_function_concurrency", FunctionName=function) or {}
+    found: int | None = answer.get("ReservedConcurrentExecutions")
+    return found
+
+
+class SecretsUnknown(RuntimeError):
+    """Whether the secrets exist could not be found out. The message names AWS's error."""
+
+
+def existing_secrets(names: Iterable[str], client: Any) -> dict[str, bool]:
+    """Name -> whether the secret only waits for its deletion, for those of the names that are taken. `client`: a
+    botocore Secrets Manager client. Raises SecretsUnknown.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    found: dict[str, bool] = {}
+    try:
+        for name in names:
+            answer = unless(NOT_FOUND, Service("secretsmanager", client), "describe_secret", SecretId=name)
+            if answer is not None:
+                found[name] = "DeletedDate" in answer
+    except (*AWS_ERRORS, BotoCoreError) as error:
+        raise SecretsUnknown(str(error)) from None
+    return found
