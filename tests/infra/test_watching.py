@@ -132,6 +132,9 @@ def test_an_encrypted_topic_takes_what_cloudwatch_says_by_the_key(told: Synthesi
     users = {each["Sid"]: each for each in key["KeyPolicy"]["Statement"] if "Sid" in each}
     assert users["Alarms"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert users["Alarms"]["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+    # AWS's own constructs grant CloudWatch the key of a topic under this condition (November 2026):
+    # aws/modern-data-architecture-accelerator, grantCloudWatchAlarmsTopicAccess
+    assert users["Alarms"]["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
     assert set(allowed_to_publish(told)) == {"cloudwatch.amazonaws.com", "budgets.amazonaws.com"}
 
 
@@ -285,6 +288,25 @@ def test_what_is_drawn_and_alarmed_on_is_what_the_functions_count(prod: Synthesi
         "SessionsStuck",
         "ProviderErrors",
     } <= drawn
+
+
+SEARCHED = re.compile(
+    r"SEARCH\('\{(\"[^\"]+\"|[A-Za-z0-9/]+)(?:,(?:\"[^\"]+\"|[A-Za-z0-9]+))*\} .+', '\w+', \d+\)"
+)
+"""A search whose namespace and dimensions are in quotes if they have other characters than letters, digits and, in the
+namespace, slashes. Source: CloudWatch user guide, "CloudWatch search expression syntax" (November 2026).
+"""
+
+
+def test_the_page_searches_an_environment_whose_name_has_a_hyphen(tmp_path: Path) -> None:
+    made = synthesised(replace(STAGING, name="dev-ann"), tmp_path)
+    metrics = [metric for one in graphs(made) for metric in one["properties"]["metrics"]]
+    searches = [metric[0]["expression"] for metric in metrics if isinstance(metric[0], dict)]
+    assert len(searches) == 2
+    for search in searches:
+        found = SEARCHED.fullmatch(search)
+        assert found, search
+        assert found[1].strip('"') == "Acta/dev-ann"
 
 
 def test_a_page_and_alarms_can_be_left_out(tmp_path: Path) -> None:

@@ -188,8 +188,10 @@ class Dashboard(Construct):
 
     def _each(self, metric: str, dimension: str, statistic: str) -> cloudwatch.MathExpression:
         """A line for each value of the dimension."""
+        # Quoted because an environment's name may have a hyphen: CloudWatch user guide, "search expression syntax".
+        schema = f'{{"{self._namespace}",{dimension}}}'
         return cloudwatch.MathExpression(
-            expression=f"SEARCH('{{{self._namespace},{dimension}}} MetricName=\"{metric}\"', '{statistic}', 300)",
+            expression=f"SEARCH('{schema} MetricName=\"{metric}\"', '{statistic}', 300)",
             label="",
             using_metrics={},
             period=PERIOD,
