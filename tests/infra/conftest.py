@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
+from acta.infra.api.issuers import Machine, OwnPool
 from acta.infra.app import add_stacks
 from acta.infra.environments import ENVIRONMENTS, Environment
+from acta.infra.packaging.bundle import ROOT
 from acta.infra.posture import settled, undecided, with_value
 
 Resource = Mapping[str, Any]
@@ -141,6 +143,24 @@ def synthesise(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Synt
     @cache
     def of(name: str) -> Synthesised:
         return synthesised(ENVIRONMENTS[name], tmp_path_factory.mktemp(f"cdk-{name}"))
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Synthesised]:
+    """An environment of this name with all options together that can be."""
+    from tests.infra.test_hardening import EVERYTHING
+
+    @cache
+    def of(name: str) -> Synthesised:
+        environment = replace(
+            EVERYTHING,
+            name=name,
+            auth=OwnPool(mfa="required", machines={"nightly": Machine("acme")}),
+            tools_dir=str(ROOT / "examples" / "tools"),
+        )
+        return synthesised(environment, tmp_path_factory.mktemp("cdk-everything"))
 
     return of
 

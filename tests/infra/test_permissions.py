@@ -1,6 +1,6 @@
 """The policies for a deployment cover every type of resource in every template, and no more than they have to."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 from functools import reduce
@@ -11,7 +11,6 @@ import pytest
 
 from acta.cli.operations.deploy import choose_write_version, look_after, require_concurrency, roll_out
 from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
-from acta.infra.api.issuers import Machine, OwnPool
 from acta.infra.deployed.permissions import (
     LONGEST,
     PUBLISHED,
@@ -27,10 +26,8 @@ from acta.infra.deployed.permissions import (
 from acta.infra.deployed.releases import KEPT, look_before
 from acta.infra.environments import DEV, PROD, Environment
 from acta.infra.options import MonthlyBudget, SlackChannel, Watch
-from acta.infra.packaging.bundle import ROOT
 from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
-from tests.infra.test_hardening import EVERYTHING
 from tests.infra.test_options import BOUNDARY
 from tests.infra.test_reserved_concurrency import Account
 from tests.infra.test_write_version import Stacks
@@ -127,15 +124,11 @@ def test_whoever_is_told_of_alarms_is_covered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["prod", pytest.param("a" * 32, marks=pytest.mark.thorough)])
-def test_every_resource_that_an_option_brings_may_be_made_under_its_name(name: str, tmp_path: Path) -> None:
-    environment = replace(
-        EVERYTHING,
-        name=name,
-        auth=OwnPool(mfa="required", machines={"nightly": Machine("acme")}),
-        tools_dir=str(ROOT / "examples" / "tools"),
-    )
-    made = synthesised(environment, tmp_path)
-    may = [*statements(environment, types(made))]
+def test_every_resource_that_an_option_brings_may_be_made_under_its_name(
+    name: str, everything: Callable[[str], Synthesised]
+) -> None:
+    made = everything(name)
+    may = [*statements(made.environment, types(made))]
     wanted = {action for kind in types(made) for action in actions_of(kind)} - NEVER
     assert wanted <= {action for each in may for action in each["Action"]}
     arns = [*arns_of(made)]

@@ -87,6 +87,37 @@ def test_no_expression_hides_a_function_of_jsonata_behind_a_variable() -> None:
     assert bound.isdisjoint(BUILT_IN.split())
 
 
+def test_every_function_in_an_expression_is_one_that_step_functions_has() -> None:
+    """A misspelt one has no value and fails its state when the expression is evaluated; `$eval` is not there at all."""
+    called = set(re.findall(r"\$(\w+)\(", json.dumps(MACHINE)))
+    assert called
+    assert called <= set(BUILT_IN.split()) - {"eval"}
+
+
+RETRIER = {
+    "ErrorEquals",
+    "IntervalSeconds",
+    "MaxAttempts",
+    "BackoffRate",
+    "MaxDelaySeconds",
+    "JitterStrategy",
+}
+CATCHER = {"ErrorEquals", "Output", "Assign", "Next"}
+MOST_ATTEMPTS, LONGEST_DELAY = 99_999_999, 31_622_400
+"""Source of these: Amazon States Language, "Retrying after error" and "Fallback states", with JSONata."""
+
+
+def test_retriers_and_catchers_say_what_the_language_knows() -> None:
+    """The validators of others take any other field, too, and it would do nothing."""
+    for state in STATES.values():
+        for retrier in state.get("Retry", ()):
+            assert retrier.keys() <= RETRIER
+            assert 0 <= retrier["MaxAttempts"] <= MOST_ATTEMPTS
+            assert retrier.get("MaxDelaySeconds", 1) < LONGEST_DELAY
+        for catcher in state.get("Catch", ()):
+            assert catcher.keys() <= CATCHER
+
+
 def test_it_reads_like_the_loop() -> None:
     long_wait, *rules = STATES["Route"]["Choices"]
     assert (long_wait["Condition"].count("wait_seconds > 600"), long_wait["Next"]) == (1, "Park")

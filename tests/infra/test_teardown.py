@@ -147,6 +147,21 @@ def test_whatever_a_second_creation_would_meet_is_taken_over_or_looked_for_befor
         assert bool(named) == (made.environment.retain and not made.environment.is_local)
 
 
+def test_what_is_taken_over_is_identified_by_the_name_in_the_template() -> None:
+    """CloudFormation user guide, "Import AWS resources into a CloudFormation stack automatically"."""
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+
+    def identifier(kind: str) -> list[str]:
+        found: list[str] = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema[
+            "primaryIdentifier"
+        ]
+        return found
+
+    for kind in TAKEN_OVER:
+        assert identifier(kind) == [f"/properties/{UNIQUE_NAME[kind]}"]
+    assert identifier("AWS::SecretsManager::Secret") == ["/properties/Id"], "AWS chooses it"
+
+
 class Secrets:
     """A Secrets Manager client. `going`: deleted, but still within the recovery window."""
 
