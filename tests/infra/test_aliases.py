@@ -1,6 +1,8 @@
 """Every function is called by its alias, in every environment; what the alias names is a published version in AWS."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -69,3 +71,57 @@ def test_the_api_is_permitted_to_call_an_alias_before_it_calls_it(each: Synthesi
     for integration in each.stateless.resources("AWS::ApiGatewayV2::Integration").values():
         called = integration["Properties"]["IntegrationUri"]["Ref"]
         assert permissions[called] in integration["DependsOn"]
+
+
+def calls_of(made: Synthesised) -> set[tuple[str, str, str]]:
+    """What is called, by which service, on whose behalf: from rules, routes and the user pool, each as JSON."""
+
+    def call(called: Any, service: str, source: Any) -> tuple[str, str, str]:
+        return json.dumps(called), f"{service}.amazonaws.com", json.dumps(source)
+
+    found = set()
+    for template in (made.stateful, made.sessions, made.stateless):
+        for name, each in template.body["Resources"].items():
+            properties = each.get("Properties", {})
+            match each["Type"]:
+                case "AWS::Events::Rule":
+                    source = {"Fn::GetAtt": [name, "Arn"]}
+                    found |= {call(target["Arn"], "events", source) for target in properties["Targets"]}
+                case "AWS::ApiGatewayV2::Integration":
+                    found.add(call(properties["IntegrationUri"], "apigateway", properties["ApiId"]))
+                case "AWS::Cognito::UserPool":
+                    source = {"Fn::GetAtt": [name, "Arn"]}
+                    for trigger in properties.get("LambdaConfig", {}).values():
+                        called = trigger["LambdaArn"] if isinstance(trigger, dict) else trigger
+                        found.add(call(called, "cognito-idp", source))
+                case "AWS::SNS::Subscription":
+                    assert properties["Protocol"] != "lambda"
+    return found
+
+
+def permitted(made: Synthesised) -> set[tuple[str, str, str]]:
+    """What the policies of the functions and of their aliases allow, in the same way."""
+    found = set()
+    for template in (made.stateful, made.sessions, made.stateless):
+        for each in template.properties("AWS::Lambda::Permission"):
+            assert each["Action"] == "lambda:InvokeFunction"
+            source = each["SourceArn"]
+            if "Fn::Join" in source:  # of an API: its ARN ends with stage, method and path
+                *_, source, ending = source["Fn::Join"][1]
+                assert ending == "/*/*/*"
+            found.add((json.dumps(each["FunctionName"]), each["Principal"], json.dumps(source)))
+    return found
+
+
+def test_whatever_calls_a_function_is_permitted_exactly_what_it_calls(each: Synthesised) -> None:
+    assert calls_of(each) == permitted(each)
+    assert len(calls_of(each)) > 5
+
+
+@pytest.mark.thorough
+def test_whatever_an_option_brings_is_permitted_exactly_what_it_calls(
+    everything: Callable[[str], Synthesised],
+) -> None:
+    made = everything("prod")
+    assert calls_of(made) == permitted(made)
+    assert "cognito-idp.amazonaws.com" in {service for _, service, _ in permitted(made)}

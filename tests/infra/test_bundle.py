@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -15,7 +16,7 @@ import pytest
 
 from acta.engine.api.fallback import DOCUMENT, PAGE, PARTS
 from acta.infra.document.openapi import document
-from acta.infra.environments import select
+from acta.infra.environments import Architecture, select
 from acta.infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
 from acta.infra.packaging.install import InstallFailed, InstallTarget, target_of
 from acta.infra.sizing import FunctionName
@@ -145,6 +146,33 @@ def test_the_cloud_gets_its_own_platform_s_wheels() -> None:
     compiled = [path.name for path in Bundler(CLOUD).build("start").rglob("*.so")]
     assert compiled
     assert not any("x86_64" in name or "darwin" in name for name in compiled)
+
+
+MACHINES = {"arm64": 183, "x86_64": 62}
+"""Architecture -> `e_machine` in the header of an ELF file."""
+RUNTIME_GLIBC = (2, 34)
+"""Of Amazon Linux 2023, the system of Lambda's Python runtimes since 3.12. Source: AL2023 user guide, "glibc"."""
+
+
+@pytest.mark.parametrize(
+    ("function", "architecture"),
+    [
+        pytest.param(
+            function, machine, marks=() if (function, machine) == ("step", "arm64") else pytest.mark.thorough
+        )
+        for function in FUNCTIONS
+        for machine in MACHINES
+    ],
+)
+def test_lambda_can_load_every_shared_object(function: str, architecture: Architecture) -> None:
+    bundle = Bundler(target_of(replace(select("prod"), architecture=architecture))).build(function)
+    objects = [path for path in bundle.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+    assert objects
+    for path in objects:
+        content = path.read_bytes()
+        assert int.from_bytes(content[18:20], "little") == MACHINES[architecture], path.name
+        wanted = {(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)}
+        assert max(wanted, default=RUNTIME_GLIBC) <= RUNTIME_GLIBC, path.name
 
 
 def test_bytecode_is_there_only_where_the_builder_s_python_is_the_target_s(small_tree: Path) -> None:
