@@ -56,6 +56,7 @@ from acta.engine.models.wire import (
     joined_exactly,
     kept_of,
     messages_of_blocks,
+    paragraphs,
     parse_call,
     stop_reason,
     token_usage,
@@ -337,8 +338,9 @@ class ConverseReplyBuilder(ReplyBuilder):
         ]
         called = [block for block in blocks if "name" in block]
         stop = stop_reason(CONVERSE_STOPS, self._stop, calls=bool(called))
+        said = paragraphs(block.get("text") for block in blocks)
         return ModelReply(
-            text="".join(joined(block.get("text", "")) for block in blocks),
+            text="".join(joined(text) for text in said if text),
             calls=tuple(
                 self._call(block, cut=stop == "max_tokens" and block is blocks[-1]) for block in called
             ),

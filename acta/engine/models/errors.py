@@ -147,7 +147,7 @@ _BY_NAME: Mapping[str, type[ActaError]] = {
     "server_overloaded": ProviderOverloaded,
     "service_unavailable_error": ProviderOverloaded,
     "slow_down": ProviderOverloaded,
-    **{str(status): kind for status, kind in _BY_STATUS.items() if kind is ProviderOverloaded},
+    **{str(status): kind for status, kind in _BY_STATUS.items()},
     "api_error": ProviderUnavailable,
     "server_error": ProviderUnavailable,
     "internal_server_error": ProviderUnavailable,

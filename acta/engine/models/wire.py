@@ -20,7 +20,7 @@ the engine asks again; any other word raises StopUnknown, which a person is told
 import hashlib
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -442,6 +442,21 @@ def joined_exactly(text: object) -> str | None:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         return None
+
+
+def paragraphs(texts: Iterable[str | None]) -> Iterator[str | None]:
+    """The texts of one reply as they are put together. Texts that follow each other are one, as citations divide it. A
+    text after something else, such as thinking (None), is another, and a blank line comes before it, unless a line ends
+    there already.
+    """
+    said, is_other = "", False
+    for text in texts:
+        if text:
+            lacks_break = is_other and said.strip() and not (said.endswith("\n") or text.startswith("\n"))
+            text = f"\n\n{text}" if lacks_break and text.strip() else text
+            said = text
+        is_other = text is None or (is_other and not text)
+        yield text
 
 
 StopTable = Mapping[str, StopReason]

@@ -23,6 +23,7 @@ from acta.engine.models.wire import (
     joined,
     joined_exactly,
     json_text,
+    paragraphs,
     parse_call,
     stop_reason,
     token_usage,
@@ -122,6 +123,8 @@ class MessagesReplyBuilder(ReplyBuilder):
             self._blocks[position][part] += "".join(pieces)
         self._pieces.clear()
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        for block, text in zip(blocks, paragraphs(block.get("text") for block in blocks), strict=True):
+            block |= {} if text is None else {"text": text}
         has_calls = any(block["type"] == "tool_use" for block in blocks)
         stop = stop_reason(ANTHROPIC_STOPS, self._stop, calls=has_calls)
         return ModelReply(

@@ -419,19 +419,23 @@ def _as_object(text: str) -> str:
 
 
 def _begins_another_call(part: Any, known: _Call) -> bool:
-    """Whether the part is not of the `known` call with the same index. It is not where its id differs; but some servers
-    give each piece of a call another id, so a part without a name goes on with a call that is not whole. Where neither
-    has an id: where its name differs and the known call has arguments, or where these are complete and the part brings
+    """Whether the part is not of the `known` call with the same index. It is not where the known call is whole and the
+    part has another name and arguments, even under the same id. It is not where its id differs; but some servers give
+    each piece of a call another id, so a part without a name goes on with a call that is not whole. Where neither has
+    an id: where its name differs and the known call has arguments, or where these are complete and the part brings
     more. Before any argument, another name may be the rest of the name. After `{}`, more without a name is still the
     same call.
     """
     name, more = (part.function.name, part.function.arguments) if part.function is not None else ("", "")
+    is_other_name = bool(name) and bool(known.name) and name != known.name
+    if is_other_name and json_text(more).strip() and known.whole not in ("", "{}"):
+        return True
     if part.id or known.id:
         if not (part.id and known.id and part.id != known.id):
             return False
         if name:
             return True
-    elif name and known.name and name != known.name and (known.json or part.index is None):
+    elif is_other_name and (known.json or part.index is None):
         return True
     if isinstance(more, dict) and not name:  # a call that begins has a name
         return False

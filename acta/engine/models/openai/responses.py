@@ -74,6 +74,7 @@ from acta.engine.models.wire import (
     joined_exactly,
     json_text,
     kept_of,
+    paragraphs,
     parse_call,
     rendered,
     stop_reason,
@@ -495,6 +496,9 @@ class ResponsesReplyBuilder(ReplyBuilder):
         else:
             word = getattr(response.incomplete_details, "reason", None) or response.status
             stop = stop_reason(RESPONSES_STOPS, word, calls=bool(calls))
+        said = list(paragraphs(each for item in items for each in (None, item.text)))[1::2]
+        for item, text in zip(items, said, strict=True):
+            item.pieces["text"] = [text or ""]
         refusal = joined("".join(item.refusal for item in items))
         text = joined("".join(item.text for item in items))
         return ModelReply(

@@ -118,6 +118,16 @@ def test_a_surrogate_pair_in_two_pieces_is_joined() -> None:
     assert reply.raw["blocks"][0]["thinking"] == "\U0001f600"
 
 
+def test_a_text_after_thinking_or_a_call_is_another_and_texts_in_a_row_are_one() -> None:
+    cited = (_text("Rome "), _text("fell in 476"), _text("."))
+
+    reply = _reply(_thought("A."), *cited, _thought("B."), _text("So be it."), _tool("{}"), _text("\nDone."))
+
+    assert reply.text == "Rome fell in 476.\n\nSo be it.\nDone."
+    kept = [block["chars"] for block in reply.raw["blocks"] if block["type"] == "text"]
+    assert (kept, sum(kept)) == ([5, 11, 1, 11, 6], len(reply.text))
+
+
 def test_a_reply_without_thinking_needs_no_raw_part() -> None:
     assert _reply(_text("hi"), _tool("{}"), stop="tool_use").raw is None
 

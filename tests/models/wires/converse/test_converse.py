@@ -85,6 +85,14 @@ def test_a_text_a_call_and_reasoning_are_read_and_the_cache_is_part_of_the_input
         assert "reasoningContent" not in others["messages"][1]["content"][0]
 
 
+def test_a_text_after_reasoning_is_another_and_texts_in_a_row_are_one(server: FakeProvider) -> None:
+    said = (delta(0, text="Rome "), delta(1, text="fell."), delta(3, text="So "), delta(3, text="be it."))
+
+    reply = asked(server, BEGUN, *said, delta(2, reasoningContent={"text": "Hm."}), *ended("end_turn"))
+
+    assert reply.text == "Rome fell.\n\nSo be it."
+
+
 def test_the_request_is_signed_for_the_service_and_names_the_model_in_its_path(server: FakeProvider) -> None:
     asked(server, BEGUN, delta(0, text="ok"), *ended("end_turn"))
 

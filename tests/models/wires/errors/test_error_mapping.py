@@ -90,6 +90,9 @@ def test_the_providers_name_for_a_failure_decides_too(
         ("service_unavailable_error", ProviderOverloaded),
         (429, ProviderOverloaded),
         ("529", ProviderOverloaded),
+        (401, ProviderKeyRefused),
+        ("402", ProviderQuotaExceeded),
+        (403, ProviderKeyRefused),
         ("never_heard_of", StreamBroken),
     ],
 )

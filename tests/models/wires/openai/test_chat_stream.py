@@ -314,6 +314,8 @@ def test_a_call_that_is_sent_twice_is_one_call(parts: list[dict[str, Any]]) -> N
         [_part(0, _PAY, "a", "pay"), _part(1, '{"to":true}', "a", "pay")],
         [_part(0, '{"to":1}', "a", "pay"), _part(1, '{"to":true}', "a", "pay")],
         [_part(0, _PAY, "a", "pay"), _part(1, _PAY, "a", "praise")],
+        [_part(0, _PAY, "a", "pay"), _part(0, _PAY, "a", "praise")],
+        [_part(0, _PAY, "a", "pay"), _part(0, '{"to":', None, "praise"), _part(0, '"bob"}')],
     ],
 )
 def test_calls_that_differ_in_id_place_name_or_arguments_are_two(parts: list[dict[str, Any]]) -> None:

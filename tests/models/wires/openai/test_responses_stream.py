@@ -130,6 +130,17 @@ def test_a_refusal_is_an_item_of_its_own(server: FakeProvider) -> None:
     assert (reply.text, reply.stop) == ("I can't help.", "refusal")
 
 
+def test_each_message_is_a_text_of_its_own_and_its_parts_are_one(server: FakeProvider) -> None:
+    cited = message("Rome fell ")
+    cited["content"].append({**cited["content"][0], "text": "in 476."})
+    queue(server, reasoning(1), cited, message(""), message("That is all."))
+
+    reply = ask(server)
+
+    assert reply.text == "Rome fell in 476.\n\nThat is all."
+    assert [item["chars"] for item in reply.raw["items"] if item["type"] == "message"] == [17, 0, 14]
+
+
 def test_text_cut_at_the_limit_is_kept(server: FakeProvider) -> None:
     events = response_events([reasoning(1)], message("The beginning of"), **CUT)
     server.queue(*map(sse, events), headers=SSE)
