@@ -243,6 +243,16 @@ def test_a_model_may_fill_in_every_field_of_a_step() -> None:
     ]
 
 
+def test_a_step_that_a_new_plan_calls_completed_without_a_result_is_pending_and_the_model_is_told() -> None:
+    done = {"description": "a", "step_status": "completed"}
+    steps = [done, {**done, "step_result": " "}, {**done, "step_result": "found"}, {"description": "b"}]
+    applied = update(None, action="create", goal="g", steps=steps)
+    assert applied.plan is not None
+    assert [step.status for step in applied.plan.steps] == ["pending", "pending", "completed", "pending"]
+    assert "pending: 1, 2. " in applied.result
+    assert "pending" not in update(None, action="create", goal="g", steps=steps[2:]).result
+
+
 def test_a_step_may_be_its_description_alone_and_a_number_a_text() -> None:
     plan = update(None, action="create", goal="g", steps=["a", {"description": "b", "step_number": "5"}]).plan
     assert plan is not None

@@ -51,6 +51,10 @@ characters. The complete input stands in the call.
 """
 RECORDED = "Recorded."
 """All that the model is told: the end of its next request says where the plan stands."""
+PENDING = (
+    "A completed step needs a result, and these have none, so they are pending: {}. Do them, or send update_step with "
+    "their step_result."
+)
 MAX_RISKS = 5
 """The risks that a model may add to those that the registry knows."""
 MAX_STEP_NUMBER = 1_000
@@ -256,15 +260,17 @@ def _create(
         created_at=now,
         updated_at=now,
     )
-    begun = (
-        given.model_copy(update={"step_number": step.step_number, "description": None})
-        for given, step in zip(wanted, steps, strict=True)
-        if given.step_status or given.step_result
-    )
+    begun, unproved = [], []
+    for given, step in zip(wanted, steps, strict=True):
+        if given.step_status == "completed" and not (given.step_result or "").strip():
+            unproved.append(step)  # models that know lists of tasks write so; a completed step has a result
+        elif given.step_status or given.step_result:
+            begun.append(given.model_copy(update={"step_number": step.step_number, "description": None}))
     created, events = _with_changes(created, begun, now)
     told = PlanRevised if plan is not None and plan.is_live else PlanCreated
     event = told(version=created.version, plan=created.as_event())
-    return AppliedUpdate(created, (event, *events), RECORDED, update)
+    result = f"{RECORDED} {PENDING.format(numbers_of(unproved))}" if unproved else RECORDED
+    return AppliedUpdate(created, (event, *events), result, update)
 
 
 def _numbered(wanted: tuple[GivenStep, ...]) -> tuple[PlanStep, ...]:
