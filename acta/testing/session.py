@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, wrong_tools
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Planning, built_in, wrong_tools
 from acta.engine.errors import Conflict
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
 from acta.engine.log.commit import StepRecord
@@ -32,7 +32,7 @@ from acta.engine.untrusted.quoting import unquoted
 from acta.engine.untrusted.validation_messages import error_sentence
 from acta.testing.in_process import TENANT, USER, InProcess
 from acta.testing.python_tools import MOST_FILES, Tools, put_files, tools_of
-from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, step
+from acta.testing.script import Reply, ScriptedModel, ScriptError, in_words, plans, says, step
 from acta.yaml_text import NoYaml, read
 
 Agent = AgentDefinition | Mapping[str, Any] | str | Path
@@ -133,18 +133,19 @@ def run(
     """Has the agent work on the goal until the session ends or waits for a person. Nothing leaves the process.
 
     `script`: what the model says, reply by reply. The script may leave the plan out: the first reply that calls tools
-    then makes one with one step, the goal, and `completes` closes the open steps. `tools`: your Python tools, as
-    functions or as the module of a folder (`load`). `agent`: its definition, its fields, or the file that defines it;
-    None: the built-in agent. `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and
-    `output_schema` are those of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
+    then makes one with one step, the goal, unless the agent plans when needed, and `completes` closes the open steps.
+    `tools`: your Python tools, as functions or as the module of a folder (`load`). `agent`: its definition, its fields,
+    or the file that defines it; None: the built-in agent. `secrets`: those of your tools, by name. `files`: the
+    tenant's. The limits, `private` and `output_schema` are those of `POST /v1/sessions`, `settings` those of an
+    environment (docs/options.md).
 
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
-    model = _PlansByItself(script, goal)
+    definition = to_definition(agent)
+    model = _PlansByItself(script, goal, definition.planning)
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
     acta.secrets |= secrets or {}
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
-    definition = to_definition(agent)
     check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
     if definition.agent_id == DEFAULT_AGENT:
         acta.definitions.replace_agent(tenant, built_in(), definition)
@@ -357,11 +358,13 @@ class InProcessSession:
 
 
 class _PlansByItself(ScriptedModel):
-    """Adds what a script leaves out about the plan: the plan itself, and at the end that its steps are done."""
+    """Adds what a script leaves out about the plan: the plan itself, and at the end that its steps are done. An agent
+    that plans when needed answers without a plan, unless the script has one.
+    """
 
-    def __init__(self, script: Iterable[Reply], goal: str) -> None:
+    def __init__(self, script: Iterable[Reply], goal: str, planning: Planning) -> None:
         super().__init__(script)
-        self._goal = goal
+        self._goal, self._planning = goal, planning
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         reply = super().complete(request, timeout=timeout)
@@ -373,8 +376,13 @@ class _PlansByItself(ScriptedModel):
         ]
         accepted = [call for call in made if call.call_id in results and results[call.call_id].ok]
         actions = [(call.input or {}).get("action") for call in reply.calls if call.name == UPDATE_PLAN]
-        is_work = any(call.name != UPDATE_PLAN for call in reply.calls) or "complete" in actions
+        is_work = any(call.name != UPDATE_PLAN for call in reply.calls) or {"complete", "fail"} & {*actions}
         if is_work and "create" not in actions and _open_steps(accepted) is None:
+            if self._planning == "when_needed" and "fail" not in actions:
+                # Without a plan nothing is completed: the text is the answer.
+                return says(
+                    reply.text, *(one for one in reply.calls if (one.input or {}).get("action") != "complete")
+                )
             reply = reply._replace(calls=(*plans(self._goal, goal=self._goal).calls, *reply.calls))
         if "complete" in actions:
             # A plan with open steps cannot be completed. So the steps that neither the script nor this reply has closed

@@ -42,6 +42,14 @@ def test_a_script_without_a_plan_gets_one_of_the_goal() -> None:
     assert [each.description for each in session.plan.steps] == ["Write a file"]
 
 
+def test_a_script_without_a_plan_gets_none_for_an_agent_that_plans_when_needed() -> None:
+    session = run("Write a file", WRITES, agent={"planning": "when_needed"})
+    assert (session.plan, session.goal_met, session.answer) == (None, True, "Written.")
+    assert session.files == {"a.txt": "hello"}
+    given_up = run("Write a file", [WRITES[0], fails("No room.")], agent={"planning": "when_needed"})
+    assert (given_up.state, given_up.goal_met) == ("failed", False)
+
+
 def test_a_script_may_make_the_plan_and_work_it_step_by_step() -> None:
     session = run(
         "Write a file",
