@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, NoReturn
@@ -168,26 +168,24 @@ def values_between_words(text: str) -> list[Any]:
     return found
 
 
-def parse_answer(text: str) -> Any:
+def parse_answer(text: str, constant: Callable[[str], str] = _no_constant) -> Any:
     """The JSON value that another system has answered with. What could not be stored or written again is refused:
     `NaN`, numbers that are too large, and nesting that is too deep. For how it is written otherwise no answer is lost:
     a number is the double next to it and keeps its digits for `written_exactly`, the last of two equal keys counts, and
-    texts are made `well_formed`.
+    texts are made `well_formed`. `constant`: what to make of `NaN` instead.
 
     Raises InvalidJson, and json.JSONDecodeError for a text that is no JSON.
     """
     refuse_oversize(text)
     try:
-        value: Any = json.loads(
-            text, parse_int=_exact_integer, parse_float=_finite, parse_constant=_no_constant
-        )
+        value: Any = json.loads(text, parse_int=_exact_integer, parse_float=_finite, parse_constant=constant)
     except json.JSONDecodeError:
         raise
     except ValueError as error:
         raise InvalidJson(f"not valid JSON ({error})") from None
     if _is_valid_unicode(text, value):
         return value
-    return parse_answer(well_formed(written_exactly(value), "\\\\"))
+    return parse_answer(well_formed(written_exactly(value), "\\\\"), constant)
 
 
 class _Written(float):

@@ -51,10 +51,18 @@ def test_content_that_could_not_be_stored_is_told_as_it_was_written_and_the_call
         assert server.methods.count("tools/call") == 1
 
 
+@pytest.mark.parametrize("more", [{}, {"structuredContent": {"a": float("nan")}}], ids=["text", "content"])
+def test_a_number_that_is_none_beside_the_content_loses_no_answer(more: dict[str, Any]) -> None:
+    with McpSink([SEARCH]) as server:
+        server.called = lambda params: text("found", _meta={"score": float("nan")}, **more)
+        told = Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=False)).text
+        assert told.startswith("found")
+
+
 def test_an_answer_whose_other_parts_cannot_be_read_is_still_none() -> None:
     with McpSink([SEARCH]) as server:
-        server.called = lambda params: text("found", structuredContent={"a": 1}, _meta={"n": float("nan")})
-        with pytest.raises(ToolFailed, match="NaN is not a JSON number"):
+        server.called = lambda params: text("found", structuredContent={"a": 1}, _meta={"n": 10**400})
+        with pytest.raises(ToolFailed, match="a number is too long"):
             Worker(server).call(confirmed(SEARCH, server.url("/mcp"), read=True))
 
 

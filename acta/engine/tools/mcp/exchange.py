@@ -626,12 +626,14 @@ def text_in(answer: HttpAnswer) -> str:
         return ""
 
 
-def json_value(text: str) -> Any:
-    """The JSON in a text; None where there is none. Raises NotUnderstood for JSON that Acta could not store."""
+def json_value(text: str, **how: Any) -> Any:
+    """The JSON in a text, read by `parse_answer`; None where there is none. Raises NotUnderstood for JSON that Acta
+    could not store.
+    """
     if len(text) > MAX_BYTES:
         raise TooMuch(f"answered with more than {MAX_BYTES:,} characters of JSON")
     try:
-        return parse_answer(text)
+        return parse_answer(text, **how)
     except json.JSONDecodeError:
         return None
     except InvalidJson as invalid:

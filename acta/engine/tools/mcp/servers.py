@@ -55,7 +55,7 @@ from acta.engine.tools.port import CallContext
 from acta.engine.tools.tenant.credentials import Credentials, Known, Secrets, credentials_of
 from acta.engine.tools.tool import MAX_URL_CHARS, HttpConfig, ToolSpec
 from acta.engine.untrusted.encodings import NotText, decoded, label_in
-from acta.engine.untrusted.exact_json import InvalidJson, parse_answer, written_exactly
+from acta.engine.untrusted.exact_json import InvalidJson, parse_answer, value_at, written_exactly
 from acta.engine.untrusted.quoting import OutsideText
 
 MAX_PAGES = 100
@@ -245,21 +245,27 @@ class AsWritten(str):
 
 
 def read_content_apart(text: str) -> Any:
-    """The JSON of a call's answer. If only its structured content cannot be read, that is `AsWritten`: the rest counts,
-    and the call has run. Raises NotUnderstood.
+    """The JSON of a call's answer. If its structured content cannot be read, that is `AsWritten`: the rest counts, and
+    the call has run. So it has if the answer has content and, in the rest, a `NaN`, which is read as this word. Raises
+    NotUnderstood.
     """
-    answer, at = _read_without("structuredContent", "null", text)
+    try:
+        answer, at = _read_without("structuredContent", "null", text)
+    except NotUnderstood:
+        answer, at = _read_without("structuredContent", "null", text, constant=str)
+        if value_at(answer, "result", "content") is None:
+            raise
     if at is not None:
         answer["result"]["structuredContent"] = AsWritten(text[slice(*at)].strip())
     return answer
 
 
-def _read_without(name: str, instead: str, text: str) -> tuple[Any, tuple[int, int] | None]:
+def _read_without(name: str, instead: str, text: str, **how: Any) -> tuple[Any, tuple[int, int] | None]:
     """The JSON of an answer, and None. If it cannot be read: with `instead` for the member `name` of its result,
-    and where that member begins and ends in the text. Raises NotUnderstood.
+    and where that member begins and ends in the text. `how`: as of `json_value`. Raises NotUnderstood.
     """
     try:
-        return json_value(text), None
+        return json_value(text, **how), None
     except NotUnderstood:
         begin, end = 0, len(text)
         for each in ("result", name):
