@@ -269,6 +269,14 @@ def test_the_final_model_writes_and_the_judge_judges_what_it_wrote() -> None:
     assert ending(head)[0] == "Altogether 2 files."
 
 
+def test_the_judge_judges_the_draft_where_the_final_model_fails_for_good() -> None:
+    at_once = says("Draft.", step(1, "completed", "2"), call("update_plan", action="complete", reason="done"))
+    declined = ProviderRejected("no such model")
+    _, model, head = run(plans("look"), LOOK, at_once, declined, MET, models={"final": "third"})
+    assert "Draft." in model.requests[-1].entries[0].content.loaded
+    assert ending(head) == ("Draft.", True, "final_model_failed", True)
+
+
 def test_what_the_judge_is_shown_has_a_bound_and_says_where_it_is_cut() -> None:
     long = completes("word " * 20_000)
     _, model, _ = run(plans("look"), LOOK, SUMMED, long, MET)

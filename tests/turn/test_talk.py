@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from acta.engine.agents.agent import AgentDefinition, Models
+from acta.engine.errors import ProviderRejected
 from acta.engine.log.head import Result
+from acta.engine.models.model import ModelReply
 from acta.engine.prompts.prompt import WHEN_NEEDED
 from acta.engine.turn.reply import PLAN_FIRST
 from acta.engine.turn.turn import WRITE_ANSWER
 from tests.in_process.house import TENANT, House
-from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+from tests.in_process.scripted import USAGE, ScriptedModel, Turn, call, completes, plans, says, step
 
 HELLO = says("Hello! How can I help you today?")
 LOOK = call("list_files")
@@ -369,6 +371,53 @@ def test_a_message_that_comes_before_the_final_answer_is_read_first() -> None:
     model.meanwhile = once
     house.run()
     assert result_of(house, session).answer == "With b."
+
+
+DECLINED = ModelReply("", (), "refusal", USAGE)
+
+
+@pytest.mark.parametrize(
+    "answer", [ProviderRejected("no such model"), DECLINED], ids=["rejected", "declined"]
+)
+def test_where_the_final_model_fails_for_good_the_draft_is_the_answer(answer: Turn) -> None:
+    turns = [says("", LOOK), says("", LOOK), says("Draft."), answer, says("GOAL_COMPLETE\nYou are welcome.")]
+    house, model, session = talk(*turns, says_first="Go", models={"final": "f"})
+    result = result_of(house, session)
+    assert (result.answer, result.goal_met, result.reason) == ("Draft.", True, "final_model_failed")
+    plan = house.head(session).plan
+    assert plan is not None
+    assert [(step.status, step.result) for step in plan.steps] == [("completed", "Draft.")]
+    house.say(session, "Thanks")
+    house.run()
+    drafts = [entry for entry in model.requests[-1].entries if "Draft." in entry.content.loaded]
+    assert len(drafts) == 1, "the conversation goes on with what the user was given"
+
+
+def test_a_final_model_without_a_price_under_a_cost_budget_does_not_lose_the_draft() -> None:
+    model = ScriptedModel([plans("a"), AT_ONCE])
+    model.provider = "anthropic"
+    house = House(model)
+
+    def agent(version: int, final: str) -> AgentDefinition:
+        models = Models(final=final)
+        return AgentDefinition(
+            agent_id="a", name="A", version=version, model="claude-sonnet-5-5", models=models
+        )
+
+    first, second = agent(1, "claude-haiku-4-5"), agent(2, "nobody-knows-it")
+    house.definitions.create_agent(TENANT, first)
+    session = house.start("Go", agent_id="a", cost_budget_usd=5.0).session_id
+
+    def changed() -> None:
+        if len(model.requests) == 2:
+            house.definitions.replace_agent(TENANT, first, second)
+
+    model.meanwhile = changed
+    house.run()
+    assert (result_of(house, session).answer, result_of(house, session).reason) == (
+        "Draft.",
+        "final_model_failed",
+    )
 
 
 def test_prose_that_becomes_the_answer_has_to_fit_the_session_s_schema() -> None:

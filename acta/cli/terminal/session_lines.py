@@ -189,6 +189,7 @@ WHY_NOT_MET = {
     "judged_not_met": "the agent's judge says that it was not",
     "goal_complete": "the agent calls it done, but a step of its plan failed",
     "answered_without_plan": "no call of a tool succeeded",
+    "final_model_failed": "a step of its plan failed",
     "steps_left_open": "the agent gave its answer again and again while steps of its plan were open",
 }
 

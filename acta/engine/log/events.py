@@ -152,6 +152,7 @@ ENDS = {
     "answered": "ended with its final answer",
     "answered_without_plan": "ended with an answer; the agent made no plan",
     "plan_completed": "ended: its plan is closed",
+    "final_model_failed": "ended with the agent's own answer; its model for final answers failed",
     "judged_not_met": "ended: its judge says that the goal is not met",
     "steps_left_open": "ended with an answer, although steps of its plan are open",
     "max_steps": "ended: no turns were left",

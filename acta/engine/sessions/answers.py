@@ -98,8 +98,9 @@ class ResultView(TypedDict):
     came of it. `answered`: the agent needed no plan, and its text is the answer. `answered_without_plan`: it should
     have made a plan, and answered without one, also when it was reminded. `steps_left_open`: it gave its answer again
     and again while steps of its plan were open. `max_steps`: the run had no turns left.
-    `budget_exceeded`: it had no budget left, and a person chose `finish`. `judged_not_met`: the agent's judge says that
-    the goal is not met."""
+    `budget_exceeded`: it had no budget left, and a person chose `finish`. `final_model_failed`: the agent's model for
+    final answers failed for good, and the answer is the agent's own. `judged_not_met`: the agent's judge says that the
+    goal is not met."""
     verdict: VerdictView | None
     """null: the agent has no judge, or its judge was not asked."""
 

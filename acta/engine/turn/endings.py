@@ -8,7 +8,8 @@ from acta.engine.log.head import MAX_ANSWERS, AnsweredRun, Ending, Failure, Head
 from acta.engine.plans.plan import without_permissions
 from acta.engine.turn.engine import next_decision
 
-ANSWERS = ("plan_completed", "goal_complete", "answered", "answered_without_plan")
+FINAL_MODEL_FAILED = "final_model_failed"
+ANSWERS = ("plan_completed", "goal_complete", "answered", "answered_without_plan", FINAL_MODEL_FAILED)
 """Why runs end that end with an answer."""
 RESTORED = "restored"
 """The reason with which a run ends that was under way when its session was backed up."""

@@ -73,7 +73,7 @@ from acta.engine.turn.budget import (
 )
 from acta.engine.turn.compaction import compact, leave_out_declined, max_request_bytes
 from acta.engine.turn.context import Turn, TurnDeps, TurnKind
-from acta.engine.turn.endings import ANSWERS, ended
+from acta.engine.turn.endings import ANSWERS, FINAL_MODEL_FAILED, ended
 from acta.engine.turn.engine import (
     check_turn,
     next_decision,
@@ -517,11 +517,12 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     if turn.judging is not None:
         decision = _after_judging(turn, change, turn.judging, verdict_in(turn, answer))
     elif answer.stop == "refusal":
-        leave_out_declined(turn, call, change)
+        if change.head.ending_after("answer") is None:  # a draft stays, which the user gets instead
+            leave_out_declined(turn, call, change)
         why, delivered = f" ({answer.category})" if answer.category else "", ()
         declined = f"The model declined to go on{why}. {ModelRefused.remedy}"
         failure = Failure(code=ModelRefused.code, message=declined, category=answer.category)
-        decision = _end_run(deps, change, Ending(error=failure))
+        decision = _end_without_reply(deps, change, failure)
     else:
         decision = _take_reply(turn, call, reply, change)
     change.commit(or_roll_over(change.head, deps.settings.roll_over_events, decision), delivered=delivered)
@@ -703,7 +704,7 @@ def _complete(
             change.set(ending=Ending(result=result, awaits="verdict"))
             return _think_again(turn, change, reply)
     if ending.reason in ANSWERS:
-        _settle_plan_of_acta(change, given.text or "")
+        _settle_plan_of_acta(change, result)
     return _end_run(turn.deps, change, Ending(result=result))
 
 
@@ -730,21 +731,19 @@ def _after_judging(turn: Turn, change: Change, ending: Ending, verdict: Verdict 
     if verdict.met is False:
         ends |= {"goal_met": False, "reason": "judged_not_met"}
     else:
-        _settle_plan_of_acta(change, result.answer or "")
+        _settle_plan_of_acta(change, result)
     return _end_run(turn.deps, change, Ending(result=result.model_copy(update=ends)))
 
 
-def _settle_plan_of_acta(change: Change, answer: str) -> None:
-    """The run ends with its answer, and with it the one step of a plan that Acta made for it: failed, if no call was a
-    success."""
-    head = change.head
-    plan, status = head.plan, "completed" if head.progress.succeeded else "failed"
+def _settle_plan_of_acta(change: Change, result: Result) -> None:
+    """The run ends with its answer, and with it the one step of a plan that Acta made for it: failed, if the goal is
+    not met (`next_action`)."""
+    head, status = change.head, "completed" if result.goal_met else "failed"
+    plan, said = head.plan, (result.answer or "")[:MAX_RESULT_CHARS]
     if plan is None or not plan.is_live or not plan.made_by_acta or head.has_left_plan:
         return
     for step in plan.open_steps:
-        changed = step.model_copy(
-            update={"status": status, "result": answer[:MAX_RESULT_CHARS], "completed_at": change.now}
-        )
+        changed = step.model_copy(update={"status": status, "result": said, "completed_at": change.now})
         change.event(PlanStepChanged(plan_step=step.step_number, before=step.status, status=status))
         plan = plan.with_step(changed, change.now)
     change.set(plan=plan)
@@ -885,7 +884,29 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
 def _end_failed(deps: TurnDeps, change: Change, error: SessionError) -> Decision | None:
     if change.head.is_over:
         return next_decision(change.head, change.now)
-    return _end_run(deps, change, Ending(error=Failure(code=error.code, message=error.explained)))
+    return _end_without_reply(deps, change, Failure(code=error.code, message=error.explained))
+
+
+def _end_without_reply(deps: TurnDeps, change: Change, failure: Failure) -> Decision | None:
+    """A model fails for good. If it is the one for final answers, the draft that waits for it is the answer, which the
+    agent's judge looks at first; otherwise the run fails.
+    """
+    head, ending = change.head, change.head.ending_after("answer")
+    draft = None if ending is None or head.undelivered else ending.result
+    agent = deps.definitions.snapshot(head.tenant).agent(head.agent_id)
+    if draft is None or draft.answer is None or agent is None:
+        return _end_run(deps, change, Ending(error=failure))
+    result = draft.model_copy(update={"reason": FINAL_MODEL_FAILED})
+    if agent.judge is None or not result.goal_met:
+        _settle_plan_of_acta(change, result)
+        return _end_run(deps, change, Ending(result=result))
+    change.set(ending=Ending(result=result, awaits="verdict"))
+    next_turn(change, thought=False)
+    if change.head.interventions:
+        wait_for_people(change)
+        return wait_decision(change.head, deps.timeouts)
+    decision = Decision(next="think", at=position(change.head))
+    return or_roll_over(change.head, deps.settings.roll_over_events, decision)
 
 
 def _end_run(deps: TurnDeps, change: Change, ending: Ending) -> Decision | None:

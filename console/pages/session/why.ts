@@ -22,6 +22,7 @@ const ENDS: Record<string, string> = {
   answered: "The agent answered. No plan was needed.",
   answered_without_plan: "The agent answered without making a plan.",
   plan_completed: "Its plan is finished.",
+  final_model_failed: "The answer is the agent's own, because its model for final answers failed.",
   judged_not_met: "The agent's judge says that the goal is not met.",
   steps_left_open: "The agent answered again and again while steps of its plan were open.",
   max_steps: "It had no turns left.",
