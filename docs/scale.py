@@ -1,6 +1,7 @@
 """`make scale`: at how many sessions a day each quota of AWS, of a model provider and of Acta's own design is used up.
 
-Prints one table, which docs/scale.md explains. Other assumptions go on the command line:
+Prints one table, which docs/scale.md explains, and what it costs that turns wait for their model (docs/costs.md, ADR
+208). Other assumptions go on the command line:
 
     make scale WITH="model_calls=30 peak=5 region=us-east-1"
 """
@@ -10,11 +11,28 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from acta.engine.usage.aws_prices import UNITS_PER_USD, prices_in
+from acta.infra.sizing import SIZES
 from docs.quotas import QUOTAS
 
 DAY = 86_400
 GRANTS_A_SECOND = 50
 """Changes of one item in transactions. Estimated, the low end."""
+LOADS = (1, 100, 10_000, 100_000)
+"""Sessions a day in the table of what waiting costs."""
+HOURS = 730
+"""Of a month."""
+# Lambda Managed Instances. ADR 208 says where each figure stands.
+INSTANCE = 0.0816
+"""USD an hour, on demand, for an m7g.large of 2 vCPUs and 8 GB in US East (N. Virginia)."""
+FEE = 0.15
+FEWEST = 3
+AT_ONCE = 2 * 16
+"""Invocations of Python on one such instance, each in a process of its own."""
+USED = 0.5
+"""The share of this that is used. By default Lambda keeps enough free for the load to double in five minutes."""
+GATEWAYS = 3 * 0.045 * HOURS
+"""USD a month for a NAT gateway in each of three zones, without the data that goes through."""
 
 
 class Workload(NamedTuple):
@@ -101,6 +119,39 @@ def table(of: Workload) -> Iterator[str]:
         yield f"| {one.what} | {one.whose} | {one.limit:,.0f} | {sessions} | {one.raised_by} |"
 
 
+class Waiting(NamedTuple):
+    """Turns that wait for their model day and night, and what that costs in USD a month in US East (N. Virginia)."""
+
+    at_once: float
+    on_lambda: float
+    on_instances: float
+
+
+def waiting(of: Workload, sessions: float) -> Waiting:
+    """`sessions`: a day."""
+    at_once = sessions * of.model_calls * of.model_seconds / DAY
+    gb_second = (prices_in("us-east-1").gb_second("arm64") or 0) / UNITS_PER_USD
+    gigabytes = SIZES["step"].memory / 1_024
+    instances = max(FEWEST, at_once / (AT_ONCE * USED))
+    on_instances = instances * INSTANCE * (1 + FEE) * HOURS + GATEWAYS
+    return Waiting(at_once, at_once * gigabytes * gb_second * HOURS * 3_600, on_instances)
+
+
+def break_even(of: Workload) -> float:
+    """Sessions a day at which the fewest instances cost what waiting on Lambda costs."""
+    least, at_one = waiting(of, 0).on_instances, waiting(of, 1).on_lambda
+    return least / at_one
+
+
+def costs_of_waiting(of: Workload) -> Iterator[str]:
+    yield "| sessions a day | turns that wait at once | Lambda, USD a month | Managed Instances, USD a month |"
+    yield "|---|---|---|---|"
+    for sessions in sorted((*LOADS, break_even(of))):
+        at_once, on_lambda, on_instances = waiting(of, sessions)
+        count = f"{sessions:,}" if sessions in LOADS else f"{_two_digits(sessions)}, break-even"
+        yield f"| {count} | {at_once:,.1f} | {on_lambda:,.2f} | {on_instances:,.0f} |"
+
+
 def _two_digits(number: float) -> str:
     return f"{round(number, 1 - math.floor(math.log10(number))):,.0f}"
 
@@ -112,7 +163,8 @@ def main(assignments: Sequence[str]) -> int:
     if unknown:
         print(f"There is no {', '.join(unknown)}. There are: {', '.join(usual)}.", file=sys.stderr)
         return 2
-    print(*table(Workload(**{name: type(usual[name])(text) for name, text in given.items()})), sep="\n")
+    of = Workload(**{name: type(usual[name])(text) for name, text in given.items()})
+    print(*table(of), "", *costs_of_waiting(of), sep="\n")
     return 0
 
 
