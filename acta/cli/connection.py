@@ -16,7 +16,7 @@ from pathlib import Path
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line, visible
 from acta.client.api import Client
-from acta.client.deployment import API_URL, TOKEN, Deployment
+from acta.client.deployment import API_URL, TOKEN, Deployment, token_in
 
 
 def connect(arguments: Namespace, *, role: str = "member") -> Client:
@@ -36,7 +36,7 @@ def deployment_of(
         return deployment_signed_in_to(arguments)
     from_environ = {} if arguments.state else environ
     url = arguments.api_url or from_environ.get(API_URL)
-    token = arguments.token or from_environ.get(TOKEN)
+    token = arguments.token or token_in(from_environ)
     if url and token:
         return Deployment(url, token, insecure=bool(getattr(arguments, "insecure", False)))
     if url:

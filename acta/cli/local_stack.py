@@ -8,7 +8,7 @@ from pathlib import Path
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line
-from acta.client.deployment import Deployment
+from acta.client.deployment import Deployment, TokenSource
 from acta.engine.people.policies import ROLE_PATTERN
 from acta.infra.local.issuer import CLIENT_ID, LocalIssuer, PageLinks
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
@@ -57,7 +57,7 @@ def local_sign_in(state_dir: str | None = None) -> tuple[str, str]:
 
 
 def deployment_of_local_stack(
-    state_dir: str | None, token: str | None = None, role: str = "member"
+    state_dir: str | None, token: str | TokenSource | None = None, role: str = "member"
 ) -> Deployment:
     """The stack that serves `state_dir` (None: the default one), with `token`, else with a new token for `role`.
 

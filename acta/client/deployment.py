@@ -74,6 +74,8 @@ def bearing(request: httpx2.Request, token: str) -> httpx2.Request:
 
 API_URL, TOKEN = "ACTA_API_URL", "ACTA_TOKEN"
 """The environment variables that name a deployment."""
+PROGRAM = ("ACTA_ISSUER", "ACTA_CLIENT_ID", "ACTA_CLIENT_SECRET")
+"""The variables of a program that gets its tokens by itself; they are read where there is no ACTA_TOKEN."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +112,31 @@ class Deployment:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ) -> Deployment:
-        """What ACTA_API_URL and ACTA_TOKEN name. Raises InvalidDeploymentError, also if one of them is not set."""
-        missing = [name for name in (API_URL, TOKEN) if not environ.get(name)]
-        if missing:
+        """What ACTA_API_URL names, with ACTA_TOKEN or a program's tokens. Raises InvalidDeploymentError, also if one of
+        them is not set.
+        """
+        url, token = environ.get(API_URL), token_in(environ)
+        if not url or token is None:
+            missing = [name for name, given in ((API_URL, url), (TOKEN, token)) if not given]
             raise InvalidDeploymentError(f"no deployment is named: set {' and '.join(missing)}")
-        return cls(environ[API_URL], environ[TOKEN])
+        return cls(url, token)
+
+
+def token_in(environ: Mapping[str, str]) -> str | TokenSource | None:
+    """The token that the variables give, or the source of one. None: they give none. Raises InvalidDeploymentError if
+    they name a part of a program.
+    """
+    given = {name: environ[name] for name in PROGRAM if environ.get(name)}
+    if environ.get(TOKEN) or not given:
+        return environ.get(TOKEN) or None
+    missing = [name for name in PROGRAM if name not in given]
+    if missing:
+        raise InvalidDeploymentError(
+            f"{' and '.join(given)} without {' and '.join(missing)}: a program needs all three"
+        )
+    from acta.client.sign_in.machine import MachineTokens  # imported only now: most callers bring a token
+
+    return MachineTokens(*given.values())
 
 
 def is_encrypted(url: str) -> bool:

@@ -45,6 +45,7 @@ from acta.infra.posture import Posture, settled, with_decisions
 from acta.infra.retention import Retention
 from acta.infra.sizing import LOCAL_SIZES, MARGIN, SIZES, FunctionName, Sizing
 from acta.infra.tool_folders import DEFAULT_DIR, BadFolder, ToolFolder, folders_in
+from acta.repository import FILE, repository
 
 Architecture = Literal["arm64", "x86_64"]
 SettingValue = str | int | float
@@ -217,7 +218,8 @@ class Environment:
     tenant isolation (ADR 140). None: as the posture says."""
     tools_dir: str = DEFAULT_DIR
     """Where the folders of Python tools are (docs/own-tools.md): a path relative to the operator's file of
-    environments, or else to the folder where the command is run. A directory that does not exist has no folders."""
+    environments, or else to the repository or the folder where the command is run. A directory that does not exist has
+    no folders."""
     tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
     calls, whatever its definition says. Whoever asked for such a call may not approve it."""
@@ -581,9 +583,19 @@ VARIABLE = "ACTA_ENVIRONMENTS"
 """The variable with the path of the operator's file, which binds `ENVIRONMENTS` to a list or tuple of `Environment`."""
 
 
+def operators_file(environ: Mapping[str, str]) -> str:
+    """The file that the variable names, or else `environments.py` of the repository here. Empty: there is none."""
+    if environ.get(VARIABLE):
+        return environ[VARIABLE]
+    here = repository()
+    return str(here / FILE) if here is not None else ""
+
+
 def every_environment(environ: Mapping[str, str]) -> Mapping[str, Environment]:
-    """All environments, by name. The operator's replace Acta's. Raises UnusableValue for an unusable file."""
-    path = environ.get(VARIABLE)
+    """All environments, by name. The operator's replace Acta's. Runs the operator's file. Raises UnusableValue for an
+    unusable one.
+    """
+    path = operators_file(environ)
     if not path:
         return ENVIRONMENTS
     return MappingProxyType({**ENVIRONMENTS, **{each.name: each for each in _in_file(path)}})
@@ -593,18 +605,16 @@ def _in_file(path: str) -> tuple[Environment, ...]:
     try:
         found = runpy.run_path(path).get("ENVIRONMENTS")
     except Exception as error:  # whatever the file does
-        raise UnusableValue(
-            f"{VARIABLE}={path}{_line(error, path)}: {type(error).__name__}: {error}"
-        ) from None
+        raise UnusableValue(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from None
     if not isinstance(found, (list, tuple)) or not all(isinstance(each, Environment) for each in found):
-        raise UnusableValue(f"{VARIABLE}={path}: the file has to bind ENVIRONMENTS to a list of Environment")
+        raise UnusableValue(f"{path}: the file has to bind ENVIRONMENTS to a list of Environment")
     if any(each.name == LOCAL.name for each in found):
-        raise UnusableValue(f"{VARIABLE}={path}: {LOCAL.name} is the environment of the local stack")
+        raise UnusableValue(f"{path}: {LOCAL.name} is the environment of the local stack")
     for each, other in permutations(found, 2):
         is_elsewhere = each.account and other.account and each.account != other.account
         if not is_elsewhere and f"{other.name}-".startswith(f"{each.name}-"[:APART]):
             raise UnusableValue(
-                f"{VARIABLE}={path}: {other.name} begins like {each.name}, so the policies for {each.name} would reach "
+                f"{path}: {other.name} begins like {each.name}, so the policies for {each.name} would reach "
                 "both: choose other names, or give both their accounts"
             )
     beside = Path(path).absolute().parent

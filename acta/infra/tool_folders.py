@@ -17,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from acta.engine.untrusted.validation_messages import did_you_mean
 from acta.infra.sizing import LAMBDA_TIMEOUT
+from acta.repository import repository
 
 MODULE, FILE, REQUIREMENTS, LOCK = "tools.py", "tool.toml", "requirements.txt", "requirements.lock"
 DEFAULT_DIR = "tools"
-"""Next to the operator's file of environments, or else in the folder where the command is run."""
+"""Next to the operator's file of environments, or else in the repository or the folder where the command is run."""
 TOOLS_DIR = "ACTA_TOOLS_DIR"
 """The environment variable that names another directory, where no environment of AWS is named."""
 FOLDER_PATTERN = r"[a-z0-9]+(-[a-z0-9]+)*"
@@ -106,7 +107,7 @@ class ToolFolder:
 
 def tools_directory(environ: Mapping[str, str]) -> Path:
     """Where the folders of Python tools are, or would be, if no environment of AWS is named."""
-    return Path(environ.get(TOOLS_DIR) or DEFAULT_DIR).absolute()
+    return (repository() or Path.cwd()) / (environ.get(TOOLS_DIR) or DEFAULT_DIR)
 
 
 def folders_in(tools_dir: Path | None, environment: str) -> tuple[ToolFolder, ...]:

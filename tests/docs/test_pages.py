@@ -38,7 +38,7 @@ RULE = re.compile(r"(\w+)\.md(?: (\d+))?")
 TEST = re.compile(r"(tests/[\w/]+\.py)::(\w+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOT_SETTINGS = re.compile(
-    r"ACTA_(TEST_\w+|API_URL|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET"
+    r"ACTA_(TEST_\w+|API_URL|ISSUER|CLIENT_ID|CLIENT_SECRET|(?:PLAN|DEPLOY)_ROLE|ENVIRONMENTS|TOKEN|STATE|AWS_\w+|LAMBDA_AWS_ENDPOINT_URL|NOTIFY_SECRET"
     r"|TOOLS_DIR|TRACES_HEADERS|RETRY_BASE_SECONDS|PARK_AFTER_SECONDS)"
 )
 """Read by the command line, the local stack or the tests."""

@@ -9,16 +9,20 @@ from typing import Any
 
 import httpx
 
+from acta.infra.tool_folders import TOOLS_DIR
 from tests.e2e.support.deployments import neutral_environ
 
 PATIENCE_SECONDS = 240
 
 
 class Served:
-    """One state directory and, while running, the process that serves it."""
+    """One state directory and, while running, the process that serves it. `repository`: where commands are given, with
+    the tools of that repository; None: here, with those of the tests.
+    """
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, repository: Path | None = None) -> None:
         self.state = state
+        self.repository = repository
         self.process: subprocess.Popen[str] | None = None
         self.ready: dict[str, Any] = {}
         self.progress = ""
@@ -31,7 +35,8 @@ class Served:
         with log.open("w") as stderr:
             self.process = subprocess.Popen(
                 command("up", "--json", "--state", str(self.state)),
-                env=neutral_environ(),
+                env=environ_in(self.repository),
+                cwd=self.repository,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 text=True,
@@ -54,7 +59,7 @@ class Served:
         return code, rest
 
     def acta(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return acta(*arguments, "--state", str(self.state))
+        return acta(*arguments, "--state", str(self.state), repository=self.repository)
 
     def get(self, path: str, token: str | None = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token or self.ready['token']}"}
@@ -71,10 +76,16 @@ class Served:
         return family[1:]
 
 
-def acta(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def environ_in(repository: Path | None) -> dict[str, str]:
+    given = neutral_environ()
+    return given if repository is None else {name: given[name] for name in given.keys() - {TOOLS_DIR}}
+
+
+def acta(*arguments: str, repository: Path | None = None) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         command(*arguments),
-        env=neutral_environ(),
+        env=environ_in(repository),
+        cwd=repository,
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,

@@ -1,6 +1,6 @@
 """`acta deploy`, `outputs`, `diff`, `releases`, `rollback` and `destroy` with the real cdk, in a local AWS.
 
-The environment is of the local kind, whose templates the local AWS takes, and stands in a file of the operator's. The
+The environment is of the local kind, whose templates the local AWS takes, and stands in the operator's repository. The
 whole way synthesises two apps; `make test` has the first look at an account (ADR 35).
 """
 
@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from acta.infra.environments import VARIABLE
 from acta.infra.local.deploy import Commands, local_aws_environ
 from acta.infra.local.issuer import LocalIssuer
 from acta.infra.local.stack import emulator
-from acta.infra.local.toolchain import ROOT
 from acta.local_aws.emulator_process import ACCOUNT, REGION
 from acta.local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
@@ -58,18 +56,19 @@ def acta(tmp_path_factory: pytest.TempPathFactory, issuer: LocalIssuer) -> Itera
     """Runs a command with the credentials of a bootstrapped account. `rate`: of the environment."""
     folder = tmp_path_factory.mktemp("account")
     (folder / "aws").mkdir()
-    (folder / "ours.py").write_text(OURS)
+    (folder / "environments.py").write_text(OURS)
+    (folder / "acta.yaml").write_text("set: trial\n")
+    (folder / "deeper").mkdir()
     aws = emulator(state_dir=folder / "aws")
     aws.start()
     try:
         environ = local_aws_environ(neutral_environ(), aws.url, aws.credentials)
-        environ[VARIABLE] = str(folder / "ours.py")
         Commands(environ, folder / "bootstrap.log").cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=folder)
 
         def run(*words: str, rate: int = 10_000) -> "subprocess.CompletedProcess[str]":
             return subprocess.run(
                 [str(Path(sys.executable).parent / "acta"), *words],
-                cwd=ROOT,
+                cwd=folder / "deeper",
                 env={**environ, "TRIAL_RATE": str(rate), "TRIAL_ISSUER": issuer.url},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

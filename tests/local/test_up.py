@@ -1,4 +1,4 @@
-"""`acta up` as a person and a script use it, with the real deployment inside."""
+"""`acta up` as a person and a script use it in a repository of their own, with the real deployment inside."""
 
 import signal
 from collections.abc import Iterator
@@ -13,7 +13,9 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    served = Served(tmp_path_factory.mktemp("up") / "state")
+    folder = tmp_path_factory.mktemp("up")
+    assert acta("init", str(folder / "shop")).returncode == 0
+    served = Served(folder / "state", folder / "shop")
     served.state.mkdir()
     served.state.chmod(0o755)  # a directory that was there, and that everybody may read
     yield served
@@ -84,6 +86,14 @@ def test_a_goal_is_run_to_its_end_and_its_session_survives_a_restart(running: Se
     first = running.acta("files", "versions", "notes.md").stdout.splitlines()[-1].split()[3]
     assert running.acta("files", "restore", "notes.md", first).returncode == 0
     assert "restored after it" in running.acta("files", "get", "notes.md").stdout
+
+
+def test_the_tool_and_the_agent_of_a_new_repository_do_their_work(running: Served) -> None:
+    goal = 'use lookup_orders with {"number": "7"}'
+    assert running.acta("apply", "--yes").returncode == 0
+    done = running.acta("run", "--agent", "desk", goal)
+    assert (done.returncode, "It was sent on Monday." in done.stdout) == (0, True), done.stdout + done.stderr
+    assert running.acta("apply", "--plan").returncode == 0
 
 
 def test_ctrl_c_ends_it_in_order_too(running: Served) -> None:

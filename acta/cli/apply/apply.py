@@ -23,6 +23,7 @@ from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
 from acta.engine.untrusted.own_files import NameRefused, inside, write_own
+from acta.repository import repository
 from acta.yaml_text import write
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
@@ -32,7 +33,13 @@ AGAIN = "Apply again to do the rest: what was done is not done twice"
 
 def apply(arguments: Namespace) -> int:
     """Returns exit code 1 if a write failed or the person said no, 3 if `--plan` shows changes. Raises CliError."""
-    folder = read_folder(Path(arguments.folder), arguments.set_name)
+    here = arguments.folder or repository()
+    if here is None:
+        raise CliError("name the FOLDER of the definitions: this is no repository as acta init makes one")
+    folder = read_folder(Path(here), arguments.set_name)
+    if arguments.check:
+        echo(f"set {folder.set_name}: {counted(len(folder.definitions), 'definition')}, all of them right")
+        return exit_codes.OK
     deployed = TenantDefinitions(connect(arguments, role="admin"))
     made = plan(
         folder,

@@ -12,10 +12,14 @@ from acta.cli.apply.kinds import KINDS, DefinitionKind, as_file, credentials
 from acta.cli.apply.schema import Json, nearest, problems
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
+from acta.engine.untrusted.validation_messages import similar
+from acta.repository import MARK as ABOUT_SET
+from acta.repository import is_repository
 from acta.yaml_text import NoYaml, Read, read
 
-ABOUT_SET = "acta.yaml"
 SUFFIX = ".yaml"
+YAML = (SUFFIX, ".yml")
+"""Files that may have been meant as definitions."""
 MOST_BYTES = 1_000_000
 """The most that a file may have, which is more than any definition needs."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -86,17 +90,23 @@ def _named_set(folder: Path, wrong: list[Wrong]) -> str | None:
 
 
 def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
+    has_other_things = is_repository(
+        folder
+    )  # such as the YAML of other programs, and Python tools in `tools/`
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if path.is_dir() and path.name not in KINDS and any(path.rglob(f"*{SUFFIX}")):
-            wrong.append(Wrong(path.name, 0, f"there is no such kind. {nearest(path.name, list(KINDS))}"))
-        elif path.suffix in (SUFFIX, ".yml") and path.name != ABOUT_SET:
+        if path.is_dir() and path.name not in KINDS:
+            is_near = similar(path.name, KINDS, most=1, at_least=0.7)
+            if is_near if has_other_things else any(path.rglob(f"*{SUFFIX}")):
+                wrong.append(Wrong(path.name, 0, f"there is no such kind. {nearest(path.name, list(KINDS))}"))
+        elif path.suffix in YAML and path.name != ABOUT_SET and not has_other_things:
             kinds = ", ".join(f"{each}/" for each in KINDS)
             wrong.append(Wrong(path.name, 0, f"a definition is in the folder of its kind: {kinds}"))
     for kind in KINDS.values():
+        with_python = has_other_things and kind.folder == "tools"
         for path in sorted((folder / kind.folder).glob("*")):
-            if not path.name.startswith("."):
+            if not path.name.startswith(".") and (path.suffix in YAML or not with_python):
                 yield from _definition(path, kind, wrong)
 
 

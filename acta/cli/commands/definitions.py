@@ -214,14 +214,16 @@ MEMORIES = Group(
 )
 
 APPLY = api_command(
-    "apply FOLDER",
+    "apply [FOLDER]",
     "apply.apply:apply",
     "Bring the tenant's definitions in line with the files of FOLDER, after showing the changes (role admin).",
+    option("--check", "only check the files, without a deployment"),
     option("--plan", "only show what would change; exit code 3 if anything would"),
     option("--yes", "write without asking"),
     option("--set NAME", "the set that owns them (default: acta.yaml's, else FOLDER's name)", "set_name"),
     option("--adopt", "take over definitions that another set or nobody owns"),
     option("--overwrite", "also overwrite definitions that were changed by hand"),
+    epilog="FOLDER: default: your repository, as acta init makes it.",
 )
 EXPORT = api_command(
     "export FOLDER",

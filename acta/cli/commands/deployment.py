@@ -16,7 +16,7 @@ from acta.cli.commands.grammar import (
     option,
 )
 
-NAMED = option("--env NAME", "one of acta/infra/environments.py, such as dev", required=True)
+NAMED = option("--env NAME", "one of your environments.py, such as dev", required=True)
 DECIDE = option(
     "--decide OPTION=VALUE",
     "decides a point that a strict environment leaves to you (docs/options.md); repeatable",
@@ -32,6 +32,14 @@ BUCKET_OWNER = option(
 CONFIRMED = option("--confirm NAME", "for scripts: the environment's name once more")
 
 LOCAL = (
+    Command(
+        "init [FOLDER]",
+        "local.init:init",
+        "Make your own repository: an agent, a tool, tests, environments, CI.",
+        option("--missing", "write only the files that are not there yet"),
+        JSON,
+        epilog="FOLDER: default: the current one. Nothing that is there is overwritten.",
+    ),
     Command(
         "up",
         "local.up:up",

@@ -14,9 +14,17 @@ from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, echo, note, one_line
 from acta.infra.deployed import account
 from acta.infra.deployed.account import Account, AccountUnknown, CallerIdentity, WrongAccount, caller
-from acta.infra.environments import LOCAL, Environment, UnusableValue, every_environment, select
+from acta.infra.environments import (
+    LOCAL,
+    Environment,
+    UnusableValue,
+    every_environment,
+    operators_file,
+    select,
+)
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
 from acta.local_aws.credentials import Credentials, NoCredentials
+from acta.repository import FILE, repository
 
 LOOPBACK = ("http://127.0.0.1:", "http://localhost:")
 
@@ -45,10 +53,10 @@ def environment_named(name: str) -> Environment:
         if name not in in_aws:
             raise CliError(
                 f"no environment is called {one_line(name)}: there are {', '.join(in_aws)}; a new one is an entry in "
-                "acta/infra/environments.py (docs/deploy.md)"
+                f"{operators_file(os.environ) or FILE} (docs/deploy.md)"
             )
         chosen = select(name, in_aws)
-    return replace(chosen, tools_dir=str(Path(chosen.tools_dir).absolute()))
+    return replace(chosen, tools_dir=str((repository() or Path.cwd()) / chosen.tools_dir))
 
 
 def target(name: str, client: Any = None) -> OperatorTarget:
@@ -96,7 +104,8 @@ def warn_unpinned(chosen: OperatorTarget) -> None:
     if chosen.environment.account is not None or chosen.environment.is_local:
         return
     echo(
-        f"Environment {chosen.environment.name} is pinned to no account. In acta/infra/environments.py give it\n"
+        f"Environment {chosen.environment.name} is pinned to no account. In {operators_file(os.environ) or FILE}\n"
+        "give it\n"
         f'    account="{chosen.caller.account}", region="{chosen.caller.region}"\n'
         "and it is never deployed anywhere else."
     )

@@ -48,7 +48,7 @@ EMULATOR_OPTIONS = {
 OWN_VARIABLES = frozenset(
     (*EMULATOR_OPTIONS, "ACTA_AWS_PORT", "ACTA_LAMBDA_AWS_ENDPOINT_URL", "ACTA_RETRY_BASE_SECONDS",
      "ACTA_PARK_AFTER_SECONDS", "ACTA_API_URL", "ACTA_TOKEN", "ACTA_STATE", TOOLS_DIR, "ACTA_ENVIRONMENTS",
-     NOTIFY_SECRET, TRACES_HEADERS)
+     "ACTA_ISSUER", "ACTA_CLIENT_ID", "ACTA_CLIENT_SECRET", NOTIFY_SECRET, TRACES_HEADERS)
 )  # fmt: skip
 ONLY_FOR: Mapping[str, tuple[str, ...]] = {
     **{field.variable: field.to for field in Settings.fields.values() if field.to},

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 from acta.engine.aws.clients import Service
 from acta.infra.deployed.releases import LATEST, NotPossible, forget_old, look
+from acta.infra.environments import VARIABLE, operators_file
 from acta.infra.local.issuer import AUDIENCE
 from acta.infra.local.state_directory import LocalDeployment
 from acta.infra.local.toolchain import CDK, ROOT
@@ -166,8 +167,10 @@ def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
     """The environment for every cdk call: this interpreter first on PATH, no telemetry, no version check, and no
     messages about the version of Node.js, which `require_cdk` and `acta doctor` check.
     """
+    operators = operators_file(environ)  # cdk runs in another folder, where it would not be found
     return {
         **{name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+        **({VARIABLE: operators} if operators else {}),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), environ.get("PATH", os.defpath)]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "CDK_DISABLE_VERSION_CHECK": "1",

@@ -10,6 +10,8 @@ from acta.cli.connection import Invocation, deployment_of
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.client.deployment import Deployment
+from acta.client.errors import InvalidDeploymentError
+from acta.client.sign_in.machine import MachineTokens
 from acta.local_aws.loopback import free_port
 from tests.acta.fake_deployment import FakeDeployment
 
@@ -51,6 +53,18 @@ def test_what_is_not_given_comes_from_the_environment() -> None:
     assert deployment_of(options(), environ) == Deployment("https://a", "from.the.environment")
     assert deployment_of(options(api_url="https://b"), environ).api_url == "https://b"
     assert deployment_of(options(token="a.b.c"), environ) == Deployment("https://a", "a.b.c")
+
+
+def test_a_program_s_credentials_in_the_environment_make_its_token_where_none_is_given() -> None:
+    program = {"ACTA_ISSUER": "https://i", "ACTA_CLIENT_ID": "ci", "ACTA_CLIENT_SECRET": "s"}
+    environ = {"ACTA_API_URL": "https://a", **program}
+    assert isinstance(deployment_of(options(), environ).token, MachineTokens)
+    assert isinstance(Deployment.from_environ(environ).token, MachineTokens)
+    assert deployment_of(options(token="a.b.c"), environ).token == "a.b.c"
+    assert Deployment.from_environ({**environ, "ACTA_TOKEN": "a.b.c"}).token == "a.b.c"
+    del environ["ACTA_ISSUER"]
+    with pytest.raises(InvalidDeploymentError, match="ACTA_CLIENT_SECRET without ACTA_ISSUER"):
+        deployment_of(options(), environ)
 
 
 def test_a_state_directory_means_its_local_stack_whatever_the_environment_names(tmp_path: Path) -> None:

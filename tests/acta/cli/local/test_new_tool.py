@@ -18,7 +18,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_new_folder_has_a_tool_whose_tests_pass_beside_those_of_another(empty_folder: Path) -> None:
-    assert main(["new", "tool", "orders"]) == main(["new", "tool", "late-bills"]) == 0
+    assert main(["new", "tool", "orders"]) == main(["new", "tool", "late-orders"]) == 0
 
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tools"],
@@ -30,13 +30,13 @@ def test_a_new_folder_has_a_tool_whose_tests_pass_beside_those_of_another(empty_
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "6 passed" in ran.stdout
-    assert [each.name for each in folders_in(empty_folder / "tools", "local")] == ["late-bills", "orders"]
+    assert [each.name for each in folders_in(empty_folder / "tools", "local")] == ["late-orders", "orders"]
 
 
 def test_the_next_commands_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "tool", "orders"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "Made tools/orders with tools.py, test_orders.py, tool.toml, requirements.txt."
+    assert said[0] == "Made tools/orders with requirements.txt, test_orders.py, tool.toml, tools.py."
     assert "-m pytest tools/orders " in said[2]
     assert "acta up " in said[3]
     assert 'acta run \'use lookup_orders with {"number": "7"}\' ' in said[4]
@@ -45,7 +45,7 @@ def test_the_next_commands_are_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_scripts_get_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "tool", "orders", "--dir", "mine", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert (said["folder"], said["files"][0], len(said["next"])) == ("mine/orders", "tools.py", 3)
+    assert (said["folder"], said["files"][-1], len(said["next"])) == ("mine/orders", "tools.py", 3)
 
 
 @pytest.mark.parametrize("name", ["Orders", "my_orders", "../orders", "a" * 21, "-a", "tools.py", ""])

@@ -1,0 +1,90 @@
+"""`acta init [FOLDER]`: makes a repository of your own, with an agent, a tool, tests, environments and CI, which works
+as it is made. `repository/` beside this file is what it makes.
+"""
+
+import json
+import shutil
+from argparse import Namespace
+from collections.abc import Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from acta.cli import exit_codes
+from acta.cli.connection import Invocation
+from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import cli_error, one_line, visible
+
+TEMPLATE = Path(__file__).parent / "repository"
+PACKAGE = "acta-agents"
+
+
+def init(arguments: Namespace) -> int:
+    """Never overwrites. Raises CliError if one of its files is there already, unless only the others are wanted."""
+    folder = Path(arguments.folder or ".")
+    letters = (each if each.isascii() and each.isalnum() else "-" for each in folder.resolve().name)
+    files = repository_files("".join(letters).strip("-")[:64] or "main")
+    there = [name for name in files if (folder / name).exists()]
+    if there and not arguments.missing:
+        raise CliError(
+            f"nothing was written, because these files are there already: {one_line(', '.join(there), 500)}. "
+            "--missing writes the others"
+        )
+    made = [name for name in files if name not in there]
+    with cli_error(OSError, words=f"{one_line(str(folder))}: {{}}"):
+        for name in made:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(files[name])
+        origin = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}").get("url", "")
+        is_kept = keep_wheel(origin, folder / "wheels")
+    here = Invocation.from_arguments(Namespace())
+    following = {
+        "pytest": "the tests of the tool and of the agent",
+        here.line("up"): "serves them on this machine, until Ctrl-C",
+        here.line(
+            "run", 'use lookup_orders with {"number": "7"}'
+        ): "in another terminal: an agent that uses the tool",
+    }
+    if arguments.json:
+        print(json.dumps({"folder": str(folder), "files": made, "next": [*following]}))
+        return exit_codes.OK
+    print(visible(f"Made in {folder}: {', '.join(made) or 'nothing, all of it is there'}."))
+    if not is_kept:
+        print("requirements.txt names Acta's wheel: put it into wheels/, for your colleagues and for CI.")
+    print(visible(f"Next, in {folder}:" if folder != Path(".") else "Next:"))
+    print_commands(following)
+    return exit_codes.OK
+
+
+def print_commands(following: Mapping[str, str]) -> None:
+    """`following`: command -> what it does."""
+    for command, what in following.items():
+        print(f"  {visible(command)}    # {what}")
+
+
+def repository_files(set_name: str) -> dict[str, str]:
+    """Path in the repository -> content."""
+    words = {"SET_NAME": set_name, "ACTA_VERSION": distribution(PACKAGE).version}
+    found = {}
+    for path in sorted(TEMPLATE.rglob("*")):
+        if path.is_file() and not {"__pycache__", ".pytest_cache"} & {*path.parts}:
+            text = path.read_text(encoding="utf-8")
+            for word, value in words.items():
+                text = text.replace(word, value)
+            found[path.relative_to(TEMPLATE).as_posix()] = text
+    return found
+
+
+def keep_wheel(origin: str, folder: Path) -> bool:
+    """Copies the wheel that this Acta was installed from, so that the repository installs wherever it is checked out.
+    False: it was not installed from a file, or the file is gone. `origin`: what pip says about that (PEP 610).
+    """
+    wheel = Path(unquote(urlsplit(origin).path))
+    if not origin.startswith("file:") or wheel.suffix != ".whl" or not wheel.is_file():
+        return False
+    folder.mkdir(exist_ok=True)
+    if not (folder / wheel.name).exists():
+        shutil.copy(wheel, folder / wheel.name)
+    return True
