@@ -238,9 +238,9 @@ class ApiCalls(Calls[C]):
         "notifications.delete", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
         "prompt.restore", "models.check", "audit.read", "usage.read", "tenant.backup", "tenant.restore",
         "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out", "session.repair",
-        "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored", "deployment.rollback"]
-        | None = None, user: str | None = None, who: str | None = None, session_id: str | None = None,
-        limit: int | None = None
+        "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored", "deployment.rollback",
+        "deployment.verify"] | None = None, user: str | None = None, who: str | None = None,
+        session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Read who did what, newest first. It is for admins."""
         return pages(

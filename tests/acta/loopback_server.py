@@ -73,7 +73,7 @@ def _handler_of(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(sent.body)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do  # noqa: N815
+        do_OPTIONS = do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do  # noqa: N815
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -120,6 +120,19 @@ OPERATIONS = (
         STATE,
         epilog="Exit codes: 0 it is, 1 something differs or cannot be seen, 2 wrong use or refused.",
     ),
+    api_command(
+        "verify",
+        "operations.verify.command:verify",
+        "Ask a deployment what only AWS can answer, and write a report without content (with your AWS credentials).",
+        option("--no-sessions", "start no session"),
+        option("--changes", "also checks that change the deployment for a moment, and put it back"),
+        CONFIRMED,
+        YES,
+        option("--only CHECK", "this check; repeatable (default: all)", multiple=True),
+        option("--to DIR", "where the report is written (default: here)"),
+        epilog="Exit codes: 0 no check failed, 1 a check failed, 2 wrong use or refused. "
+        "docs/real-aws.md has every check.",
+    ),
     Command(
         "outputs",
         "operations.deploy:outputs",

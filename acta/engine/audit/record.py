@@ -21,7 +21,7 @@ answer to a form that a client of `/mcp` was given for its person.
 OperatorAction = Literal[
     "tenant.backup", "tenant.restore", "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out",
     "session.repair", "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored",
-    "deployment.rollback",
+    "deployment.rollback", "deployment.verify",
 ]  # fmt: skip
 """What operators do with AWS credentials (`acta/infra/deployed/operator_trail.py`). The names are stored, so they
 stay as they are.

@@ -1,0 +1,329 @@
+"""Checks that change the deployment for a moment, and put back what they changed, also when they are interrupted.
+
+Before each change the person at the terminal is told the command that puts it back, for the case that this process is
+killed. A version that a check publishes is deleted again, and what the next deployment starts from (`$LATEST`) is as
+CloudFormation left it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from acta.cli.operations.verify.api import asked, ended, snapshot, start
+from acta.cli.operations.verify.aws import alarms_of, kind_of, logged, releases_of
+from acta.cli.operations.verify.checks import CheckFailed, CheckUnanswered, Figures, Verified, word
+from acta.client.following import has_ended, needs_a_person
+from acta.engine.recovery.outage import WORKER_LOST
+from acta.infra.deployed.releases import MovedByAnother, NotPossible, choose, move, require_rest
+from acta.infra.names import ALIAS, function_name
+from acta.infra.sizing import FunctionName
+
+LEAST_MEMORY = 128
+"""MB. The least that Lambda gives a function."""
+MORE_MEMORY = {"PYTHONTRACEMALLOC": "25"}
+"""Has Python remember where each block of memory came from, which takes more than the blocks: a worker that has 100 MB
+then has some 500 (measured). So it runs out of memory without another line of code."""
+READY_SECONDS = 300
+CALLS = 40
+HEALTH = {
+    "version": "2.0", "routeKey": "GET /healthz", "rawPath": "/healthz", "rawQueryString": "", "headers": {},
+    "requestContext": {
+        "http": {"method": "GET", "path": "/healthz", "sourceIp": "127.0.0.1"}, "stage": "$default",
+        "requestId": "acta-verify", "routeKey": "GET /healthz",
+    },
+    "isBase64Encoded": False,
+}  # fmt: skip
+"""An event as an HTTP API sends it. Source: API Gateway developer guide, "AWS Lambda proxy integrations for HTTP APIs",
+payload format 2.0."""
+
+
+def alarm_rings(deployed: Verified) -> Figures:
+    """One alarm is set to ALARM: CloudWatch has to hand the message to the topic, which may be encrypted. CloudWatch
+    itself puts the alarm back at its next look, within a minute or so; if not, it is put back here.
+    """
+    cloudwatch = deployed.aws("cloudwatch")
+    quiet = [each for each in alarms_of(deployed) if each["StateValue"] == "OK" and each["AlarmActions"]]
+    if not quiet:
+        raise CheckUnanswered("No alarm is at rest: run this command again later.")
+    name = quiet[0]["AlarmName"]
+    since = datetime.now(UTC)
+    reason = "acta verify tries whether this alarm is told. Nothing is wrong."
+    deployed.warn(f"aws cloudwatch set-alarm-state --alarm-name {name} --state-value OK --state-reason tried")
+
+    def look() -> list[str] | None:
+        told = deployed.all(
+            "cloudwatch",
+            "describe_alarm_history",
+            "AlarmHistoryItems",
+            AlarmName=name,
+            HistoryItemType="Action",
+            StartDate=since,
+        )
+        return [each["HistorySummary"] for each in told] or None
+
+    try:
+        cloudwatch.call("set_alarm_state", AlarmName=name, StateValue="ALARM", StateReason=reason)
+        late = CheckFailed("CloudWatch has not carried out the alarm's action within two minutes.")
+        told = deployed.until_found(READY_SECONDS, look, late)
+    finally:
+        cloudwatch.call("set_alarm_state", AlarmName=name, StateValue="OK", StateReason=reason)
+    if not any(each.startswith("Successfully executed action") for each in told):
+        raise CheckFailed(
+            "CloudWatch could not hand an alarm to its topic: look at the alarm's history in the console. If the "
+            "topic is encrypted, CloudWatch may not use its key."
+        )
+    return {"alarm": kind_of(deployed, name), "messages": len(told)}
+
+
+def alias_shifts_and_returns(deployed: Verified) -> Figures:
+    """Half of the calls of `fallback` go to another version of it, then all, then none. `fallback` answers /healthz and
+    paths that do not exist, and has no rights.
+    """
+    name = function_name(deployed.name, "fallback")
+    lambdas = deployed.aws("lambda")
+
+    def executed(times: int) -> list[str]:
+        """The versions that answered so many calls of the alias."""
+        versions = []
+        for _ in range(times):
+            found = lambdas.call(
+                "invoke", FunctionName=name, Qualifier=ALIAS, Payload=json.dumps(HEALTH).encode()
+            )
+            if "FunctionError" in found:
+                raise CheckFailed("A function fails while its alias is shifted: send us this report.")
+            versions.append(found["ExecutedVersion"])
+        return versions
+
+    with (
+        another_version(deployed, "fallback", Description="acta verify") as (old, new),
+        alias_of(deployed, "fallback"),
+    ):
+        set_alias = partial(lambdas.call, "update_alias", FunctionName=name, Name=ALIAS)
+        set_alias(FunctionVersion=old, RoutingConfig={"AdditionalVersionWeights": {new: 0.5}})
+        half = deployed.until(60, lambda: found if len(set(found := executed(CALLS))) == 2 else None)
+        set_alias(FunctionVersion=new, RoutingConfig={"AdditionalVersionWeights": {}})
+        whole = deployed.until(60, lambda: True if set(executed(5)) == {new} else None)
+        answered, _ = asked(deployed, "GET", "/healthz")
+    back = deployed.until(60, lambda: True if set(executed(5)) == {old} else None)
+    if half is None or whole is None or back is None or answered.status_code != 200:
+        raise CheckFailed(
+            "Calls did not follow the alias within a minute: a release cannot be rolled out or back in time. Send us "
+            "this report.",
+            half=len(set(half or ())),
+            whole=str(whole is not None).lower(),
+            back=str(back is not None).lower(),
+            status=answered.status_code,
+        )
+    return {"calls": CALLS, "of_the_new_version": half.count(new)}
+
+
+def release_goes_back(deployed: Verified) -> Figures:
+    """What `acta rollback` does, there and back again, with a session in between."""
+    lambdas = deployed.account.client("lambda")
+    history = releases_of(deployed)
+    try:
+        require_rest(deployed.name, deployed.account.client("cloudformation"))
+        live = history.live_releases[0]
+        earlier = choose(history, None)
+    except (NotPossible, IndexError):
+        raise CheckUnanswered(
+            "There is no earlier release to go back to, or one is being taken into use: deploy a change, then run this "
+            "command again."
+        ) from None
+    deployed.warn(f"acta rollback --env {deployed.name} --to {live.name}")
+    try:
+        moved = [*move(history, earlier, lambdas)]
+        session = ended(deployed, start(deployed))
+    except MovedByAnother:
+        raise CheckUnanswered("Somebody else moves aliases just now: run this command again later.") from None
+    finally:
+        for _ in move(releases_of(deployed), live, lambdas):
+            pass
+    return {"functions": len(moved), "turns": session["run"]["iteration"]}
+
+
+def lost_execution_goes_on(deployed: Verified) -> Figures:
+    """The execution of a session that waits is stopped: EventBridge tells `recover`, which starts the next one."""
+    states = deployed.aws("stepfunctions")
+    session_id = waiting_for_a_review(deployed)
+    arn = execution_of(deployed, session_id)
+    states.call("stop_execution", executionArn=arn, error="ActaVerify")
+
+    def look() -> str | None:
+        found = execution_of(deployed, session_id)
+        return found if found != arn else None
+
+    lost = CheckFailed(
+        "A session whose execution was stopped has no other one after five minutes: `acta doctor --repair`."
+    )
+    begun = deployed.clock()
+    deployed.until_found(300, look, lost)
+    seconds = round(deployed.clock() - begun, 1)
+    told = logged(deployed, ("recover",), session_id, timedelta(minutes=30))
+    by_event = any(line.fields.get("message") == "execution ended" for line in told)
+    (question,) = deployed.api.session(session_id)["interventions"][:1]
+    deployed.api.decide(session_id, question["intervention_id"], "cancel")
+    slow = CheckFailed("A session that went on in another execution does not obey a decision.")
+    snapshot(deployed, session_id, has_ended, slow)
+    return {"seconds": seconds, "told_by": "event" if by_event else "scan"}
+
+
+def waiting_for_a_review(deployed: Verified) -> str:
+    """The id of a new session that waits for a person."""
+    session_id = start(deployed, review_every=1)
+    slow = CheckFailed(
+        "A session with a review after each turn does not ask for it: `acta logs last --env NAME`."
+    )
+    found = snapshot(deployed, session_id, lambda each: has_ended(each) or needs_a_person(each), slow)
+    if has_ended(found):
+        raise CheckUnanswered("The session ended before a review was due.", state=word(found["state"]))
+    return session_id
+
+
+def execution_of(deployed: Verified, session_id: str) -> str:
+    """The ARN of the newest execution of the session. Raises CheckUnanswered."""
+    listed = deployed.all(
+        "stepfunctions",
+        "list_executions",
+        "executions",
+        "nextToken",
+        stateMachineArn=deployed.outputs["StateMachineArn"],
+        maxResults=100,
+    )
+    found = next((each for each in listed if each["name"].startswith(f"{session_id}-")), None)
+    if found is None:
+        raise CheckUnanswered("Step Functions does not list the session's execution.")
+    return str(found["executionArn"])
+
+
+def memory_runs_out(deployed: Verified) -> Figures:
+    """Where memory kills a session's workers, the error counts as a lost worker, and the session goes on afterwards."""
+    with_more = {**variables(deployed), **MORE_MEMORY}
+    return with_workers(deployed, MemorySize=LEAST_MEMORY, Environment={"Variables": with_more})
+
+
+def time_runs_out(deployed: Verified) -> Figures:
+    """The same where a worker does not come to its end in its time."""
+    return with_workers(deployed, MemorySize=LEAST_MEMORY, Timeout=1)
+
+
+def variables(deployed: Verified) -> Mapping[str, str]:
+    found = deployed.configuration("step").get("Environment", {})
+    if "Variables" not in found:
+        raise CheckUnanswered("Your AWS credentials may not read the variables of the function step.")
+    return dict(found["Variables"])
+
+
+def with_workers(deployed: Verified, **different: Any) -> Figures:
+    """A session begins with a version of `step` that differs, until a state of it fails; it ends with the usual one.
+
+    Meanwhile other sessions meet this version, too. They are retried, or wait, and go on.
+    """
+    name = function_name(deployed.name, "step")
+    with another_version(deployed, "step", **different) as (_, new), alias_of(deployed, "step"):
+        deployed.aws("lambda").call(
+            "update_alias",
+            FunctionName=name,
+            Name=ALIAS,
+            FunctionVersion=new,
+            RoutingConfig={"AdditionalVersionWeights": {}},
+        )
+        session_id = start(deployed)
+        error = deployed.until(240, lambda: error_or_end(deployed, session_id))
+    session = ended(deployed, session_id)
+    if error is None or error == "":
+        raise CheckUnanswered("The worker did its work all the same, so nothing was lost.")
+    figures = {"error": word(error), "turns": session["run"]["iteration"]}
+    if error not in WORKER_LOST and error != "States.Timeout":
+        raise CheckFailed(
+            "Step Functions gives a lost worker a name that Acta does not know as such: send us this report.",
+            **figures,
+        )
+    return figures
+
+
+def error_or_end(deployed: Verified, session_id: str) -> str | None:
+    """The name of the newest error of the session's execution. Empty: the session has ended. None: neither yet."""
+    try:
+        arn = execution_of(deployed, session_id)
+    except CheckUnanswered:
+        return None  # it is listed a moment after it was started
+    events = deployed.aws("stepfunctions").call("get_execution_history", executionArn=arn, reverseOrder=True)[
+        "events"
+    ]
+    for event in events:
+        for kind in (
+            "taskFailedEventDetails",
+            "lambdaFunctionFailedEventDetails",
+            "taskTimedOutEventDetails",
+        ):
+            if kind in event:
+                return str(event[kind].get("error", "unnamed"))
+    return "" if has_ended(deployed.api.session(session_id)) else None
+
+
+@contextmanager
+def another_version(
+    deployed: Verified, function: FunctionName, **different: Any
+) -> Iterator[tuple[str, str]]:
+    """The version that the alias names, and a new one with another configuration, which is deleted at the end. Raises
+    CheckUnanswered while the alias names two versions.
+    """
+    name, lambdas = function_name(deployed.name, function), deployed.aws("lambda")
+    alias = lambdas.call("get_alias", FunctionName=name, Name=ALIAS)
+    if (alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights"):
+        raise CheckUnanswered("A release is being taken into use: run this command again when that is over.")
+    latest = lambdas.call("get_function_configuration", FunctionName=name)
+    usual = {each: latest.get(each, "") for each in different}
+    new = ""
+    try:
+        change(deployed, name, different)
+        new = lambdas.call("publish_version", FunctionName=name)["Version"]
+        is_active = partial(is_ready, deployed, name, new)
+        deployed.until_found(
+            READY_SECONDS, is_active, CheckFailed("Lambda does not get a new version ready.")
+        )
+        yield alias["FunctionVersion"], new
+    finally:
+        try:
+            change(deployed, name, usual)
+        finally:
+            if new and new != alias["FunctionVersion"]:
+                lambdas.call("delete_function", FunctionName=name, Qualifier=new)
+
+
+def change(deployed: Verified, name: str, configuration: Mapping[str, Any]) -> None:
+    """Changes `$LATEST` of the function and waits until that is done."""
+    deployed.aws("lambda").call("update_function_configuration", FunctionName=name, **configuration)
+    late = CheckFailed("Lambda does not take a changed configuration into use: run `acta deploy`.")
+    deployed.until_found(READY_SECONDS, partial(is_ready, deployed, name, None), late)
+
+
+def is_ready(deployed: Verified, name: str, version: str | None) -> bool | None:
+    which = {} if version is None else {"Qualifier": version}
+    found = deployed.aws("lambda").call("get_function_configuration", FunctionName=name, **which)
+    return True if (found.get("State"), found.get("LastUpdateStatus")) == ("Active", "Successful") else None
+
+
+@contextmanager
+def alias_of(deployed: Verified, function: FunctionName) -> Iterator[None]:
+    """Inside, the alias may be moved; at the end it names the version that it named before."""
+    name, lambdas = function_name(deployed.name, function), deployed.aws("lambda")
+    before = lambdas.call("get_alias", FunctionName=name, Name=ALIAS)["FunctionVersion"]
+    deployed.warn(
+        f"aws lambda update-alias --function-name {name} --name {ALIAS} --function-version {before} "
+        "--routing-config '{\"AdditionalVersionWeights\": {}}'"
+    )
+    try:
+        yield
+    finally:
+        lambdas.call(
+            "update_alias",
+            FunctionName=name,
+            Name=ALIAS,
+            FunctionVersion=before,
+            RoutingConfig={"AdditionalVersionWeights": {}},
+        )
