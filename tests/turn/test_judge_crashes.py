@@ -2,8 +2,8 @@
 
 import pytest
 
-from acta.engine.agents.agent import AgentDefinition, Judge
-from acta.engine.errors import StoreThrottled
+from acta.engine.agents.agent import AgentDefinition, Judge, Models
+from acta.engine.errors import ProviderRejected, StoreThrottled
 from acta.engine.log.conversation import AssistantEntry
 from acta.engine.models.model import Model, ModelReply, ModelRequest
 from acta.engine.turn.engine import position
@@ -39,6 +39,9 @@ class ByPlace:
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         self.fuse.before()
+        if request.model == "final":
+            self.fuse.behind()
+            raise ProviderRejected("no such model")
         if request.system == SYSTEM:
             self.judged += 1
             reply = VERDICTS[self.house.head(self.session).progress.not_met]
@@ -48,23 +51,23 @@ class ByPlace:
         return reply
 
 
-def with_judge(model: Model) -> House:
-    house = House(model)
-    agent = AgentDefinition(agent_id="a", name="A", version=1, judge=Judge(model="second"))
+def with_judge(model: Model, final: str | None = None) -> House:
+    house, models = House(model), Models(final=final)
+    agent = AgentDefinition(agent_id="a", name="A", version=1, judge=Judge(model="second"), models=models)
     house.definitions.create_agent(TENANT, agent)
     return house
 
 
-def started(fuse: Fuse) -> tuple[House, ByPlace]:
+def started(fuse: Fuse, final: str | None) -> tuple[House, ByPlace]:
     model = ByPlace(fuse)
-    house = with_judge(model)
+    house = with_judge(model, final)
     model.house, model.session = house, house.start("How many files are there?", agent_id="a").session_id
     return house, model
 
 
-def run(fuse: Fuse) -> tuple[House, ByPlace]:
+def run(fuse: Fuse, final: str | None) -> tuple[House, ByPlace]:
     """The engine makes a step again, in a process that knows nothing, where the one before died."""
-    house, model = started(fuse)
+    house, model = started(fuse, final)
     run_to_the_end(house, fuse)
     return house, model
 
@@ -78,15 +81,17 @@ def told(house: House, model: ByPlace) -> tuple[object, ...]:
     return result, judged, types, head.usage.llm_calls, head.tally.ended, head.run and head.run.iteration
 
 
-def test_wherever_the_worker_dies_the_run_ends_the_same() -> None:
+@pytest.mark.parametrize("final", [None, "final"], ids=["judged", "judged after the final model failed"])
+def test_wherever_the_worker_dies_the_run_ends_the_same(final: str | None) -> None:
     whole = Fuse()
-    expected = told(*run(whole))
+    expected = told(*run(whole, final))
     assert whole.count > 20
     result = expected[0]
     assert getattr(result, "answer", "") == "There are 2 files, a and b."
+    assert getattr(result, "reason", "") == ("final_model_failed" if final else "goal_complete")
     for nth in range(1, whole.count + 1):
         for after in (False, True):
-            assert told(*run(Fuse(nth, after=after))) == expected, f"call {nth}, {after=}"
+            assert told(*run(Fuse(nth, after=after), final)) == expected, f"call {nth}, {after=}"
 
 
 MET = says("", call("verdict", met=True, reason="Fine."))

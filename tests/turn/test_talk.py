@@ -393,6 +393,24 @@ def test_where_the_final_model_fails_for_good_the_draft_is_the_answer(answer: Tu
     assert len(drafts) == 1, "the conversation goes on with what the user was given"
 
 
+@pytest.mark.parametrize(
+    "answer", [ProviderRejected("no such model"), DECLINED], ids=["rejected", "declined"]
+)
+def test_where_it_fails_before_there_is_a_draft_the_agent_s_own_model_answers(answer: Turn) -> None:
+    turns = [plans("a"), OK, answer, says("GOAL_COMPLETE\nMine.")]
+    house, model, session = talk(*turns, says_first="Go", model="m", models={"final": "f"})
+    result = result_of(house, session)
+    assert (result.answer, result.goal_met, result.reason) == ("Mine.", True, "final_model_failed")
+    assert names(model) == ["m", "m", "f", "m"]
+
+
+def test_where_the_agent_s_own_model_fails_as_well_the_run_fails() -> None:
+    fails = ProviderRejected("no such model")
+    house, model, session = talk(plans("a"), OK, fails, fails, says_first="Go", models={"final": "f"})
+    assert house.head(session).state == "failed"
+    assert not model.left
+
+
 def test_a_final_model_without_a_price_under_a_cost_budget_does_not_lose_the_draft() -> None:
     model = ScriptedModel([plans("a"), AT_ONCE])
     model.provider = "anthropic"

@@ -402,6 +402,8 @@ class Progress(StoredModel):
     """How often the agent's judge said that the goal is not met."""
     wrong_answers: int = 0
     """Final answers of the run that did not fit the session's schema. `next_action.py` has the limit."""
+    final_failed: bool = False
+    """The agent's model for final answers has failed for good, so the agent's own words are the answer."""
 
 
 class RunningResponse(StoredModel):

@@ -201,11 +201,12 @@ def load(
     try:
         return _new_turn(deps, session, kind, at, attempt, now + timedelta(seconds=timeout))
     except SessionError as error:
+        failure = Failure(code=error.code, message=error.explained)
         uncharged = attempts_so_far(deps.attempts, head)
         for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
             charge_attempts(change, uncharged, deps.settings.token_window_seconds, with_running=True)
-            change.commit(_end_failed(deps, change, error))
+            change.commit(_end_without_reply(deps, change, failure))
         return session.decided(at.key(kind))
 
 
@@ -291,6 +292,8 @@ def _purpose(head: Head, agent: AgentDefinition, kind: TurnKind) -> tuple[Purpos
         return "judge", "", ending
     if ending is not None and ending.awaits == "answer" and ending.result is not None:
         reason = ending.result.reason
+    elif head.progress.final_failed:
+        return kind, "", None
     elif head.plan is not None and head.plan.is_live and not head.plan.open_steps and not head.has_left_plan:
         reason = "goal_complete"  # all that is left to do is the answer
     else:
@@ -517,7 +520,7 @@ def apply(turn: Turn, call: ModelCall, reply: TurnReply, change: Change) -> None
     if turn.judging is not None:
         decision = _after_judging(turn, change, turn.judging, verdict_in(turn, answer))
     elif answer.stop == "refusal":
-        if change.head.ending_after("answer") is None:  # a draft stays, which the user gets instead
+        if not turn.final:  # else the agent's own model answers
             leave_out_declined(turn, call, change)
         why, delivered = f" ({answer.category})" if answer.category else "", ()
         declined = f"The model declined to go on{why}. {ModelRefused.remedy}"
@@ -688,13 +691,15 @@ def _complete(
     check, schema = turn.deps.check_answer, change.head.output_schema
     given = final or final_answer(check, schema, reply.text, facts.closing)
     message = (reply.answered or reply).message_id
+    reason = FINAL_MODEL_FAILED if progress.final_failed and ending.reason in ANSWERS else ending.reason
     result = Result.of(
-        given.text, goal_met=ending.goal_met, reason=ending.reason, message_id=message, data=given.data
+        given.text, goal_met=ending.goal_met, reason=reason, message_id=message, data=given.data
     )
     has_plan = plan is not None and plan.is_live and not facts.is_left
     has_called = progress.succeeded or progress.failed
     if has_plan or has_called or progress.not_met or facts.closing is not None or facts.final:
-        is_drafted = agent.models.final not in (None, agent.named_for(turn.kind)[1]) and not turn.final
+        has_written = bool(turn.final) or progress.final_failed
+        is_drafted = agent.models.final not in (None, agent.named_for(turn.kind)[1]) and not has_written
         may_go_on = facts.iteration < facts.max_steps and not facts.over_budget
         if is_drafted and may_go_on and ending.reason in ANSWERS:
             change.set(ending=Ending(result=result, awaits="answer"))
@@ -878,34 +883,34 @@ def _without_reply(turn: Turn, change: Change, error: SessionError | TransientEr
         verdict = Verdict(met=None, reason=reason, model=turn.model_name)
         decision = _after_judging(turn, change, turn.judging, verdict)
         return or_roll_over(change.head, turn.deps.settings.roll_over_events, decision)
-    return _end_failed(turn.deps, change, error)
-
-
-def _end_failed(deps: TurnDeps, change: Change, error: SessionError) -> Decision | None:
-    if change.head.is_over:
-        return next_decision(change.head, change.now)
-    return _end_without_reply(deps, change, Failure(code=error.code, message=error.explained))
+    return _end_without_reply(turn.deps, change, Failure(code=error.code, message=error.explained))
 
 
 def _end_without_reply(deps: TurnDeps, change: Change, failure: Failure) -> Decision | None:
-    """A model fails for good. If it is the one for final answers, the draft that waits for it is the answer, which the
-    agent's judge looks at first; otherwise the run fails.
+    """A model fails for good. If it is the one for final answers, the agent's own words are the answer: the draft that
+    waits, which the agent's judge looks at first, or what its own model says next. Otherwise the run fails.
     """
     head, ending = change.head, change.head.ending_after("answer")
-    draft = None if ending is None or head.undelivered else ending.result
+    if head.is_over:
+        return next_decision(head, change.now)
     agent = deps.definitions.snapshot(head.tenant).agent(head.agent_id)
-    if draft is None or draft.answer is None or agent is None:
+    if agent is None or agent.models.final is None or _purpose(head, agent, "think")[0] != "final":
         return _end_run(deps, change, Ending(error=failure))
-    result = draft.model_copy(update={"reason": FINAL_MODEL_FAILED})
-    if agent.judge is None or not result.goal_met:
-        _settle_plan_of_acta(change, result)
-        return _end_run(deps, change, Ending(result=result))
-    change.set(ending=Ending(result=result, awaits="verdict"))
+    draft = None if ending is None or head.undelivered else ending.result
+    change.set_progress(final_failed=True)
+    if draft is not None and draft.answer is not None:
+        result = draft.model_copy(update={"reason": FINAL_MODEL_FAILED})
+        if agent.judge is None or not result.goal_met:
+            _settle_plan_of_acta(change, result)
+            return _end_run(deps, change, Ending(result=result))
+        change.set(ending=Ending(result=result, awaits="verdict"))
+    else:
+        change.set(ending=None)
     next_turn(change, thought=False)
     if change.head.interventions:
         wait_for_people(change)
         return wait_decision(change.head, deps.timeouts)
-    decision = Decision(next="think", at=position(change.head))
+    decision = Decision(next=next_turn_kind(change.head), at=position(change.head))
     return or_roll_over(change.head, deps.settings.roll_over_events, decision)
 
 
