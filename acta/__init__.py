@@ -6,6 +6,8 @@ And what tools of your own are made with: `@acta.tool(…)`, `acta.Call`, `acta.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from acta.client import errors as errors
     from acta.client.api import AsyncClient as AsyncClient
@@ -30,7 +32,7 @@ _PLACES = {
     "ToolError": "acta.tools.call",
     "tool": "acta.tools.define",
 }
-__all__ = list(_PLACES)
+__all__ = ["__version__", *_PLACES]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,7 @@ def add_stacks(app: App, environment: Environment) -> None:
     """The stacks of `environment`, tagged, with the exceptions from cdk-nag's rules. Raises Undecided."""
     require_decided(environment)
     environment = settled(environment)
+    app.node.set_context("@aws-cdk/core:bootstrapQualifier", environment.bootstrap_qualifier)
     stateful, sessions = StatefulStack(app, environment), SessionsStack(app, environment)
     stateless = StatelessStack(app, environment, stateful, sessions)
     stacks: list[Stack] = [stateful, sessions, stateless]
@@ -56,9 +57,18 @@ def bound(stack: Stack, policy_arn: str) -> None:
     iam.PermissionsBoundary.of(stack).apply(policy)
 
 
+FEATURES = {
+    "@aws-cdk/core:defaultCrossStackReferences": "strong",
+    "@aws-cdk/core:enablePartitionLiterals": True,
+    "@aws-cdk/core:target-partitions": ["aws"],
+    "@aws-cdk/aws-iam:minimizePolicies": False,
+}
+"""The CDK's feature flags that the templates are made with."""
+
+
 def main() -> None:
     """Exits with one line for a person where a context value cannot be used."""
-    app = App()
+    app = App(context=FEATURES)
     try:
         among = every_environment(os.environ)
         environment = select(app.node.try_get_context("env"), among)

@@ -29,6 +29,7 @@ from acta.infra.api.issuers import Machine as Machine  # operators' own files im
 from acta.infra.options import (
     AT_ONCE,
     FIREWALL_SECONDS,
+    USUAL_QUALIFIER,
     Canary,
     CustomerKey,
     Domain,
@@ -39,6 +40,7 @@ from acta.infra.options import (
     Way,
     check_boundary,
     check_place,
+    check_qualifier,
     check_tags,
 )
 from acta.infra.posture import Posture, settled, with_decisions
@@ -313,6 +315,9 @@ class Environment:
     sign_in_firewall: SignInFirewall | None = None
     tool_network: Network | Literal[False] | None = None
     """Where Python tools and calls to other servers run. False: in no network of yours. None: as the posture says."""
+    bootstrap_qualifier: str = USUAL_QUALIFIER
+    """Names the roles and the bucket that `acta bootstrap` makes. Environments of one account with different qualifiers
+    are deployed by different roles."""
     permissions_boundary: str | None = None
     """The ARN of a managed policy that bounds every role."""
 
@@ -404,6 +409,7 @@ class Environment:
             raise ValueError("sign_in_firewall is for Acta's own user pool")
         if self.permissions_boundary is not None:
             check_boundary(self.permissions_boundary)
+        check_qualifier(self.bootstrap_qualifier)
         own_providers(self.providers)
 
     def with_context(self, name: str, value: str) -> "Environment":

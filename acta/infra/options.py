@@ -297,6 +297,15 @@ def check_boundary(arn: str) -> None:
     )
 
 
+USUAL_QUALIFIER = "hnb659fds"
+"""The qualifier of the CDK's own bootstrap, which other applications of an account use, too."""
+
+
+def check_qualifier(qualifier: str) -> None:
+    """Raises ValueError unless `cdk bootstrap` takes it."""
+    _require(re.fullmatch(r"[a-z0-9]{1,10}", qualifier), "bootstrap_qualifier", "1 to 10 of a-z and 0-9")
+
+
 def _require_rate(option: str, requests: int) -> None:
     fits = LEAST_PER_ADDRESS <= requests <= MOST_PER_ADDRESS
     _require(fits, f"{option}.requests_per_address", f"{LEAST_PER_ADDRESS} to {MOST_PER_ADDRESS}")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from acta.infra.local.toolchain import ROOT
+from acta.infra.toolchain import ROOT
 from tests.faults import report
 from tests.faults.chosen import sweep_all
 from tests.faults.naming import PYTHON, unknown, what_there_is

@@ -1,22 +1,20 @@
 """An account that is not prepared for deployments is found out first, with the command that prepares it."""
 
 import json
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from acta.infra.deployed.account import (
-    CDK_JSON,
     OLDEST,
     NotBootstrapped,
     check_bootstrap,
-    qualifier,
     regions_of,
 )
-from acta.infra.deployed.permissions import QUALIFIER
 from acta.infra.environments import DEV
+from acta.infra.options import USUAL_QUALIFIER
 from tests.infra.conftest import Synthesised
 from tests.infra.test_hardening import EVERYTHING
 
@@ -39,14 +37,14 @@ class Parameters:
 
 @pytest.mark.parametrize("version", [None, OLDEST - 1])
 def test_an_account_that_is_not_prepared_is_named_with_the_command(version: int | None) -> None:
-    with pytest.raises(NotBootstrapped, match="npx cdk bootstrap aws://123456789012/eu-west-1 -c env=dev "):
+    with pytest.raises(NotBootstrapped, match="acta bootstrap --env dev "):
         check_bootstrap(DEV, *WHERE, Parameters(version))
 
 
 @pytest.mark.parametrize("parameters", [Parameters(OLDEST), Parameters(refuses="AccessDeniedException")])
 def test_one_that_is_prepared_or_keeps_it_to_itself_is_not(parameters: Parameters) -> None:
     check_bootstrap(DEV, *WHERE, parameters)
-    assert parameters.asked == [f"/cdk-bootstrap/{QUALIFIER}/version"]
+    assert parameters.asked == [f"/cdk-bootstrap/{USUAL_QUALIFIER}/version"]
 
 
 def test_every_region_with_a_stack_is_looked_at() -> None:
@@ -55,11 +53,12 @@ def test_every_region_with_a_stack_is_looked_at() -> None:
     assert regions_of(EVERYTHING, "us-east-1") == ("us-east-1",)
 
 
-def test_another_qualifier_is_that_of_cdk_json(tmp_path: Path) -> None:
-    assert qualifier() == QUALIFIER
-    context = {"context": {"@aws-cdk/core:bootstrapQualifier": "ours"}}
-    (tmp_path / "cdk.json").write_text(json.dumps({**json.loads(CDK_JSON.read_text()), **context}))
-    assert qualifier(tmp_path / "cdk.json") == "ours"
+def test_an_environment_may_have_a_bootstrap_of_its_own() -> None:
+    ours, parameters = replace(DEV, bootstrap_qualifier="ours"), Parameters(OLDEST)
+    check_bootstrap(ours, *WHERE, parameters)
+    assert parameters.asked == ["/cdk-bootstrap/ours/version"]
+    with pytest.raises(ValueError, match="bootstrap_qualifier"):
+        replace(DEV, bootstrap_qualifier="Ours!")
 
 
 def test_the_templates_ask_for_that_version(each: Synthesised) -> None:

@@ -17,7 +17,7 @@ import pytest
 from acta.engine.api.fallback import DOCUMENT, PAGE, PARTS
 from acta.infra.document.openapi import document
 from acta.infra.environments import Architecture, select
-from acta.infra.packaging.bundle import KEPT, ROOT, Bundler, NotMade
+from acta.infra.packaging.bundle import KEPT, LOCK_FOLDER, ROOT, Bundler, NotMade
 from acta.infra.packaging.install import InstallFailed, InstallTarget, target_of
 from acta.infra.sizing import FunctionName
 
@@ -61,8 +61,8 @@ def small_tree(tmp_path: Path) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("" if name.endswith("__init__.py") else f"import acta.engine.x\nNAME = {name!r}\n")
-    (tmp_path / "requirements").mkdir()
-    (tmp_path / "requirements" / "functions.txt").write_text("# nothing\n")
+    (tmp_path / LOCK_FOLDER).mkdir(parents=True)
+    (tmp_path / LOCK_FOLDER / "functions.txt").write_text("# nothing\n")
     return tmp_path
 
 
@@ -214,7 +214,7 @@ def test_what_tests_and_editors_leave_behind_changes_nothing(small_tree: Path) -
 
 
 def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path) -> None:
-    (small_tree / "requirements" / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
+    (small_tree / LOCK_FOLDER / "functions.txt").write_text("pydantic==2.14.3\n")  # no hash
     with pytest.raises(InstallFailed, match="must have a hash"):
         Bundler(HOST, small_tree).build("start")
     assert list((small_tree / "build" / "bundle").iterdir()) == []
@@ -261,9 +261,8 @@ def test_another_document_is_another_bundle(tmp_path: Path) -> None:
         (maker / "__main__.py").write_text(
             f"import pathlib, sys\n(pathlib.Path(sys.argv[1]) / 'x.gz').write_text({text!r})\n"
         )
-        for name in ("pyproject.toml", "requirements/dev.txt", "requirements/functions.txt"):
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text("# nothing\n")
+        (tmp_path / LOCK_FOLDER).mkdir(parents=True, exist_ok=True)
+        (tmp_path / LOCK_FOLDER / "functions.txt").write_text("# nothing\n")
         return Bundler(HOST, tmp_path).key("fallback")
 
     assert key("one") != key("two")

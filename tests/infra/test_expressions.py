@@ -17,8 +17,8 @@ import pytest
 from acta.engine.log.commit import Decision, Position
 from acta.infra.engine.workflow import definition, states
 from acta.infra.environments import PROD
-from acta.infra.local.toolchain import EMULATOR_PYTHON
 from acta.infra.packaging.bundle import ROOT
+from acta.infra.toolchain import EMULATOR_PYTHON
 
 NOW = 1_800_000_000
 AT = Position(tenant="acme", session_id="ses_1", run_id="run_1", generation=1, turn=2, first=7)

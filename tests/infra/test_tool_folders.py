@@ -17,7 +17,7 @@ from acta.infra.lambdas.function import KNOW_TOOLS
 from acta.infra.packaging.bundle import ROOT
 from acta.infra.packaging.install import InstallTarget, kept_of
 from acta.infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
-from acta.infra.packaging.tool_lock import locked, make_lock
+from acta.infra.packaging.tool_lock import OWN_LOCK, locked, make_lock
 from acta.infra.packaging.zip_contents import reach
 from acta.infra.release import release_of
 from acta.infra.sizing import FunctionName
@@ -215,8 +215,8 @@ def test_a_lock_that_does_not_fit_any_more_is_refused(write: Write, tmp_path: Pa
         folder.lock.write_text(f"{text}{line}\n")
         with pytest.raises(BadFolder, match="is no version and no hash"):
             locked(folder)
-    own = tmp_path / "requirements" / "tools.txt"
-    own.parent.mkdir()
+    own = tmp_path / OWN_LOCK
+    own.parent.mkdir(parents=True)
     own.write_text("pydantic==9.9.9 --hash=sha256:0\n")
     with pytest.raises(BadFolder, match="other versions of Acta's own libraries"):
         locked(folder, tmp_path)

@@ -13,7 +13,7 @@ def root(tmp_path: Path) -> Path:
         "acta/cli/main.py",
         "acta/functions/step/handler.py",
         "acta/engine/x.py",
-        "cdk.json",
+        "acta/infra/packaging/cdk/package-lock.json",
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,13 @@ def key(root: Path, **context: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["acta/infra/app.py", "acta/functions/step/handler.py", "acta/engine/x.py", "cdk.json"]
+    "name",
+    [
+        "acta/infra/app.py",
+        "acta/functions/step/handler.py",
+        "acta/engine/x.py",
+        "acta/infra/packaging/cdk/package-lock.json",
+    ],
 )
 def test_a_changed_source_is_another_assembly(root: Path, name: str) -> None:
     before = key(root)

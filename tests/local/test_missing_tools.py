@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
-from acta.infra.local.deploy import ToolMissing, cdk_environ, require_cdk
+from acta.infra.local.deploy import cdk_environ
 from acta.infra.local.stack import LocalStack, emulator
 from acta.infra.local.state_directory import RunningStack, StateDir
-from acta.infra.local.toolchain import CDK
+from acta.infra.toolchain import CDK, SetupFailed, require_node, require_npm
 from acta.local_aws.loopback import HOST
 from tests.e2e.support.deployments import neutral_environ
 from tests.local.served import command
-
-NODE = "#!/bin/sh\nexit 0\n"
 
 
 def acta(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -38,8 +36,8 @@ def bin_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def put_node(folder: Path) -> None:
-    (folder / "node").write_text(NODE)
+def put_node(folder: Path, version: str = "v20.1.0") -> None:
+    (folder / "node").write_text(f"#!/bin/sh\necho {version}\n")
     (folder / "node").chmod(0o755)
 
 
@@ -55,19 +53,21 @@ def test_without_node_nothing_is_started_or_made(
     assert not state.exists()
 
 
-def test_without_the_cdk_command_line_make_setup_is_named(tmp_path: Path, bin_folder: Path) -> None:
+def test_node_has_to_be_new_enough_and_npm_to_be_there(bin_folder: Path) -> None:
+    put_node(bin_folder, "v18.19.0")
+    with pytest.raises(SetupFailed, match=r"20 or newer is needed, this is 18\.19\.0"):
+        require_node(str(bin_folder))
     put_node(bin_folder)
-    environment = {"PATH": str(bin_folder)}
-    with pytest.raises(ToolMissing, match="make setup"):
-        require_cdk(environment, tmp_path / "cdk")
-    (tmp_path / "cdk").touch()
-    require_cdk(environment, tmp_path / "cdk")
+    assert require_node(str(bin_folder)) == "20.1.0"
+    with pytest.raises(SetupFailed, match="npm is needed"):
+        require_npm(str(bin_folder))
 
 
 def test_deploying_without_credentials_ends_before_anything_is_bundled(
     tmp_path: Path, bin_folder: Path
 ) -> None:
     put_node(bin_folder)
+    (bin_folder / "npm").symlink_to("node")
     ended = acta(
         "deploy", "--env", "dev",
         PATH=str(bin_folder),

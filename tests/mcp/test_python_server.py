@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acta.infra.local.toolchain import ROOT, make_side_environment
+from acta.infra.toolchain import ROOT, make_side_environment
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Json, Person

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acta.infra.local.toolchain import make_side_environment
+from acta.infra.toolchain import make_side_environment
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.phoenix.server import Phoenix
 

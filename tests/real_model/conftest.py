@@ -8,7 +8,7 @@ import pytest
 from acta.engine.models.calls import CallProgress
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.models.openai.chat import ChatReplyBuilder, OpenAIModel, to_body
-from acta.infra.local.toolchain import make_side_environment
+from acta.infra.toolchain import make_side_environment
 from tests.e2e.conftest import Admit, admit, ann, behind
 from tests.real_model.server import KEY, ModelServer
 

@@ -15,7 +15,7 @@ from acta.engine.models.models_for_admins import check_key
 from acta.engine.models.openai.chat import OpenAIModel
 from acta.engine.models.openai.responses import OpenAIResponsesModel
 from acta.engine.models.own_providers import own_providers
-from acta.infra.local.toolchain import make_side_environment
+from acta.infra.toolchain import make_side_environment
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import OVER, Person

@@ -60,6 +60,8 @@ def test_what_is_pinned_names_no_address() -> None:
     """A registry is what the machine is set up with; npm adds pages of sponsors, too."""
     pinned = [
         *ROOT.glob("requirements/*"),
+        *ROOT.glob("acta/infra/packaging/locks/*"),
+        ROOT / "acta/infra/packaging/cdk/package-lock.json",
         *ROOT.glob("acta/local_aws/requirements.*"),
         ROOT / "package-lock.json",
         ROOT / "tests/e2e/browser/package-lock.json",

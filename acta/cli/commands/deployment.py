@@ -89,6 +89,12 @@ LOCAL = (
         option("--upgrade", "take the newest versions that requirements.txt allows"),
         option("--check", "write nothing: fail where a lock is missing or out of date"),
     ),
+    Command(
+        "setup",
+        "operations.doctor:setup",
+        "Bring what pip cannot: the CDK command line, and Python environments for the local AWS and the Lambdas.",
+        epilog="`acta up`, `acta deploy` and other commands do the same when something is missing.",
+    ),
     Command("demo", "local.up:demo", "Start a local stack, run a real goal on it and keep the files."),
 )
 OPERATIONS = (
@@ -101,6 +107,17 @@ OPERATIONS = (
         option("--yes", "do not ask, for CI"),
         option("--policies DIR", "deploy nothing: write the IAM policies that deploying needs"),
         epilog="Exit codes: 0 it is deployed, 1 cdk failed or the answer was no, 2 wrong use or refused.",
+    ),
+    Command(
+        "bootstrap",
+        "operations.deploy:bootstrap",
+        "Prepare the account and region of an environment for deployments, once, as an administrator of the account.",
+        NAMED,
+        option(
+            "--cloudformation-execution-policies ARNS",
+            "what deployments may do, instead of everything; see acta deploy --policies",
+        ),
+        option("--custom-permissions-boundary NAME", "bounds the role that deployments work with"),
     ),
     Command(
         "diff",

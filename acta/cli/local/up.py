@@ -38,7 +38,7 @@ from acta.infra.local.issuer import PageLinks
 from acta.infra.local.stack import LocalStack, StackFailed, lost_since
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
 from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
-from acta.infra.local.toolchain import ROOT
+from acta.infra.toolchain import MADE
 from acta.local_aws.emulator_process import REGION, EmulatorFailed
 from acta.local_aws.reverse_proxy import PortTaken
 
@@ -284,7 +284,7 @@ def progress_on(stream: TextIO = sys.stderr) -> Iterator[DeployProgress]:
         yield LiveProgress(bars)
 
 
-FOLDER = ROOT / "build" / "demo"
+FOLDER = MADE / "build" / "demo"
 TENANT, USER = "demo", "demo"
 GOAL = "List all files in my storage, summarize each, and write the summary to summary.md"
 RESULT = "summary.md"

@@ -23,8 +23,7 @@ from acta.infra.deployed.permissions import (
     execution_policies,
 )
 from acta.infra.environments import Environment
-from acta.infra.local.deploy import CommandFailed, Commands, ToolMissing, cdk_environ, require_cdk
-from acta.infra.local.toolchain import ROOT
+from acta.infra.local.deploy import CommandFailed, Commands, ToolMissing, app_of, cdk_environ, require_tools
 
 
 def show_costs(arguments: Namespace) -> int:
@@ -70,9 +69,9 @@ def as_json(found: Costs, sessions: int) -> dict[str, Any]:
 
 
 def check_tools() -> None:
-    """Raises CliError where Node.js or the CDK command line is missing."""
+    """Makes what is missing of the toolchain. Raises CliError where that fails."""
     with cli_error(ToolMissing):
-        require_cdk(os.environ)
+        require_tools()
 
 
 DEPLOYER = "deployer.json"
@@ -111,7 +110,7 @@ def resources_in_templates(environment: Environment) -> Counter[str]:
         app = Path(scratch) / "app"
         try:
             with cli_error(CommandFailed), stopped_by_signals():
-                commands.cdk("list", "--output", str(app), "-c", f"env={environment.name}", cwd=ROOT)
+                commands.cdk("list", *app_of(app), "-c", f"env={environment.name}", cwd=Path(scratch))
         finally:
             commands.stop()
         templates = [json.loads(path.read_text(encoding="utf-8")) for path in app.glob("*.template.json")]
@@ -139,6 +138,6 @@ def what_to_do(
         yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
         if file != DEPLOYER:
             arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
-    yield f"  npx cdk bootstrap aws://{place.account}/{place.region} -c env={name} \\"
+    yield f"  acta bootstrap --env {name} \\"
     yield f"      --cloudformation-execution-policies {','.join(arns)}"
     yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."

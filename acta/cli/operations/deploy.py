@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
@@ -42,6 +42,7 @@ from acta.infra.deployed.account import (
     check_reserved,
     client_in,
     existing_secrets,
+    regions_of,
 )
 from acta.infra.deployed.releases import (
     NOT_ASKED,
@@ -77,14 +78,16 @@ from acta.infra.local.deploy import (
     Assembly,
     CommandFailed,
     Commands,
+    app_of,
     cdk_environ,
     keep_release,
     take_newest,
 )
-from acta.infra.local.toolchain import CDK, ROOT
 from acta.infra.names import usual_key_secret
+from acta.infra.options import USUAL_QUALIFIER
 from acta.infra.packaging.tool_catalogue import build_all
 from acta.infra.tool_folders import DEFAULT_DIR, BadFolder, digest_of, require_known
+from acta.infra.toolchain import CDK
 
 QUIET = ("--no-notices",)
 
@@ -188,13 +191,41 @@ def synthesised(target: OperatorTarget, context: Mapping[str, str]) -> Synthesis
     return SynthesisedApp(target, assembly.folder)
 
 
-def run_cdk(target: OperatorTarget, *arguments: str, app: Path | None = None) -> None:
-    """Runs cdk, which writes to the terminal. `app`: a cloud assembly; None: cdk synthesises it. Raises CdkFailed."""
-    environ = cdk_environ(target.environ)
-    given = () if app is None else ("--app", str(app))
-    code = subprocess.call([str(CDK), *arguments, *given, *QUIET], cwd=ROOT, env=environ)
+def run_cdk(target: OperatorTarget, *arguments: str, app: Path | Literal["none", "synthesised"]) -> None:
+    """Runs cdk, which writes to the terminal. `app`: a cloud assembly, or cdk synthesises one, or needs none.
+
+    Raises CdkFailed.
+    """
+    with tempfile.TemporaryDirectory(prefix="acta-cdk-") as scratch:
+        given: tuple[str, ...] = () if app == "none" else ("--app", str(app))
+        if app == "synthesised":
+            given = app_of(Path(scratch) / "app")
+        command = [str(CDK), *arguments, *given, *QUIET]
+        code = subprocess.call(command, cwd=scratch, env=cdk_environ(target.environ))
     if code:
         raise CdkFailed(f"cdk {arguments[0]} failed with exit code {code}; its own words are above")
+
+
+def bootstrap(arguments: Namespace) -> int:
+    """Returns exit code 1 if cdk fails. Raises CliError."""
+    check_tools()
+    chosen = target(arguments.env)
+    qualifier = chosen.environment.bootstrap_qualifier
+    given = ["--qualifier", qualifier]
+    if qualifier != USUAL_QUALIFIER:  # beside the bootstrap of the account's other applications
+        given += ["--toolkit-stack-name", f"CDKToolkit-{qualifier}"]
+    for name in ("cloudformation_execution_policies", "custom_permissions_boundary"):
+        if value := getattr(arguments, name):
+            given += [f"--{name.replace('_', '-')}", value]
+    places = [
+        f"aws://{chosen.caller.account}/{each}"
+        for each in regions_of(chosen.environment, chosen.caller.region)
+    ]
+    try:
+        run_cdk(chosen, "bootstrap", *places, *given, app="none")
+    except CdkFailed as error:
+        return _failed(error)
+    return exit_codes.OK
 
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once `acta diff` has shown what will change"
@@ -490,7 +521,7 @@ def destroy(arguments: Namespace) -> int:
     for bucket in fate.buckets:
         empty(bucket, chosen.caller.region)
     try:
-        run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={name}")
+        run_cdk(chosen, "destroy", "--all", "--force", "-c", f"env={name}", app="synthesised")
     except CdkFailed as error:
         note(f"acta: {error}; what is left goes with the same command")
         return exit_codes.SESSION_FAILED

@@ -1,8 +1,9 @@
-"""`acta doctor`: what this machine has and what is missing, one line each; or `acta doctor --repair`."""
+"""`acta doctor`: what this machine has and what is missing, one line each; or `acta doctor --repair`.
+
+`acta setup` makes what pip cannot bring.
+"""
 
 import os
-import shutil
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -13,14 +14,22 @@ import httpx
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
+from acta.cli.terminal.text import cli_error, echo
 from acta.engine.settings import SettingsError
 from acta.infra.local.config import LocalConfig
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
-from acta.infra.local.toolchain import CDK, ROOT
+from acta.infra.toolchain import (
+    CDK,
+    EMULATOR_PYTHON,
+    MADE,
+    RUNTIME_PYTHON,
+    SetupFailed,
+    make_missing,
+    require_node,
+    require_npm,
+)
 from acta.local_aws.emulator_process import left_running
 from acta.local_aws.loopback import free_port
-
-OLDEST_NODE = 20
 
 
 class Finding(NamedTuple):
@@ -46,16 +55,30 @@ def doctor(arguments: Namespace) -> int:
     return exit_codes.OK if all(finding.fine for finding in findings) else exit_codes.SESSION_FAILED
 
 
+def setup(arguments: Namespace) -> int:
+    """Makes what is missing or out of date. Raises CliError."""
+    with cli_error(SetupFailed):
+        make_missing()
+    echo(f"Everything is there, in {MADE}.")
+    return exit_codes.OK
+
+
 def findings_of(state_dir: Path) -> Iterator[Finding]:
     """What this machine needs for a deployment, and for a local stack in `state_dir`."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding(sys.version_info >= (3, 11), f"Python {version}", "install Python 3.11 or newer")
-    yield node()
-    yield Finding(shutil.which("npm") is not None, "npm", "it comes with Node.js from https://nodejs.org/")
-    yield Finding(CDK.exists(), "CDK command line", "run make setup")
-    for name, what in (("emulator", "local AWS"), ("runtime", "Lambdas' runtime")):
-        there = (ROOT / f".venv-{name}" / "bin" / "python").exists()
-        yield Finding(there, f"Python environment of the {what}", "run make setup")
+    try:
+        yield Finding(True, f"Node.js {require_node()}")
+        require_npm()
+        yield Finding(True, "npm")
+    except SetupFailed as failed:
+        yield Finding(False, "Node.js and npm", str(failed))
+    for program, what in (
+        (CDK, "CDK command line"),
+        (EMULATOR_PYTHON, "Python environment of the local AWS"),
+        (RUNTIME_PYTHON, "Python environment of the Lambdas' runtime"),
+    ):
+        yield Finding(program.exists(), what, "run acta setup")
     try:
         config = LocalConfig.from_environ(os.environ)
         yield Finding(True, f"settings, provider {config.provider}")
@@ -67,16 +90,6 @@ def findings_of(state_dir: Path) -> Iterator[Finding]:
     except OSError as error:
         yield Finding(False, "free ports on 127.0.0.1", str(error.strerror))
     yield stack(state_dir)
-
-
-def node() -> Finding:
-    remedy = f"install Node.js {OLDEST_NODE} or newer from https://nodejs.org/"
-    if shutil.which("node") is None:
-        return Finding(False, "Node.js", remedy)
-    done = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False)
-    version = done.stdout.strip().removeprefix("v")
-    major = version.partition(".")[0]
-    return Finding(major.isdigit() and int(major) >= OLDEST_NODE, f"Node.js {version}", remedy)
 
 
 def stack(state_dir: Path) -> Finding:

@@ -6,16 +6,13 @@ All of this is found out before anything is deployed. Otherwise AWS would refuse
 first function that reserves too much, or the first secret whose name is taken, and the deployment would be rolled back.
 """
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.engine.aws.clients import Service, make_client
 from acta.engine.aws.errors import NOT_FOUND, AwsRefused
 from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
-from acta.infra.deployed.permissions import QUALIFIER
 from acta.infra.environments import Environment
 from acta.infra.names import function_name
 from acta.infra.options import EDGE_REGION
@@ -145,8 +142,6 @@ class Account(NamedTuple):
         )
 
 
-CDK_JSON = Path(__file__).resolve().parents[3] / "cdk.json"
-CHOSEN = "@aws-cdk/core:bootstrapQualifier"
 ABSENT = "ParameterNotFound"
 OLDEST = 6
 """The version of the bootstrap that the templates ask for (`requiresBootstrapStackVersion` in the cloud assembly)."""
@@ -162,15 +157,14 @@ def check_bootstrap(environment: Environment, account: str, region: str, client:
     """
     for each in regions_of(environment, region):
         try:
-            version = _version(client or client_in(each, "ssm"))
+            version = _version(environment, client or client_in(each, "ssm"))
         except AWS_ERRORS:
             continue
         if version is None or version < OLDEST:
             found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
             raise NotBootstrapped(
                 f"account {account}, region {each} is {found} for deployments. Once: "
-                f"npx cdk bootstrap aws://{account}/{each} -c env={environment.name} "
-                "(docs/deploy.md, Who may deploy: how to give it fewer rights)"
+                f"acta bootstrap --env {environment.name} (docs/deploy.md, Who may deploy: how to give it fewer rights)"
             )
 
 
@@ -179,15 +173,9 @@ def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
 
 
-def qualifier(cdk_json: Path = CDK_JSON) -> str:
-    """The qualifier of the bootstrap that the app is synthesised for."""
-    context = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {})
-    return str(context.get(CHOSEN, QUALIFIER))
-
-
-def _version(client: Any) -> int | None:
+def _version(environment: Environment, client: Any) -> int | None:
     """The version of the bootstrap; None: the region has none. Raises what `Service.call` raises."""
-    name = f"/cdk-bootstrap/{qualifier()}/version"
+    name = f"/cdk-bootstrap/{environment.bootstrap_qualifier}/version"
     answer = unless(ABSENT, Service("ssm", client), "get_parameter", Name=name)
     return None if answer is None else int(answer["Parameter"]["Value"])
 

@@ -34,8 +34,6 @@ PASSED_TO = (
     "management.chatbot.amazonaws.com",
     "states.amazonaws.com",
 )
-QUALIFIER = "hnb659fds"
-"""The default qualifier of `cdk bootstrap`."""
 LONGEST = 6_144
 """The most characters of a managed policy without white space. Source: IAM user guide, "IAM and AWS STS quotas"."""
 SHORTENED = 24
@@ -61,7 +59,9 @@ def execution_policies(
     `types`: the types of the resources in the templates. Raises UnknownResource.
     """
     actions = sorted({action for each in types for action in actions_of(each)})
-    version = f"arn:aws:ssm:*:{place.account}:parameter/cdk-bootstrap/{QUALIFIER}/version"
+    version = (
+        f"arn:aws:ssm:*:{place.account}:parameter/cdk-bootstrap/{environment.bootstrap_qualifier}/version"
+    )
     statements = [
         *_statements(environment, place, actions),
         _allow("BootstrapVersion", ["ssm:GetParameters"], version),
@@ -76,13 +76,14 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
     account = place.account
     regions = sorted({place.region, *((EDGE_REGION,) if environment.edge is not None else ())})
     roles = [
-        f"arn:aws:iam::{account}:role/cdk-{QUALIFIER}-{role}-role-{account}-{region}"
+        f"arn:aws:iam::{account}:role/cdk-{environment.bootstrap_qualifier}-{role}-role-{account}-{region}"
         for region in regions
         for role in ("deploy", "file-publishing", "lookup")
     ]
     stacks = [f"arn:aws:cloudformation:{each}:{account}:stack/Acta-{environment.name}-*" for each in regions]
     versions = [
-        f"arn:aws:ssm:{each}:{account}:parameter/cdk-bootstrap/{QUALIFIER}/version" for each in regions
+        f"arn:aws:ssm:{each}:{account}:parameter/cdk-bootstrap/{environment.bootstrap_qualifier}/version"
+        for each in regions
     ]
     on_functions = [
         "lambda:DeleteFunction",  # of versions of old releases; the role of cdk bootstrap may do it, too
@@ -151,7 +152,9 @@ def _statements(
 ) -> Iterator[Statement]:
     """One statement for each service, and a few for actions that cannot be narrowed or must be narrowed further."""
     yield _allow("Anywhere", filter(_is_anywhere, actions), "*")
-    yield _allow("Code", CODE, f"arn:aws:s3:::cdk-{QUALIFIER}-assets-{place.account}-*/*")
+    yield _allow(
+        "Code", CODE, f"arn:aws:s3:::cdk-{environment.bootstrap_qualifier}-assets-{place.account}-*/*"
+    )
     left = [each for each in actions if not _is_anywhere(each) and each not in CODE]
     for service in sorted({each.split(":")[0] for each in left} - {"iam"}):
         its_own = [each for each in left if each.startswith(f"{service}:")]

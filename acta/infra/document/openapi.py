@@ -7,16 +7,15 @@ next to this file has what code does not say.
 
 import inspect
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from inspect import Parameter as Python
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
+from acta import __version__
 from acta.engine.api.arguments import Arguments, Parameter
 from acta.engine.api.error_answers import STATUSES
 from acta.engine.api.json_body import UnsupportedMediaType
@@ -41,7 +40,6 @@ Json = dict[str, Any]
 Raised = TypeVar("Raised", bound=Exception)
 ADDED = (UnsupportedMediaType, MethodNotAllowed)
 """Errors that no handler's module defines. Importing them here puts them among the known error classes."""
-PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 GATEWAY: Json = {
     "description": "The gateway's own refusal: no function of Acta has seen the request.",
@@ -88,7 +86,7 @@ def document() -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "Acta",
-            "version": tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"],
+            "version": __version__,
             "description": DESCRIPTION,
         },
         "servers": [{"url": "/", "description": "The deployment that this document comes from."}],

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,9 +31,9 @@ from acta.infra.deployed.releases import LATEST, NotPossible, forget_old, look
 from acta.infra.environments import VARIABLE, operators_file
 from acta.infra.local.issuer import AUDIENCE
 from acta.infra.local.state_directory import LocalDeployment
-from acta.infra.local.toolchain import CDK, ROOT
 from acta.infra.names import ALIAS, function_name, stateless_stack
 from acta.infra.release import digest_of_sources
+from acta.infra.toolchain import CDK, MADE, ROOT, SetupFailed, make_missing
 from acta.local_aws.credentials import Credentials
 from acta.local_aws.emulator_process import ACCOUNT, REGION
 
@@ -72,14 +74,22 @@ class CommandFailed(RuntimeError):
     """cdk ended with an error; the message carries the end of its output."""
 
 
-def require_cdk(environ: Mapping[str, str], cdk: Path = CDK) -> None:
-    """Raises ToolMissing. Call it before anything is started or created. `environ`: the caller's."""
-    if shutil.which("node", path=cdk_environ(environ)["PATH"]) is None:
-        raise ToolMissing(
-            "Node.js 20 or newer is needed and was not found: install it from https://nodejs.org/"
-        )
-    if not cdk.exists():
-        raise ToolMissing("the CDK command line is missing: run make setup")
+def require_tools() -> None:
+    """Makes what is missing of the toolchain. Raises ToolMissing. Call it before anything is started or created."""
+    try:
+        make_missing()
+    except SetupFailed as failed:
+        raise ToolMissing(str(failed)) from None
+
+
+def app_of(output: Path) -> tuple[str, ...]:
+    """Options of cdk for a synthesis of Acta's app into `output`. It runs in a folder of ours, so that no `cdk.json` of
+    the user's is read.
+    """
+    return (
+        "--app", shlex.join([sys.executable, "-P", "-m", "acta.infra.app"]), "--output", str(output),
+        "--no-version-reporting", "--no-path-metadata", "--no-asset-metadata",
+    )  # fmt: skip
 
 
 class Commands:
@@ -139,7 +149,7 @@ class Commands:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise CommandFailed(f"{command[0]}: {error.strerror}; run make setup") from None
+                raise CommandFailed(f"{command[0]}: {error.strerror}") from None
             self.running.add(child)
             return child
 
@@ -165,12 +175,12 @@ def signal_group(child: "subprocess.Popen[str]", number: signal.Signals) -> None
 
 def cdk_environ(environ: Mapping[str, str], **more: str) -> dict[str, str]:
     """The environment for every cdk call: this interpreter first on PATH, no telemetry, no version check, and no
-    messages about the version of Node.js, which `require_cdk` and `acta doctor` check.
+    messages about the version of Node.js, which `make_missing` and `acta doctor` check.
     """
     operators = operators_file(environ)  # cdk runs in another folder, where it would not be found
     return {
         **{name: value for name, value in environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-        **({VARIABLE: operators} if operators else {}),
+        **({VARIABLE: os.path.abspath(operators)} if operators else {}),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), environ.get("PATH", os.defpath)]),
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "CDK_DISABLE_VERSION_CHECK": "1",
@@ -201,12 +211,10 @@ def local_aws_environ(
     )
 
 
-CACHE = ROOT / "build" / "cdk"
-SOURCES = (
-    "acta/engine", "acta/functions", "acta/infra", "acta/tools", "console", "requirements", "cdk.json",
-    "package-lock.json",
-)  # fmt: skip
+CACHE = MADE / "build" / "cdk"
 NOT_SOURCE = ("acta/infra/local",)
+SYNTHESISED_BY = ("aws-cdk-lib", "cdk-nag", "pydantic")
+"""Libraries that templates depend on. In a clone they are pinned, elsewhere a user may upgrade them."""
 KEPT = 4
 
 
@@ -223,8 +231,9 @@ class Assembly:
         cls, context: Mapping[str, str], root: Path = ROOT, cache: Path = CACHE, environment: str = ""
     ) -> "Assembly":
         """`environment`: its whole definition as text, if it is not in the sources alone."""
-        here = f"{sys.version_info[:2]} {sys.platform} {sorted(context.items())}{environment}"
-        made_from = f"{here}\n{digest_of_sources(root, SOURCES, NOT_SOURCE)}"
+        libraries = [metadata.version(name) for name in SYNTHESISED_BY]
+        here = f"{sys.version_info[:2]} {sys.platform} {libraries} {sorted(context.items())}{environment}"
+        made_from = f"{here}\n{digest_of_sources(root, NOT_SOURCE)}"
         key = hashlib.sha256(made_from.encode()).hexdigest()[:20]
         return cls(key=key, folder=cache / key, context=context)
 
@@ -243,7 +252,7 @@ class Assembly:
         context = {"env": "local", **self.context}
         options = [part for key, value in context.items() for part in ("-c", f"{key}={value}")]
         try:
-            commands.cdk("synth", "--all", "--quiet", "--output", str(draft), *options, cwd=ROOT)
+            commands.cdk("synth", "--all", "--quiet", *app_of(draft), *options, cwd=draft.parent)
             try:
                 draft.rename(self.folder)
             except OSError:
@@ -314,7 +323,6 @@ def deploy(
     def bootstrap() -> None:
         phase = "cdk bootstrap"
         progress.begin(phase)
-        # in a folder without cdk.json, where bootstrap does not run the app
         aws.cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=state_dir)
         progress.end(phase)
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the first Python >= 3.11 of this machine, or says in one line what has to be installed and fails.
-# Also looks for Node >= 20 and npm. Plain sh: it runs before anything is there.
+# Plain sh: it runs before anything is there. Node.js is looked for by acta/infra/toolchain.py.
 set -eu
 
 fail() {
@@ -19,11 +19,5 @@ done
 [ -n "$python" ] || fail "Python 3.11 or newer is needed and was not found: install it from https://www.python.org/downloads/"
 "$python" -c 'import venv, ensurepip' >/dev/null 2>&1 ||
     fail "this Python lacks venv and ensurepip: install them (on Debian and Ubuntu: apt install python3-venv)"
-
-command -v node >/dev/null 2>&1 ||
-    fail "Node.js 20 or newer is needed and was not found: install it from https://nodejs.org/"
-major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)
-[ "$major" -ge 20 ] || fail "Node.js 20 or newer is needed, this is $(node --version 2>/dev/null): install it from https://nodejs.org/"
-command -v npm >/dev/null 2>&1 || fail "npm is needed and was not found: it comes with Node.js from https://nodejs.org/"
 
 command -v "$python"

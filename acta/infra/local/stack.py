@@ -26,13 +26,12 @@ from acta.infra.local.deploy import (
     deploy,
     keep_release,
     local_aws_environ,
-    require_cdk,
+    require_tools,
     take_newest,
 )
 from acta.infra.local.issuer import LocalIssuer, SignInPage
 from acta.infra.local.state_directory import LocalDeployment, RunningStack, StateDir
 from acta.infra.local.tool_watch import DeployFailed
-from acta.infra.local.toolchain import EMULATOR_PYTHON, ROOT, RUNTIME_PYTHON
 from acta.infra.packaging.tool_catalogue import build_all
 from acta.infra.tool_folders import (
     BadFolder,
@@ -42,6 +41,7 @@ from acta.infra.tool_folders import (
     require_known,
     tools_directory,
 )
+from acta.infra.toolchain import EMULATOR_PYTHON, MADE, RUNTIME_PYTHON
 from acta.local_aws.credentials import Credentials
 from acta.local_aws.emulator_process import NEVER, EmulatorProcess
 from acta.local_aws.loopback import HOST
@@ -124,7 +124,7 @@ class LocalStack:
             raise
 
     def start_all(self) -> RunningStack:
-        require_cdk(self.environ)
+        require_tools()
         if self.state.is_served():
             raise self.state.in_use()
         self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
@@ -289,7 +289,7 @@ class LocalStack:
         self.stop()
 
 
-UNPACKED_CODE = ROOT / "build" / "lambda-code"
+UNPACKED_CODE = MADE / "build" / "lambda-code"
 """A folder that all emulators of this tree share, so that functions are unpacked once and not by every run."""
 
 

@@ -6,7 +6,8 @@ not built again. Two builds of the same tree give the same bytes and file times.
 
 Some files of a zip are made when it is built: the document of the API and its page (`acta/infra/document`) for
 `fallback`, the page for people (`acta/infra/packaging/console_page.py`) for `console`. A separate process makes
-each of them, and they are kept under `build/made` by the content of their sources.
+each of them, and they are kept under `build/made` by the content of their sources. An installed wheel brings the page
+and not its sources.
 """
 
 import hashlib
@@ -18,14 +19,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from acta.infra.packaging.install import InstallTarget, compile_bytecode, install, normalise, prune
 from acta.infra.packaging.zip_contents import Reach, reach
-
-ROOT = Path(__file__).resolve().parents[3]
-CACHE = Path("build") / "bundle"
+from acta.infra.toolchain import MADE
+from acta.infra.toolchain import ROOT as ROOT
 
 KEPT = 6
 """How many bundles of one function stay in the cache."""
@@ -34,9 +35,10 @@ RECIPE = "5"
 """Part of every key. Raise it when the way bundles are built changes."""
 
 LOCKS = {"step": "step.txt", "traces": "traces.txt"}
-"""Function -> its lock under `requirements/`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs, and
+"""Function -> its lock in `LOCK_FOLDER`; all others share `SHARED_LOCK`. Only `step` has the providers' SDKs, and
 only `traces` OpenTelemetry's wire format."""
 SHARED_LOCK = "functions.txt"
+LOCK_FOLDER = Path("acta") / "infra" / "packaging" / "locks"
 
 OPTIONAL = {
     "jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds"),
@@ -44,15 +46,14 @@ OPTIONAL = {
 }
 """A library -> its folders and its dependencies' folders. Zips of functions that do not import it leave them out."""
 
-MADE: Mapping[str, tuple[str, tuple[str, ...]]] = {
+MADE_FILES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "fallback": (
         "acta.infra.document",
         (
             "acta/functions/**/*.py",
             "acta/engine/**/*.py",
             "acta/infra/document/*.*",
-            "pyproject.toml",
-            "requirements/dev.txt",
+            "acta/__init__.py",
         ),
     ),
     "console": (
@@ -135,7 +136,7 @@ class Bundler:
         normalise(work)
 
     def _lock(self, function: str) -> Path:
-        return self.root / "requirements" / LOCKS.get(function, SHARED_LOCK)
+        return self.root / LOCK_FOLDER / LOCKS.get(function, SHARED_LOCK)
 
     def _libraries_key(self, function: str) -> str:
         builder = ".".join(map(str, sys.version_info[:3]))
@@ -147,7 +148,12 @@ class Bundler:
         return reach(self.root, f"acta.functions.{function}", without=() if self.offline else (OFFLINE,))
 
     def _cache(self, name: str) -> Path:
-        return self.root / CACHE / name
+        return built_folder(self.root) / name
+
+
+def built_folder(root: Path) -> Path:
+    """Where what is built from the tree at `root` is kept: another tree than Acta's own keeps it itself."""
+    return (MADE if root == ROOT else root) / "build" / "bundle"
 
 
 def add_to(digest: Any, place: Path, content: bytes) -> None:
@@ -158,10 +164,14 @@ def add_to(digest: Any, place: Path, content: bytes) -> None:
 
 def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
     """Each file that is made for the function, and its place in the zip. Raises NotMade."""
-    if function not in MADE:
+    if function not in MADE_FILES:
         return
-    module, sources = MADE[function]
-    digest = hashlib.sha256(f"{module} {sys.version_info[:3]}".encode())
+    module, sources = MADE_FILES[function]
+    place = Path("acta") / "functions" / function / "made"
+    if (root / place).is_dir():
+        yield from ((path, path.relative_to(root)) for path in sorted((root / place).iterdir()))
+        return
+    digest = hashlib.sha256(f"{module} {sys.version_info[:3]} {version('pydantic')}".encode())
     for path in (path for source in sources for path in sorted(root.glob(source)) if path.is_file()):
         add_to(digest, path.relative_to(root), path.read_bytes())
 
@@ -181,9 +191,9 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
             said = "\n".join(ran.stderr.strip().splitlines()[-TAIL_LINES:])
             raise NotMade(f"{module} failed: {said}")
 
-    done = root / CACHE.with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
+    done = built_folder(root).with_name("made") / f"{module}-{digest.hexdigest()[:20]}"
     for path in sorted(cached(done, f"{module}-*", fill, most=KEPT_MADE).iterdir()):
-        yield path, Path("acta") / "functions" / function / "made" / path.name
+        yield path, place / path.name
 
 
 def cached(

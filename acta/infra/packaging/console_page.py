@@ -13,7 +13,8 @@ from pathlib import Path
 
 from zopfli import gzip
 
-ROOT = Path(__file__).resolve().parents[3]
+from acta.infra.toolchain import ROOT as ROOT
+
 WEB = ROOT / "console"
 ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
 OPTIONS = (

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from acta.infra.environments import Environment
+from acta.infra.toolchain import SetupFailed, uv
 
 PLATFORMS = {"arm64": "aarch64-manylinux_2_28", "x86_64": "x86_64-manylinux_2_28"}
 """Architecture -> wheels that Amazon Linux 2023, the system of Lambda's current runtimes, can load."""
@@ -59,7 +60,11 @@ def install(lock: Path, folder: Path, target: InstallTarget, *, config: bool = F
 
 def run_uv(what: str, *options: str) -> None:
     """Runs `uv pip WHAT` in a small environment. Raises InstallFailed."""
-    command = [str(_uv()), "pip", what, "--quiet", *options]
+    try:
+        program = uv()
+    except SetupFailed as failed:
+        raise InstallFailed(str(failed)) from None
+    command = [program, "pip", what, "--quiet", *options]
     done = subprocess.run(command, env=kept_of(os.environ), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InstallFailed(f"uv pip {what} failed: {done.stderr.strip()}")
@@ -72,17 +77,6 @@ def kept_of(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.upper() in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
     }
-
-
-def _uv() -> Path:
-    """The `uv` of this Python environment, else the one on PATH."""
-    beside = Path(sys.executable).parent / "uv"
-    if beside.exists():
-        return beside
-    found = shutil.which("uv")
-    if found is None:
-        raise InstallFailed("uv is not installed in this environment and not on PATH")
-    return Path(found)
 
 
 EPOCH = 315_532_800

@@ -4,7 +4,7 @@ A bundle contains the folder's files, the libraries that the folder requires, `a
 tools it has, a separate process imports from the bundle what the Lambda will import. If the Lambda runs on another
 platform than this machine, the same bundle is also made for this machine, and that one is imported.
 
-Bundles and lists of tools are kept under `build/bundle` by the content that they are made from.
+Bundles and lists of tools are kept beside those of functions by the content that they are made from.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from acta.engine.tools.registry import from_spec
 from acta.engine.tools.tenant.definition import Unusable
 from acta.engine.tools.tool import PythonTool
 from acta.infra.environments import Environment
-from acta.infra.packaging.bundle import CACHE, ROOT, add_to, cached
+from acta.infra.packaging.bundle import ROOT, add_to, built_folder, cached
 from acta.infra.packaging.install import (
     InstallFailed,
     InstallTarget,
@@ -37,6 +37,7 @@ from acta.infra.packaging.install import (
 )
 from acta.infra.packaging.tool_lock import OWN_LOCK, locked
 from acta.infra.tool_folders import BadFolder, ToolFolder
+from acta.infra.toolchain import RUNTIME_PYTHON
 
 SDK = Path("acta") / "tools"
 RECIPE = "2"
@@ -164,7 +165,7 @@ def _bundle(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
             compile_bytecode(work, work)
         normalise(work)
 
-    done = root / CACHE / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
+    done = built_folder(root) / f"tools.{folder.name}.{digest.hexdigest()[:20]}"
     return cached(done, f"tools.{folder.name}.*", fill, used_seconds=USED_SECONDS)
 
 
@@ -185,7 +186,7 @@ def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
         prune_open(work)
         normalise(work)
 
-    done = root / CACHE / f"tools-libraries.{_libraries_key(folder, target, root)[:20]}"
+    done = built_folder(root) / f"tools-libraries.{_libraries_key(folder, target, root)[:20]}"
     try:
         return cached(done, "tools-libraries.*", fill, used_seconds=USED_SECONDS)
     except InstallFailed as failed:
@@ -195,12 +196,11 @@ def _libraries(folder: ToolFolder, target: InstallTarget, root: Path) -> Path:
 def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
     """Raises BadFolder."""
     variables = {"PATH": os.defpath, "LANG": "C.UTF-8", **(folder.variables or {})}
-    runtime = (
-        ROOT / ".venv-runtime" / "bin" / "python"
-    )  # it has the libraries of AWS's runtime, such as boto3
+    # It has the libraries of AWS's runtime, such as boto3.
+    python = str(RUNTIME_PYTHON) if RUNTIME_PYTHON.exists() else sys.executable
     try:
         ran = subprocess.run(
-            [str(runtime if runtime.exists() else sys.executable), "-I", "-B", "-c", ASK, str(bundle)],
+            [python, "-I", "-B", "-c", ASK, str(bundle)],
             env=variables,
             cwd=bundle,
             capture_output=True,

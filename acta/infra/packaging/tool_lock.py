@@ -7,11 +7,11 @@ import re
 import tempfile
 from pathlib import Path
 
-from acta.infra.packaging.bundle import ROOT
+from acta.infra.packaging.bundle import LOCK_FOLDER, ROOT
 from acta.infra.packaging.install import WHEELS_ALONE, InstallFailed, run_uv
 from acta.infra.tool_folders import LOCK, REQUIREMENTS, BadFolder, ToolFolder
 
-OWN_LOCK = Path("requirements") / "tools.txt"
+OWN_LOCK = LOCK_FOLDER / "tools.txt"
 """Acta's own libraries, which each bundle of tools has."""
 LEAST_PYTHON = "3.11"
 LINE = re.compile(

@@ -96,6 +96,8 @@ def test_every_command_helps_and_explains_its_options(
 
 BARE = {
     "token",
+    "bootstrap",
+    "setup",
     "completion",
     "schema",
     "deploy",

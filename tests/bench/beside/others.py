@@ -16,8 +16,8 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, NamedTuple, Self
 
-from acta.infra.local.toolchain import SetupFailed, make_side_environment
 from acta.infra.packaging.bundle import ROOT
+from acta.infra.toolchain import SetupFailed, make_side_environment
 from acta.local_aws.credentials import Credentials
 from tests.bench.beside.bare_log import BareLog
 from tests.bench.beside.bill import in_one_process, of_requests, per_turn

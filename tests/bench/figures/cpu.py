@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Self
 from acta.engine.agents.agent import DEFAULT_AGENT
 from acta.engine.people.requester import Requester
 from acta.engine.sessions.start import NewSession, start
-from acta.infra.local.toolchain import RUNTIME_PYTHON
 from acta.infra.packaging.bundle import ROOT, Bundler
 from acta.infra.packaging.install import InstallTarget
+from acta.infra.toolchain import RUNTIME_PYTHON
 from acta.testing.memory.workflow import MemoryWorkflow
 from tests.bench import growth
 from tests.bench.stand import engine_walk

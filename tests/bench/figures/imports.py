@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from acta.infra.local.toolchain import RUNTIME_PYTHON
-from acta.infra.packaging.bundle import CACHE, ROOT, Bundler
+from acta.infra.packaging.bundle import ROOT, Bundler, built_folder
 from acta.infra.packaging.install import InstallTarget, compile_bytecode, install
+from acta.infra.toolchain import RUNTIME_PYTHON
 
 ROUNDS = 12
 FIXED_FLOOR = "49cba2a"
@@ -95,7 +95,7 @@ def _compile_runtime() -> None:
 def _floor() -> Path:
     """The libraries of `FLOOR_LOCK`, with bytecode like those of a bundle."""
     digest = hashlib.sha256(FLOOR_LOCK.read_bytes() + sys.version.encode()).hexdigest()
-    folder = ROOT / CACHE / f"floor-{digest[:20]}"
+    folder = built_folder(ROOT) / f"floor-{digest[:20]}"
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
             install(FLOOR_LOCK, Path(made), LOCAL)

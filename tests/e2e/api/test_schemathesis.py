@@ -21,7 +21,7 @@ HELD = ("--exclude-operation-id", "pollSession", "--exclude-operation-id", "stre
 PART = ("--phases", "coverage", "--max-time", "8", *HELD)
 """An operation that was begun is asked to its end, and these two may be held for 20 seconds each time."""
 ALL = ("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "25", "--max-time", "420")
-MISSING = "there is no .venv-api: make it with `.venv/bin/python -m acta.infra.local.toolchain api`"
+MISSING = "there is no .venv-api: make it with `.venv/bin/python -m acta.infra.toolchain api`"
 
 
 def ask(deployed: Deployed, admit: Admit, folder: Path, *options: str) -> None:

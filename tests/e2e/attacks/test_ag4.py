@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from acta.infra.environments import select
-from acta.infra.packaging.bundle import LOCKS, ROOT, SHARED_LOCK, made_for
+from acta.infra.packaging.bundle import LOCK_FOLDER, LOCKS, ROOT, SHARED_LOCK, made_for
 from acta.infra.packaging.install import InstallFailed, install, target_of
 from acta.infra.packaging.tool_catalogue import CATALOGUE, build_folder, to_catalogue
 from acta.infra.packaging.tool_lock import make_lock
@@ -57,7 +57,7 @@ def pinned(lock: Path) -> set[tuple[str, str]]:
 
 
 def lock_of(function: str) -> Path:
-    return ROOT / "requirements" / LOCKS.get(function, SHARED_LOCK)
+    return ROOT / LOCK_FOLDER / LOCKS.get(function, SHARED_LOCK)
 
 
 @cache

@@ -17,7 +17,6 @@ from acta.infra.deployed.account import (
     QuotaUnknown,
     TooMuchReserved,
     check_reserved,
-    qualifier,
 )
 from acta.infra.deployed.posture import DeployedPosture
 from acta.infra.deployed.releases import NotPossible, ReleaseHistory, look
@@ -65,7 +64,7 @@ def deployed_with_narrow_rights(deployed: Verified) -> Figures:
     """The role of `cdk bootstrap` with which CloudFormation works has the policies of `acta deploy --policies`."""
     who = deployed.aws("sts").call("get_caller_identity")
     region = deployed.outputs["StateMachineArn"].split(":")[3]
-    role = f"cdk-{qualifier()}-cfn-exec-role-{who['Account']}-{region}"
+    role = f"cdk-{deployed.environment.bootstrap_qualifier}-cfn-exec-role-{who['Account']}-{region}"
     attached = deployed.all("iam", "list_attached_role_policies", "AttachedPolicies", "Marker", RoleName=role)
     names = [each["PolicyName"] for each in attached]
     narrow = [each for each in names if each.startswith(f"acta-{deployed.name}-execution-")]

@@ -92,7 +92,7 @@ def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_p
         what_to_do(DEV, place, tmp_path, ["deployer.json", "execution-1.json", "execution-2.json"])
     )
     assert said.count("aws iam create-policy") == 3
-    assert "npx cdk bootstrap aws://123456789012/eu-west-1 -c env=dev" in said
+    assert "acta bootstrap --env dev \\\n" in said
     for number in (1, 2):
         assert f"arn:aws:iam::123456789012:policy/acta-dev-execution-{number}" in said
     assert "policy/acta-dev-deployer" not in said
