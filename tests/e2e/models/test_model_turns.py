@@ -122,6 +122,24 @@ def test_a_judge_at_another_provider_looks_at_the_answer_before_the_goal_counts_
     assert [(row["kind"], row["name"]) for row in rows if row["kind"] == "judge"] == [("judge", SECOND)] * 2
 
 
+def test_a_model_for_final_answers_that_its_provider_does_not_know_leaves_the_answer_to_the_agent_s_own(
+    boss: Person, model: Any
+) -> None:
+    hired = boss.post("/v1/agents", {"name": "Writes", "models": {"final": "claude-gone"}})
+    assert hired.status_code == 201, hired.text
+    model.add(Fail(404, times=None, match=Match(model="claude-gone")), plan(), end("Two files."))
+
+    seen = boss.finished(boss.start("How many files?", agent_id=hired.json()["data"]["agent_id"]))
+
+    result = seen.session["result"]
+    assert (result["answer"], result["goal_met"], result["reason"]) == (
+        "Two files.",
+        True,
+        "final_model_failed",
+    )
+    assert asked(model) == [FIRST, FIRST, "claude-gone"]
+
+
 def test_a_provider_that_is_away_for_longer_than_all_retries_is_waited_for_and_a_person_may_have_it_tried_now(
     boss: Person, model: Any, behind: Behind
 ) -> None:
