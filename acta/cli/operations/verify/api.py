@@ -43,7 +43,7 @@ def refuses_bad_tokens(deployed: Verified) -> Figures:
     """Without a token, and with the signed-in person's token whose signature is changed."""
     good = deployed.api.deployment.tokens.token()
     head, _, signature = good.rpartition(".")
-    forged = f"{head}.{signature[:-8]}{signature[-8:].swapcase()}"
+    forged = f"{head}.{signature[::-1]}"
     for name, headers in (("none", {}), ("forged", {"Authorization": f"Bearer {forged}"})):
         answer, _ = asked(deployed, "GET", "/v1/sessions", headers)
         if answer.status_code != 401:
@@ -102,8 +102,13 @@ def people_sign_in(deployed: Verified) -> Figures:
             "A token was given by hand: run `acta login --env NAME`, and this command with --env alone.",
             roles=len(me["roles"]),
         )
-    if tokens.renewed(tokens.token()) == "":
-        raise CheckFailed("The issuer does not renew a sign-in: run `acta login --env NAME` and try again.")
+    try:
+        tokens.renewed(tokens.token())
+    except ClientError:
+        raise CheckFailed(
+            "The issuer does not renew a sign-in. If it is older than the pool allows, run `acta login --env NAME` "
+            "and try again."
+        ) from None
     deployed.api.me()
     return {"roles": len(me["roles"])}
 
@@ -152,11 +157,11 @@ def session_ends(deployed: Verified) -> Figures:
 
 
 def start(deployed: Verified, **more: Any) -> str:
-    """The id of a new private session with limits. Raises CheckUnanswered without the file that it is to read."""
+    """The id of a new private session with limits, which is to read the file."""
     if not deployed.canary:
-        raise CheckUnanswered("The file that the session is to read could not be written.")
+        files_are_kept(deployed)
     session = deployed.api.start(
-        f"Read {FILE}",
+        f"Read the file {FILE}",
         max_steps=TURNS,
         token_budget=TOKENS,
         visibility="private",
@@ -196,7 +201,9 @@ def snapshot(
 
 def of_ended(deployed: Verified) -> Mapping[str, Any]:
     if deployed.worked is None:
-        raise CheckUnanswered("The session that this check looks at has not come to its end.")
+        raise CheckUnanswered(
+            "The session that this check looks at, that of `session`, has not come to its end."
+        )
     return deployed.worked
 
 

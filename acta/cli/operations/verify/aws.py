@@ -42,6 +42,10 @@ def stacks_never_failed(deployed: Verified) -> Figures:
     in_this_region = [each for each in names_of(deployed.environment) if each != edge_stack(deployed.name)]
     for stack in in_this_region:
         found = described(stack, deployed.account.client("cloudformation"))
+        if found is not None and found["StackStatus"].endswith("_IN_PROGRESS"):
+            raise CheckUnanswered(
+                "A stack is being changed just now: run this command again when that is over."
+            )
         if found is None or found["StackStatus"] not in COMPLETE:
             raise CheckFailed(
                 "A stack is missing, or its last change did not end well. Run `acta deploy`, and send us the first "
@@ -271,15 +275,15 @@ def tenants_are_apart(deployed: Verified) -> Figures:
 
 
 def tenant_role(deployed: Verified) -> str:
-    """The ARN of the second role of `status`, which a session policy narrows to a tenant's data."""
-    variables = deployed.configuration("status").get("Environment", {}).get("Variables", {})
+    """The ARN of the second role of `step`, which a session policy narrows to a tenant's data."""
+    variables = deployed.configuration("step").get("Environment", {}).get("Variables", {})
     if "ACTA_TENANT_ROLE" not in variables:
-        raise CheckUnanswered("The function status does not say which role it takes for a tenant's requests.")
+        raise CheckUnanswered("The function step does not say which role it takes for a tenant's requests.")
     return str(variables["ACTA_TENANT_ROLE"])
 
 
 def roles_of(deployed: Verified) -> list[str]:
-    """The ARNs of the roles of all functions, each once, and of the tenants' role of `status`."""
+    """The ARNs of the roles of all functions, each once, and of the tenants' role of `step`."""
     own = [deployed.configuration(each)["Role"] for each in deployed.environment.functions]
     return list(dict.fromkeys((*own, tenant_role(deployed))))
 

@@ -176,6 +176,8 @@ class Check(NamedTuple):
     needs: Needs = "read-only"
     not_here: str = ""
     """Why the local AWS cannot answer the check. Empty: it can."""
+    sessions: int = 0
+    """How many sessions the check starts."""
 
 
 class CheckAnswer(NamedTuple):

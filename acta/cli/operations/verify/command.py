@@ -2,7 +2,7 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -26,8 +26,6 @@ from acta.infra.names import DECIDED
 from acta.infra.posture import with_decisions
 
 MARKS = {"passed": "passed      ", "failed": "FAILED      ", "not answered": "not answered"}
-SESSIONS: Mapping[Needs, int] = {"read-only": 0, "a session": 2, "a change": 4}
-"""How many sessions the checks of each kind start at most."""
 
 
 def verify(arguments: Namespace) -> int:
@@ -93,15 +91,17 @@ def chosen(only: Iterable[str] | None) -> list[Check]:
 
 def ask(deployed: Verified, checks: Iterable[Check], allowed: frozenset[Needs], arguments: Namespace) -> None:
     """Says what the checks will cost and change, and asks. Raises CliError where the answer is no."""
-    needed = {check.needs for check in checks} & allowed
-    sessions = sum(SESSIONS[each] for each in needed)
-    if not sessions:
+    local = deployed.environment.is_local
+    running = [check for check in checks if check.needs in allowed and not (local and check.not_here)]
+    sessions = sum(check.sessions for check in running)
+    if all(check.needs == "read-only" for check in running):
         return
-    note(
-        f"This starts {counted(sessions, 'session')} at most, of at most {TOKENS:,} tokens each: "
-        f"{cost(deployed, sessions)}. They are deleted at the end."
-    )
-    if "a change" in needed:
+    if sessions:
+        note(
+            f"This starts {counted(sessions, 'session')} of at most {TOKENS:,} tokens each: "
+            f"{cost(deployed, sessions)}. They are deleted at the end."
+        )
+    if any(check.needs == "a change" for check in running):
         what = (
             "The checks with --changes set an alarm off, move aliases, stop an execution of their own, and for minutes "
             "give step too little memory, so that sessions of others wait. All of it is put back."

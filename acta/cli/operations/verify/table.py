@@ -102,7 +102,7 @@ CHECKS = (
     ),
     Check(
         "session", api.session_ends, "A session comes to its end.",
-        "Whether the state machine, every role in it and every store work together.", "a session",
+        "Whether the state machine, every role in it and every store work together.", "a session", sessions=1,
     ),
     Check(
         "turns", api.turns_are_quick, "Between two steps of a session the engine needs less than three seconds.",
@@ -115,7 +115,7 @@ CHECKS = (
     Check(
         "approval", api.people_approve, "A person's decision wakes a session at once, and a long poll is held.",
         "Whether a right on the state machine alone allows SendTaskSuccess, and whether the gateway holds a poll "
-        "for 20 seconds.", "a session",
+        "for 20 seconds.", "a session", sessions=1,
     ),
     Check(
         "logs", api.logs_tell_the_story, "The session's log lines arrive, and have none of its content.",
@@ -145,21 +145,21 @@ CHECKS = (
     Check(
         "rollback", changes.release_goes_back,
         "A session works after a rollback, and the newer release is live again.",
-        "Whether sessions go on with the functions of another release.", "a change",
+        "Whether sessions go on with the functions of another release.", "a change", sessions=1,
     ),
     Check(
         "lost_execution", changes.lost_execution_goes_on,
         "A session whose execution was stopped goes on in the next.",
-        "Whether EventBridge tells `recover` that an execution has ended.", "a change",
+        "Whether EventBridge tells `recover` that an execution has ended.", "a change", sessions=1,
     ),
     Check(
         "out_of_memory", changes.memory_runs_out,
         "A session whose workers are killed for their memory goes on, and the error counts as a lost worker.",
-        "What Step Functions calls this error: its guide and Lambda's differ.", "a change", NO_LIMITS,
+        "What Step Functions calls this error: its guide and Lambda's differ.", "a change", NO_LIMITS, sessions=1,
     ),
     Check(
         "out_of_time", changes.time_runs_out, "The same for workers that do not end in their time.",
-        "What Step Functions calls this error.", "a change", NO_LIMITS,
+        "What Step Functions calls this error.", "a change", NO_LIMITS, sessions=1,
     ),
     Check(
         "packed_policies", aws.policies_fit_when_packed, "The policies of this deployment's tenants fit when packed.",

@@ -64,7 +64,7 @@ class OneFunction:
     def configuration(self, asked: Any) -> dict[str, Any]:
         number = asked.get("Qualifier")
         number = self.alias["FunctionVersion"] if number == "live" else number
-        found = self.latest if number is None else self.versions[number]
+        found = self.latest if number in (None, "$LATEST") else self.versions[number]
         return {**found, "State": "Active", "LastUpdateStatus": "Successful"}
 
     def changed(self, asked: Any) -> dict[str, Any]:

@@ -229,6 +229,7 @@ def test_a_deployment_as_it_should_be_passes(name: str) -> None:
 WRONG: list[tuple[str, Answers, str, dict[str, float | str]]] = [
     ("stacks_never_failed", {"cloudformation.describe_stacks": stack("UPDATE_ROLLBACK_COMPLETE")}, "failed",
      {"status": "UPDATE_ROLLBACK_COMPLETE"}),
+    ("stacks_never_failed", {"cloudformation.describe_stacks": stack("UPDATE_IN_PROGRESS")}, "not answered", {}),
     ("stacks_never_failed", {"cloudformation.describe_stacks": refused("ValidationError")}, "failed",
      {"status": "missing"}),
     ("stacks_never_failed", {"cloudformation.describe_stack_events": {"StackEvents": [event("CREATE_FAILED")]}},
