@@ -193,3 +193,17 @@ def test_a_deployment_that_is_away_fails_and_one_without_a_sign_in_is_not_answer
     away.client = None
     for name in ("session", "sign_in", "keys"):
         assert asked(name, away).state == "not answered"
+
+
+@pytest.mark.parametrize(("began", "state"), [(12, "passed"), (55, "failed")])
+def test_a_session_that_recovery_woke_and_not_the_decision_is_a_failure(
+    began: int, state: str, broken: FakeDeployment
+) -> None:
+    asks, goes_on = success(ASKS), snapshot("executing", usage={"llm_calls": 3})
+    broken.on("POST", "/v1/sessions", success({"session_id": SESSION_ID}, 202))
+    broken.on("GET", SESSION, asks, asks, asks, success(goes_on))
+    broken.on("POST", f"{SESSION}/interventions/int_1/resolve", success({}))
+    steps = [step("llm", 1, 2), step("intervention", 3, 10), step("llm", began, 59)]
+    broken.on("GET", f"{SESSION}/steps", success(page(*steps)))
+    found = asked("approval", verified(broken.url, canary="acta-verify-x"))
+    assert (found.state, found.figures["wake_seconds"]) == (state, began - 10)
