@@ -90,6 +90,16 @@ class App:
     # The stores of sessions.
 
     @cached_property
+    def dynamodb(self) -> Any:
+        """The client of the stores on DynamoDB. None: this process's own, made at the first request."""
+        return None
+
+    @cached_property
+    def s3(self) -> Any:
+        """The same for S3."""
+        return None
+
+    @cached_property
     def clock(self) -> Clock:
         from acta.engine.clock import SystemClock
 
@@ -99,19 +109,19 @@ class App:
     def log(self) -> SessionLog:
         from acta.engine.log.dynamodb import DynamoLog
 
-        return DynamoLog(self.settings.table, self.clock)
+        return DynamoLog(self.settings.table, self.clock, self.dynamodb)
 
     @cached_property
     def blobs(self) -> BlobStore:
         from acta.engine.log.s3 import S3Blobs
 
-        return S3Blobs(self.settings.session_bucket)
+        return S3Blobs(self.settings.session_bucket, self.s3)
 
     @cached_property
     def session_index(self) -> SessionIndex:
         from acta.engine.log.dynamodb_index import DynamoIndex
 
-        return DynamoIndex(self.settings.table, self.clock)
+        return DynamoIndex(self.settings.table, self.clock, self.dynamodb)
 
     @cached_property
     def repository(self) -> SessionRepository:
@@ -126,13 +136,13 @@ class App:
     def attempts(self) -> AttemptStore:
         from acta.engine.log.dynamodb import DynamoAttempts
 
-        return DynamoAttempts(self.settings.table, write_version=self.settings.write_version)
+        return DynamoAttempts(self.settings.table, self.dynamodb, write_version=self.settings.write_version)
 
     @cached_property
     def partials(self) -> Partials:
         from acta.engine.log.dynamodb import DynamoPartials
 
-        return DynamoPartials(self.settings.table)
+        return DynamoPartials(self.settings.table, self.dynamodb)
 
     @cached_property
     def workflow(self) -> Workflow:
@@ -146,39 +156,45 @@ class App:
     def definitions(self) -> DefinitionStore:
         from acta.engine.agents.dynamodb import DynamoDefinitions
 
-        return DynamoDefinitions(self.settings.table, self.clock, write_version=self.settings.write_version)
+        return DynamoDefinitions(
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
+        )
 
     @cached_property
     def memories(self) -> MemoryStore:
         from acta.engine.memories.dynamodb import DynamoMemories
 
-        return DynamoMemories(self.settings.table, self.clock, write_version=self.settings.write_version)
+        return DynamoMemories(
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
+        )
 
     @cached_property
     def files(self) -> FileStore:
         from acta.engine.files.s3 import S3FileStore
 
-        return S3FileStore(self.settings.bucket)
+        return S3FileStore(self.settings.bucket, self.s3)
 
     @cached_property
     def tool_definitions(self) -> ToolStore:
         from acta.engine.agents.dynamodb import DynamoToolStore
 
-        return DynamoToolStore(self.settings.table, self.clock, write_version=self.settings.write_version)
+        return DynamoToolStore(
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
+        )
 
     @cached_property
     def server_definitions(self) -> McpServerStore:
         from acta.engine.agents.dynamodb import DynamoMcpServerStore
 
         return DynamoMcpServerStore(
-            self.settings.table, self.clock, write_version=self.settings.write_version
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
         )
 
     @cached_property
     def secret_names(self) -> ToolSecretNames:
         from acta.engine.tools.dynamodb import DynamoToolSecretNames
 
-        return DynamoToolSecretNames(self.settings.table)
+        return DynamoToolSecretNames(self.settings.table, self.dynamodb)
 
     @cached_property
     def secret_values(self) -> ToolSecretValues:
@@ -191,7 +207,7 @@ class App:
     def receivers(self) -> TenantReceivers:
         from acta.engine.notifications.dynamodb import DynamoTenantReceivers
 
-        return DynamoTenantReceivers(self.settings.table)
+        return DynamoTenantReceivers(self.settings.table, self.dynamodb)
 
     @cached_property
     def receiver_secrets(self) -> ToolSecretValues:
@@ -220,7 +236,7 @@ class App:
     def audit(self) -> Audit:
         from acta.engine.audit.trail import audit
 
-        return audit(self.settings, self.clock)
+        return audit(self.settings, self.clock, self.dynamodb)
 
     @cached_property
     def limiter(self) -> Limiter | None:
@@ -228,7 +244,9 @@ class App:
         from acta.engine.limits.dynamodb import DynamoRateLeases
         from acta.engine.limits.limiter import limiter_of
 
-        return limiter_of(self.settings.limits, DynamoRateLeases(self.settings.table), self.clock)
+        return limiter_of(
+            self.settings.limits, DynamoRateLeases(self.settings.table, self.dynamodb), self.clock
+        )
 
     @cached_property
     def idempotency(self) -> IdempotencyGuard:
@@ -252,7 +270,7 @@ class App:
     def usage(self) -> DynamoUsage:
         from acta.engine.usage.dynamodb import DynamoUsage
 
-        return DynamoUsage(self.settings.table, self.clock)
+        return DynamoUsage(self.settings.table, self.clock, self.dynamodb)
 
     @cached_property
     def rates(self) -> AwsRates:
@@ -566,14 +584,14 @@ class App:
     def scans(self) -> RecoveryScans:
         from acta.engine.recovery.aws import DynamoRecoveryScans
 
-        return DynamoRecoveryScans(self.settings.table)
+        return DynamoRecoveryScans(self.settings.table, self.dynamodb)
 
     @cached_property
     def lines(self) -> AdmissionStore:
         """The queues of sessions that wait for their provider."""
         from acta.engine.queue.dynamodb import DynamoAdmission
 
-        return DynamoAdmission(self.settings.table)
+        return DynamoAdmission(self.settings.table, self.dynamodb)
 
     @cached_property
     def recovery_workers(self) -> RecoveryWorkers | None:
@@ -587,7 +605,7 @@ class App:
     def long_polls(self) -> LongPollStore:
         from acta.engine.limits.dynamodb import DynamoLongPolls
 
-        return DynamoLongPolls(self.settings.table)
+        return DynamoLongPolls(self.settings.table, self.dynamodb)
 
     @cached_property
     def load(self) -> LoadMeter | None:
@@ -613,7 +631,7 @@ class App:
 
         chosen = self.settings
         return Notifications(
-            StreamedChanges(chosen.table),
+            StreamedChanges(chosen.table, self.dynamodb),
             NotificationQueue(chosen.notify_queue_url),
             self.notifier,
             self.own_receivers if chosen.tells_tenants else None,
@@ -639,7 +657,8 @@ class App:
         from acta.engine.notifications.dynamodb import ReceiversByPartition
         from acta.engine.notifications.webhooks import OwnWebhooks, secrets_of_tenants
 
-        secrets, receivers = secrets_of_tenants(self.settings.env), ReceiversByPartition(self.settings.table)
+        receivers = ReceiversByPartition(self.settings.table, self.dynamodb)
+        secrets = secrets_of_tenants(self.settings.env)
         return OwnWebhooks(receivers, self.receiver_hosts, secrets, self.clock)
 
     @cached_property
@@ -664,7 +683,7 @@ class App:
         guard = AddressGuard(chosen, lists=FOR_TRACES)
         return TraceExport(
             TraceQueue(chosen.traces_queue_url),
-            DynamoTracedCommits(chosen.table, self.clock),
+            DynamoTracedCommits(chosen.table, self.clock, self.dynamodb),
             OtlpReceiver(chosen.traces_url, guard, headers_of(chosen), chosen.env),
             self.clock,
             self.telemetry,

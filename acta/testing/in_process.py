@@ -1,18 +1,25 @@
-"""All of Acta in one process: the use cases that the Lambdas run, on stores in memory, and the engine's loop."""
+"""All of Acta in one process: the use cases that the Lambdas run, on SQLite in memory, and the engine's loop."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from acta.embedded.objects import SqliteObjects
+from acta.embedded.table import SqliteTable
 from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
+from acta.engine.agents.dynamodb import DynamoDefinitions
 from acta.engine.app import App
 from acta.engine.clock import SystemClock
 from acta.engine.errors import EngineError
-from acta.engine.log.beside import AttemptStore, Partials
+from acta.engine.files.s3 import S3FileStore
 from acta.engine.log.commit import Decision, Position
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.head import Head, SessionSettings, Wait
 from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.memories.memory import RelevantMemories
 from acta.engine.models.model import Model
 from acta.engine.people.intervention import Intervention
@@ -20,12 +27,14 @@ from acta.engine.people.requester import Requester
 from acta.engine.people.resolve import Resolution, resolve
 from acta.engine.people.wait import ask
 from acta.engine.queue.admission import Admission
+from acta.engine.queue.dynamodb import DynamoAdmission
 from acta.engine.recovery.handle_error import ErrorDeps, handle_error, park
 from acta.engine.recovery.recover import roll_over
 from acta.engine.sessions import control
 from acta.engine.sessions.history import History
 from acta.engine.sessions.start import NewSession, post_message, start
 from acta.engine.settings import Settings
+from acta.engine.store.table_layout import stored, to_commit
 from acta.engine.tools.execute import abandon_call, run_call
 from acta.engine.tools.port import Registry
 from acta.engine.tools.registry import TenantRegistry
@@ -34,18 +43,12 @@ from acta.engine.turn.context import TurnDeps, TurnKind
 from acta.engine.turn.engine import Timeouts
 from acta.engine.turn.fused_turns import StepDeps, take_turns
 from acta.engine.turn.running_text import RunningText
-from acta.testing.memory.admission import MemoryAdmission
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions, MemoryToolSecretNames, MemoryToolSecretValues
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.clock import FakeClock
 from acta.testing.python_tools import TENANT as TENANT
 from acta.testing.python_tools import USER as USER
 from acta.testing.python_tools import CalledInProcess, as_offered, files_for
+from acta.testing.secrets import MemoryToolSecretValues
+from acta.testing.workflow import MemoryWorkflow
 from acta.tools.call import Files
 from acta.tools.define import Tool
 from acta.tools.run import Event
@@ -55,6 +58,9 @@ SECONDS_OF_ONE_TURN, SECONDS_OF_FUSED_TURNS = 60.0, 870.0
 """How many seconds one invocation of `step` has for models and tools."""
 NO_TOOLS: Mapping[str, Tool] = MappingProxyType({})
 
+_decoded = lru_cache(4_096)(to_commit)
+"""A test looks at the same commits hundreds of times. They are frozen, and equal bytes are equal commits."""
+
 
 class InProcess:
     """`model` answers every call. Time stands still unless a test moves `clock` or the engine waits. `tools`: Python
@@ -63,26 +69,29 @@ class InProcess:
     """
 
     def __init__(self, model: Model, *, tools: Mapping[str, Tool] = NO_TOOLS, **settings: Any) -> None:
-        self.settings = Settings(**{"env": "test", "table": "t", "bucket": "b", **settings})
+        self.settings = Settings(
+            **{"env": "test", "table": "t", "bucket": "b", "session_bucket": "s", **settings}
+        )
         self.clock = FakeClock()
-        self.table = table = MemoryTable()
-        self.log = MemoryLog(table, self.clock)
-        self.index = MemoryIndex(table, self.clock)
-        self.blobs = MemoryBlobs()
-        self.files = MemoryFiles(self.clock)
+        self.table = SqliteTable(None, clock=self.clock)
+        self.objects = SqliteObjects(self.table)
+        named = self.settings.table, self.clock, self.table
+        self.log = DynamoLog(*named, decode=lambda item: _decoded(*stored(item)))
+        self.index, self.definitions = DynamoIndex(*named), DynamoDefinitions(*named)
+        self.blobs = S3Blobs(self.settings.session_bucket, self.objects, parallel=1)
+        self.files = S3FileStore(self.settings.bucket, self.objects)
+        self.line = DynamoAdmission(self.settings.table, self.table)
+        stores = App(self.settings, clock=self.clock, dynamodb=self.table)
+        self.partials, self.attempts, self.memories = stores.partials, stores.attempts, stores.memories
         self.secrets: dict[str, str] = {}
         """The values of the Python tools' secrets, by name."""
         self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
         self.park_after: int | None = None
         """`park_after_seconds` of the environment. None: a wait passes by moving the clock, however long it is."""
-        self.line = MemoryAdmission()
         limits = self.settings.limits_of_providers
         self.admission = Admission(self.line, self.clock, limits) if limits else None
-        self.partials: Partials = MemoryPartials(table)
-        self.memories = MemoryMemories(table, self.clock, write_version=self.settings.write_version)
         self.memories_of_run = RelevantMemories(self.memories)
-        self.definitions = MemoryDefinitions(table, self.clock)
         self.registry: Registry = TenantRegistry(
             self.definitions.snapshot,
             optional=self.settings.offered_tools,
@@ -100,7 +109,6 @@ class InProcess:
             lambda tenant, person, access: {"person": person},
             lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
         )
-        self.attempts: AttemptStore = MemoryAttempts(table, write_version=self.settings.write_version)
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.turns_told: list[dict[str, object]] = []
         self.runtime = self.app().tool_runtime
@@ -131,6 +139,8 @@ class InProcess:
         """What the Lambdas are put together from, on the stores of this class. `parts`: take the place of its parts."""
         given = {
             "clock": self.clock,
+            "dynamodb": self.table,
+            "s3": self.objects,
             "log": self.log,
             "blobs": self.blobs,
             "session_index": self.index,
@@ -145,7 +155,6 @@ class InProcess:
             "memories": self.memories,
             "memories_of_run": self.memories_of_run,
             "files": self.files,
-            "secret_names": MemoryToolSecretNames(self.table),
             "secret_values": self.secret_values,
             "secret_reader": self.secret_values,
             "python_tools": self._python_tools,

@@ -20,12 +20,13 @@ from typing import Any, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
+from acta.embedded.objects import SqliteObjects
+from acta.embedded.table import SqliteTable
+from acta.engine.files.s3 import S3FileStore
 from acta.engine.files.store import FileExists, FileMissing, FileStore
 from acta.engine.tools.registry import from_spec
 from acta.engine.tools.tenant.definition import Unusable
 from acta.engine.tools.tool import EVERY_TENANT, ToolSpec
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
 from acta.tools.call import BadTool, Call, File, Files, NoFiles, SecretMissing
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.files import CheckedFiles
@@ -115,7 +116,7 @@ def call(
             f"not of the type {type(arguments).__name__}"
         )
     made = checking_its_result(made)
-    store = MemoryFiles(FakeClock())
+    store = S3FileStore("files", SqliteObjects(SqliteTable(None)))
     put_files(store, tenant, user, files or {})
     about = Call(
         tenant=tenant,
@@ -237,20 +238,20 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return None
 
 
-def files_for(made: Tool, store: MemoryFiles, tenant: str, user: str | None, effect_id: str) -> Files:
+def files_for(made: Tool, store: FileStore, tenant: str, user: str | None, effect_id: str) -> Files:
     """The files that the tool's declaration lets it reach."""
     if made.files is None:
         return NoFiles()
     return ToolFiles(store, tenant, user, effect_id, writes=made.files == "write")
 
 
-def put_files(store: MemoryFiles, tenant: str, user: str, files: Mapping[str, str | bytes]) -> None:
+def put_files(store: FileStore, tenant: str, user: str, files: Mapping[str, str | bytes]) -> None:
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
         store.seen_by(user).write(tenant, path, data)
 
 
-def _all_files(store: MemoryFiles, tenant: str, user: str) -> dict[str, str | bytes]:
+def _all_files(store: FileStore, tenant: str, user: str) -> dict[str, str | bytes]:
     seen = store.seen_by(user)
     listed = [*seen.list(tenant, "", MOST_FILES).files, *seen.list(tenant, "~/", MOST_FILES).files]
     return {each.path: _text_or_bytes(seen.read(tenant, each.path)) for each in listed}

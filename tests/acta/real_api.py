@@ -2,22 +2,13 @@
 
 import threading
 
-from acta.engine.api.idempotency import IdempotencyGuard
 from acta.engine.api.operations import OPERATIONS
-from acta.engine.app import App
 from acta.engine.models.offline import OfflineModel
-from acta.testing.memory.definitions import (
-    MemoryMcpServerStore,
-    MemoryToolSecretNames,
-    MemoryToolSecretValues,
-    MemoryToolStore,
-)
+from acta.testing.secrets import MemoryToolSecretValues
 from tests.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import memory_audit
-from tests.doubles.receivers import MemoryTenantReceivers
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.doubles.tool_function import FakeToolFunction
 from tests.in_process.house import House
 
@@ -64,22 +55,10 @@ class RealApi(LoopbackServer):
             of_sessions = functions_of(house, user=token, roles=roles, audit=self.audit)
             gateway: Gateway = getattr(of_sessions, function)
             return gateway
-        root = App(
-            house.settings,
-            files=house.files,
-            definitions=house.definitions,
-            tool_definitions=MemoryToolStore(house.table, house.clock),
-            server_definitions=MemoryMcpServerStore(house.table, house.clock),
-            secret_names=MemoryToolSecretNames(house.table),
-            secret_values=house.secret_values,
-            receivers=MemoryTenantReceivers(house.table),
+        root = house.app(
             receiver_secrets=MemoryToolSecretValues(),
-            memories=house.memories,
-            idempotency=IdempotencyGuard(house.index),
-            clock=house.clock,
             audit=self.audit,
             tool_function=self.tool_function,
-            scans=MemoryRecoveryScans(),
             limiter=None,
         )
         return Gateway(api_of("admin", root).handler, claims(user=token, roles=roles))

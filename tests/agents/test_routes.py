@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from acta.engine.agents.agent import built_in
-from acta.engine.clock import Clock
 from acta.engine.log.commit import IdempotencyRecord
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.settings import Settings
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.table import MemoryTable
 from tests.api.deployment import SETTINGS, AdminApi
 
 AGENT = {
@@ -207,11 +205,11 @@ def test_a_repeated_request_with_its_key_makes_one_agent(api: AdminApi) -> None:
     assert len(api.admin.request("GET", "/v1/agents").data["items"]) == 2
 
 
-class Overtaken(MemoryIndex):
+class Overtaken(DynamoIndex):
     """Between a request's first look for its key and its write, the next of `meanwhile` happens."""
 
-    def __init__(self, meanwhile: list[Callable[[], object]], table: MemoryTable, clock: Clock) -> None:
-        super().__init__(table, clock)
+    def __init__(self, meanwhile: list[Callable[[], object]], *stored: Any) -> None:
+        super().__init__(*stored)
         self._meanwhile = meanwhile
 
     def idempotency_record(self, tenant: str, route: str, key: str) -> IdempotencyRecord | None:

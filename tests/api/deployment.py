@@ -1,33 +1,26 @@
-"""The admin function over stores in memory."""
+"""The admin function over SQLite in memory."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from acta.embedded.objects import SqliteObjects
+from acta.embedded.table import SqliteTable
 from acta.engine.agents.store import ToolSecretValues
 from acta.engine.api.idempotency import IdempotencyGuard
 from acta.engine.app import App
 from acta.engine.clock import Clock
 from acta.engine.files.store import FileStore
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import SessionIndex
+from acta.engine.memories.dynamodb import DynamoMemories
 from acta.engine.recovery.store import RecoveryScans
 from acta.engine.settings import Settings
 from acta.engine.tools.port import ToolFunction
 from acta.engine.tools.tool import ToolSpec
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import (
-    MemoryDefinitions,
-    MemoryMcpServerStore,
-    MemoryToolSecretNames,
-    MemoryToolSecretValues,
-    MemoryToolStore,
-)
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
+from acta.testing.secrets import MemoryToolSecretValues
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
-from tests.doubles.receivers import MemoryTenantReceivers
 from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.doubles.tool_function import FakeToolFunction
 
@@ -39,27 +32,25 @@ NO_TOOLS: Mapping[str, ToolSpec] = MappingProxyType({})
 def admin_root(
     settings: Settings = SETTINGS,
     files: FileStore | None = None,
-    index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
-    table: MemoryTable | None = None,
+    index: Callable[[str, Clock, SqliteTable], SessionIndex] = DynamoIndex,
+    table: SqliteTable | None = None,
     secret_values: ToolSecretValues | None = None,
     receiver_secrets: ToolSecretValues | None = None,
     tool_function: ToolFunction | None = None,
     own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
     scans: RecoveryScans | None = None,
 ) -> App:
-    clock, table = FakeClock(), table or MemoryTable()
+    clock = FakeClock()
+    table = table or SqliteTable(None, clock=clock)
     return App(
         settings,
-        files=MemoryFiles(clock) if files is None else files,
-        definitions=MemoryDefinitions(table, clock),
-        tool_definitions=MemoryToolStore(table, clock),
-        server_definitions=MemoryMcpServerStore(table, clock),
-        secret_names=MemoryToolSecretNames(table),
+        dynamodb=table,
+        s3=SqliteObjects(table),
+        **({} if files is None else {"files": files}),
         secret_values=secret_values or MemoryToolSecretValues(),
-        receivers=MemoryTenantReceivers(table),
         receiver_secrets=receiver_secrets or MemoryToolSecretValues(),
-        memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        idempotency=IdempotencyGuard(index(table, clock)),
+        memories=DynamoMemories(settings.table, clock, table, MOST_MEMORIES),
+        idempotency=IdempotencyGuard(index(settings.table, clock, table)),
         clock=clock,
         audit=memory_audit(clock),
         tool_function=tool_function or FakeToolFunction(),
@@ -75,11 +66,11 @@ class AdminApi:
     def __init__(
         self,
         settings: Settings = SETTINGS,
-        index: Callable[[MemoryTable, Clock], SessionIndex] = MemoryIndex,
+        index: Callable[[str, Clock, SqliteTable], SessionIndex] = DynamoIndex,
         own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
     ) -> None:
         """`own_tools`: the environment's, of the tenant `acme`."""
-        self.table = MemoryTable()
+        self.table = SqliteTable(None, clock=FakeClock())
         self.secret_values = MemoryToolSecretValues()
         self.receiver_secrets = MemoryToolSecretValues()
         self.tool_function = FakeToolFunction()

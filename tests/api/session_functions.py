@@ -12,7 +12,6 @@ from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.doubles.audit import memory_audit
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.rate_leases import MemoryRateLeases
-from tests.doubles.receivers import MemoryTenantReceivers
 from tests.in_process.house import TENANT, USER, House
 
 
@@ -39,7 +38,6 @@ def functions_of(
             session_index=index or house.index,
             long_poll_limit=LongPollLimit(MemoryLongPolls(), house.clock),
             audit=audit or memory_audit(),
-            receivers=MemoryTenantReceivers(house.table),
             limiter=limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock),
             resolving=house.resolve_deps,
         )

@@ -9,25 +9,25 @@ from hypothesis import strategies as st
 
 from acta.engine.api.json_body import body_bytes
 from acta.engine.errors import ValidationFailed
+from acta.engine.files.s3 import S3FileStore
 from acta.engine.settings import Settings
 from acta.engine.tools.builtin import offered
 from acta.engine.untrusted.path import PathRefused
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
 from tests.api.deployment import admin_root
 from tests.api.gateway import Gateway, api_of, claims, digest
+from tests.stores import in_memory
 
 LIMIT = 1_000
 SETTINGS = Settings(env="test", table="table", bucket="bucket", max_file_bytes=LIMIT)
 
 
 @pytest.fixture
-def files() -> MemoryFiles:
-    return MemoryFiles(FakeClock())
+def files() -> S3FileStore:
+    return in_memory.files()
 
 
 @pytest.fixture
-def admin(files: MemoryFiles) -> Gateway:
+def admin(files: S3FileStore) -> Gateway:
     return Gateway(api_of("admin", admin_root(SETTINGS, files)).handler)
 
 
@@ -37,7 +37,7 @@ def test_a_file_comes_back_byte_for_byte(admin: Gateway, data: bytes) -> None:
     assert admin.request("GET", "/v1/files/a/b.md").body == data
 
 
-def test_text_the_gateway_did_not_encode_is_stored_as_utf8(admin: Gateway, files: MemoryFiles) -> None:
+def test_text_the_gateway_did_not_encode_is_stored_as_utf8(admin: Gateway, files: S3FileStore) -> None:
     admin.request("PUT", "/v1/files/a.md", body="Grüße", headers={"Content-Type": "text/markdown"})
     assert files.read("acme", "a.md") == "Grüße".encode()
 
@@ -56,7 +56,7 @@ PIECES = st.sampled_from(
 def test_a_file_that_the_gateway_reads_as_text_is_stored_as_it_was_sent_or_not_at_all(
     data: bytes, kind: str, with_digest: bool
 ) -> None:
-    files = MemoryFiles(FakeClock())
+    files = in_memory.files()
     headers = {"Content-Type": kind, **(digest("sha-256", data) if with_digest else {})}
     api = Gateway(api_of("admin", admin_root(SETTINGS, files)).handler)
     answer = api.request("PUT", "/v1/files/a", body=data, headers=headers)
@@ -85,7 +85,7 @@ def is_no_text(data: bytes) -> bool:
     ],
 )
 def test_a_file_whose_length_or_digest_is_another_one_is_not_stored(
-    admin: Gateway, files: MemoryFiles, sent: dict[str, str], says: str
+    admin: Gateway, files: S3FileStore, sent: dict[str, str], says: str
 ) -> None:
     answer = admin.request("PUT", "/v1/files/a", body=b"a,b", headers=sent)
     assert (answer.status, list(answer.error["details"])) == (400, ["body"])
@@ -97,7 +97,7 @@ def test_a_file_whose_length_or_digest_is_another_one_is_not_stored(
     "sent", [{"Content-Length": "5"}, digest("sha-256", b"x"), {"Content-Length": "1,0"}]
 )
 def test_a_file_that_was_not_empty_is_not_stored_as_an_empty_one(
-    admin: Gateway, files: MemoryFiles, sent: dict[str, str]
+    admin: Gateway, files: S3FileStore, sent: dict[str, str]
 ) -> None:
     answer = admin.request("PUT", "/v1/files/a", headers=sent)
     assert answer.status == 400
@@ -108,7 +108,7 @@ def test_a_file_that_was_not_empty_is_not_stored_as_an_empty_one(
     assert files.read("acme", "a") == b""
 
 
-def test_each_digest_counts(admin: Gateway, files: MemoryFiles) -> None:
+def test_each_digest_counts(admin: Gateway, files: S3FileStore) -> None:
     other, own = digest("sha-256", b"x"), digest("sha-256", b"a,b", "Repr-Digest")
     assert admin.request("PUT", "/v1/files/a", body=b"a,b", headers={**other, **own}).status == 400
     assert files.versions("acme", "a") == ()
@@ -122,7 +122,7 @@ def test_text_without_a_length_and_half_a_character_prove_no_bytes(body: str) ->
     assert body_bytes({"body": "a,b"}, {}, 100, is_file=False) == b"a,b"
 
 
-def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: MemoryFiles) -> None:
+def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: S3FileStore) -> None:
     for name in ("sha-256", "sha-512"):
         both = {
             "Content-Digest": f"md5=:x:;q=1, {digest(name, b'a,b')['Content-Digest']} ;by=me;n",
@@ -142,7 +142,7 @@ def test_a_file_with_its_own_digest_is_stored(admin: Gateway, files: MemoryFiles
     ],
 )
 def test_a_form_and_a_content_encoding_are_not_stored_as_a_file(
-    admin: Gateway, files: MemoryFiles, sent: dict[str, str], says: str
+    admin: Gateway, files: S3FileStore, sent: dict[str, str], says: str
 ) -> None:
     answer = admin.request("PUT", "/v1/files/a", body=gzip.compress(b"a,b"), headers=sent)
     assert (answer.status, answer.error["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -152,7 +152,7 @@ def test_a_form_and_a_content_encoding_are_not_stored_as_a_file(
 
 @pytest.mark.parametrize("part", ["bytes 3-5/6", "bytes 0-2/3", "bytes */6", "pages 1/2"])
 def test_a_part_of_a_file_does_not_take_the_place_of_the_whole(
-    admin: Gateway, files: MemoryFiles, part: str
+    admin: Gateway, files: S3FileStore, part: str
 ) -> None:
     admin.request("PUT", "/v1/files/a", body=b"one")
     answer = admin.request("PUT", "/v1/files/a", body=b"two", headers={"Content-Range": part})
@@ -212,7 +212,7 @@ def test_a_file_is_sent_as_text_or_as_bytes_and_never_as_a_page(
     ],
 )
 def test_a_path_is_decoded_once_and_taken_as_it_is(
-    admin: Gateway, files: MemoryFiles, raw: str, path: str
+    admin: Gateway, files: S3FileStore, raw: str, path: str
 ) -> None:
     assert admin.request("PUT", f"/v1/files/{raw}", body=b"1").data["path"] == path
     assert files.read("acme", path) == b"1"
@@ -238,7 +238,7 @@ def test_no_method_passes_such_a_path_to_the_store(method: str) -> None:
     refused_before_the_store(method, "a/%2e%2e/x")
 
 
-class Untouchable(MemoryFiles):
+class Untouchable(S3FileStore):
     """A storage that no request gets to."""
 
     def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
@@ -252,24 +252,24 @@ class Untouchable(MemoryFiles):
 
 
 def refused_before_the_store(method: str, raw: str) -> None:
-    admin = Gateway(api_of("admin", admin_root(SETTINGS, Untouchable(FakeClock()))).handler)
+    admin = Gateway(api_of("admin", admin_root(SETTINGS, in_memory.files_of(Untouchable))).handler)
     answer = admin.request(method, f"/v1/files/{raw}", body=b"1" if method == "PUT" else None)
     assert (answer.status, list(answer.error["details"])) == (400, ["path"])
 
 
 def test_a_path_the_store_refuses_is_the_callers_mistake() -> None:
-    class Narrow(MemoryFiles):
+    class Narrow(S3FileStore):
         def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
             raise PathRefused("the path is longer than 900 bytes")
 
-    answer = Gateway(api_of("admin", admin_root(SETTINGS, Narrow(FakeClock()))).handler).request(
+    answer = Gateway(api_of("admin", admin_root(SETTINGS, in_memory.files_of(Narrow))).handler).request(
         "PUT", "/v1/files/a", body=b""
     )
     assert (answer.status, answer.error["details"]) == (400, {"path": ["the path is longer than 900 bytes."]})
 
 
 def test_a_file_may_have_as_many_bytes_as_configured_and_not_one_more(
-    admin: Gateway, files: MemoryFiles
+    admin: Gateway, files: S3FileStore
 ) -> None:
     assert admin.request("PUT", "/v1/files/a", body=b"x" * LIMIT).status == 201
     answer = admin.request("PUT", "/v1/files/b", body=b"x" * (LIMIT + 1))
@@ -277,7 +277,7 @@ def test_a_file_may_have_as_many_bytes_as_configured_and_not_one_more(
     assert [file.path for file in files.list("acme", "", 10).files] == ["a"]
 
 
-def test_a_file_too_large_to_send_says_so(admin: Gateway, files: MemoryFiles) -> None:
+def test_a_file_too_large_to_send_says_so(admin: Gateway, files: S3FileStore) -> None:
     files.write("acme", "big", b"x" * (LIMIT + 1))
     assert admin.request("GET", "/v1/files/big").status == 413
 
@@ -290,7 +290,7 @@ def test_a_deleted_file_is_gone(admin: Gateway) -> None:
         assert (answer.status, answer.error["code"]) == (404, "NOT_FOUND")
 
 
-def test_another_tenants_files_do_not_exist(admin: Gateway, files: MemoryFiles) -> None:
+def test_another_tenants_files_do_not_exist(admin: Gateway, files: S3FileStore) -> None:
     files.write("other", "a.md", b"theirs")
     assert admin.request("GET", "/v1/files").data["items"] == []
     assert admin.request("GET", "/v1/files/a.md").status == 404
@@ -298,7 +298,7 @@ def test_another_tenants_files_do_not_exist(admin: Gateway, files: MemoryFiles) 
     assert files.read("other", "a.md") == b"theirs"
 
 
-def test_a_listing_goes_page_by_page_in_path_order(admin: Gateway, files: MemoryFiles) -> None:
+def test_a_listing_goes_page_by_page_in_path_order(admin: Gateway, files: S3FileStore) -> None:
     for path in ("c", "a", "b/x", "b/y"):
         files.write("acme", path, b"12")
     first = admin.request("GET", "/v1/files", query={"limit": "3"}).data
@@ -309,7 +309,7 @@ def test_a_listing_goes_page_by_page_in_path_order(admin: Gateway, files: Memory
     assert seen[0] == {"path": "a", "bytes": 2, "modified_at": "2026-01-01T00:00:00.000Z"}
 
 
-def test_a_listing_can_be_narrowed_to_a_prefix(admin: Gateway, files: MemoryFiles) -> None:
+def test_a_listing_can_be_narrowed_to_a_prefix(admin: Gateway, files: S3FileStore) -> None:
     for path in ("a,b/x", "a,b/y", "c"):
         files.write("acme", path, b"")
     items = admin.request("GET", "/v1/files", query={"prefix": "a,b/"}).data["items"]
@@ -329,7 +329,7 @@ def test_a_listing_refuses_what_it_cannot_use(admin: Gateway, query: dict[str, s
     assert (answer.status, list(answer.error["details"])) == (400, [field])
 
 
-def test_files_need_a_token_and_a_role(files: MemoryFiles) -> None:
+def test_files_need_a_token_and_a_role(files: S3FileStore) -> None:
     handler = api_of("admin", admin_root(SETTINGS, files)).handler
     for method in ("GET", "PUT", "DELETE"):
         assert Gateway(handler, token=None).request(method, "/v1/files/a").status == 401
@@ -360,7 +360,7 @@ def test_one_tool_can_be_read_by_name(admin: Gateway) -> None:
 
 @pytest.mark.parametrize("raw", ["pay%E2%80%8Broll.csv", "a%E2%80%AEtxt.exe", "a%EF%B8%8F.md"])
 def test_a_new_file_is_called_what_it_looks_like_and_one_of_before_can_be_read_and_deleted(
-    admin: Gateway, files: MemoryFiles, raw: str
+    admin: Gateway, files: S3FileStore, raw: str
 ) -> None:
     answer = admin.request("PUT", f"/v1/files/{raw}", body=b"1")
     assert (answer.status, list(answer.error["details"])) == (400, ["path"])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from acta.engine.log.commit import KEY_LIFE, Commit, Decision, IdempotencyRecord
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import NO_ITEMS, NumberTaken, SessionIndex, TransactionItems
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.api.gateway import Answer
 from tests.api.session_functions import functions_of
 from tests.in_process.house import TENANT, USER, House
@@ -249,10 +249,10 @@ def test_a_conflict_leaves_its_key_free() -> None:
     assert made.control(session, "pause").status == 202
 
 
-class Overtaken(MemoryIndex):
+class Overtaken(DynamoIndex):
     """The house's index. Between a request's first look for its key and its commit, another request is made."""
 
-    def __init__(self, index: MemoryIndex) -> None:
+    def __init__(self, index: DynamoIndex) -> None:
         vars(self).update(vars(index))
         self.meanwhile: Callable[[], object] | None = None
 

@@ -15,7 +15,7 @@ from acta.engine.audit.record import UNKNOWN, Audit, AuditRecord
 from acta.engine.audit.recorder import STOPPING
 from acta.engine.bound_tenant import bound
 from acta.engine.sessions.bodies import Resolve
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.api.gateway import TENANT, Gateway, claims
 from tests.api.samples import SETTINGS, start_api
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms
@@ -57,7 +57,7 @@ class OfTheBound(MemoryTrail):
         super().__init__()
         self.bound: list[str | None] = []
 
-    def put(self, tenant: str, record: AuditRecord) -> None:
+    def put(self, tenant: str | None, record: AuditRecord) -> None:
         binding = bound()
         self.bound.append(None if binding is None else binding.tenant)
         super().put(tenant, record)

@@ -26,7 +26,7 @@ class CountedTrail(MemoryTrail):
 
     puts = 0
 
-    def put(self, tenant: str, record: AuditRecord) -> None:
+    def put(self, tenant: str | None, record: AuditRecord) -> None:
         self.puts += 1
         super().put(tenant, record)
 

@@ -10,7 +10,7 @@ import pytest
 from acta.engine.audit.record import AuditFilter, AuditRecord, AuditTrail, RecordExists
 from acta.engine.audit.trail import FILTERED_LIMIT, QUERIES, DynamoTrail, record_item
 from acta.engine.errors import StoreUnavailable
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.stores.backends import Aws, Stores
 
 pytestmark = pytest.mark.contract

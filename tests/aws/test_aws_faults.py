@@ -13,7 +13,7 @@ from acta.engine.aws.clients import Service, make_client
 from acta.engine.errors import AwsDenied, PoisonedSession, StoreThrottled, StoreUnavailable
 from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import IndexEntry, KeyTaken, NumberTaken, TransactionItems
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.stores.backends import Aws, aws_stores
 from tests.stores.documents import make_commit, record_for
 

@@ -6,7 +6,7 @@ from datetime import UTC
 import pytest
 
 from acta.engine.clock import SESSION, Clock, SystemClock
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 
 pytestmark = pytest.mark.contract
 

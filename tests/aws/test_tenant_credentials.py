@@ -40,7 +40,7 @@ from acta.engine.settings import Settings
 from acta.engine.store.keys import FILES, MAX_TENANT_BYTES, tenant_prefix
 from acta.engine.turn.running_text import RunningText
 from acta.engine.untrusted.path import private_folder
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.iam.account import Account, Role
 from tests.doubles.iam.requests import LEADING_KEYS

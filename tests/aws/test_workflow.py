@@ -14,7 +14,7 @@ from acta.engine.aws.step_functions import StepFunctionsWorkflow
 from acta.engine.errors import StoreThrottled
 from acta.engine.log.commit import Decision
 from acta.engine.turn.engine import TokenGone, Workflow
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.stores.documents import ID, decision_at
 
 pytestmark = pytest.mark.contract

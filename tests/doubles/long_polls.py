@@ -1,15 +1,17 @@
-"""The limit on long polls in memory, and a load that a test sets."""
+"""The limit on long polls on SQLite in memory, and a load that a test sets."""
 
 from datetime import datetime
 
-from acta.engine.limits.store import LIMIT_LIFE, LongPolls
+from acta.embedded.table import SqliteTable
+from acta.engine.limits.dynamodb import DynamoLongPolls
+from acta.engine.limits.store import LongPolls
 
 
-class MemoryLongPolls:
+class MemoryLongPolls(DynamoLongPolls):
     """`gets`, `puts`: how often it was read and written; `failure`: raised instead, while it is set."""
 
     def __init__(self) -> None:
-        self._put: tuple[LongPolls, datetime] | None = None
+        super().__init__("t", SqliteTable(None))
         self.gets = self.puts = 0
         self.failure: Exception | None = None
 
@@ -17,13 +19,11 @@ class MemoryLongPolls:
         self.gets += 1
         if self.failure is not None:
             raise self.failure
-        if self._put is None or self._put[1] + LIMIT_LIFE <= now:
-            return LongPolls()
-        return self._put[0]
+        return super().get(now)
 
     def put(self, limit: LongPolls, now: datetime) -> None:
         self.puts += 1
-        self._put = (limit, now)
+        super().put(limit, now)
 
 
 class SetLoad:

@@ -6,18 +6,17 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
 from acta.testing.python_tools import ToolFiles
 from acta.tools.call import File, FileRefused, Files
 from acta.tools.files import S3Files
+from tests.stores import in_memory
 
 Open = Callable[..., Files]
 """The files of one call: `access`, `effect_id`, and whether its session is `private`."""
 
 
-def in_memory() -> Open:
-    store = MemoryFiles(FakeClock())
+def in_sqlite() -> Open:
+    store = in_memory.files()
 
     def opened(access: str = "write", effect_id: str = "e-1", *, private: bool = True) -> Files:
         return ToolFiles(store, "acme", "ann" if private else None, effect_id, writes=access == "write")
@@ -39,7 +38,7 @@ def in_s3() -> Open:
     return opened
 
 
-@pytest.fixture(params=[in_memory, in_s3], ids=["memory", "s3"])
+@pytest.fixture(params=[in_sqlite, in_s3], ids=["sqlite", "s3"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
     with mock_aws():
         yield request.param()

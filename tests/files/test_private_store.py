@@ -8,8 +8,7 @@ import pytest
 from acta.engine.files.s3 import S3FileStore
 from acta.engine.files.store import FileMissing, FileStore
 from acta.engine.untrusted.path import PathRefused, private_folder
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
+from tests.stores import in_memory
 from tests.stores.backends import Aws, Stores
 
 pytestmark = pytest.mark.contract
@@ -109,8 +108,8 @@ def test_an_earlier_version_of_a_private_file_is_its_owner_s_to_restore(aws: Aws
     check_versions(S3FileStore(aws.bucket, aws.s3), tenant)
 
 
-def test_the_double_keeps_private_versions_as_the_store_does(tenant: str) -> None:
-    check_versions(MemoryFiles(FakeClock()), tenant)
+def test_sqlite_keeps_private_versions_as_s3_does(tenant: str) -> None:
+    check_versions(in_memory.files(), tenant)
 
 
 def check_versions(files: FileStore, tenant: str) -> None:

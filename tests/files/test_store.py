@@ -8,8 +8,7 @@ import pytest
 from acta.engine.files.s3 import S3FileStore
 from acta.engine.files.store import FileChanged, FileExists, FileMissing, FileStore
 from acta.engine.untrusted.path import PathRefused
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
+from tests.stores import in_memory
 from tests.stores.backends import Aws, Stores, aws_stores
 
 pytestmark = pytest.mark.contract
@@ -95,13 +94,12 @@ def test_a_file_is_replaced_only_while_it_is_the_one_that_is_meant(stores: Store
     assert stores.files.list(tenant, "", 10).files == ()
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=["sqlite", "moto"])
 def versioned(request: pytest.FixtureRequest) -> FileStore:
-    """Stores that keep versions."""
-    if request.param == "memory":
-        return MemoryFiles(FakeClock())
-    account: Aws = request.getfixturevalue("moto_account")
-    account.s3.put_bucket_versioning(Bucket=account.bucket, VersioningConfiguration={"Status": "Enabled"})
+    """Stores that keep versions. SQLite's keep them always."""
+    account: Aws = request.getfixturevalue(f"{request.param}_account")
+    if request.param == "moto":
+        account.s3.put_bucket_versioning(Bucket=account.bucket, VersioningConfiguration={"Status": "Enabled"})
     return S3FileStore(account.bucket, account.s3)
 
 
@@ -262,8 +260,8 @@ def test_what_was_replaced_or_deleted_can_be_written_again(aws: Aws, tenant: str
     check_versions(S3FileStore(aws.bucket, aws.s3), tenant)
 
 
-def test_the_double_keeps_versions_as_the_store_does(tenant: str) -> None:
-    check_versions(MemoryFiles(FakeClock()), tenant)
+def test_sqlite_keeps_versions_as_s3_does(tenant: str) -> None:
+    check_versions(in_memory.files(), tenant)
 
 
 def check_versions(files: FileStore, tenant: str) -> None:

@@ -33,6 +33,7 @@ class Met(NamedTuple):
 
 LLM = "acta/engine/models"
 TABLE = {
+    "acta/embedded/expressions.py _WORDS": Met("an expression of a store"),
     "acta/engine/aws/tenant_credentials.py session_name": Met("a tenant's name, from a checked claim"),
     f"{LLM}/errors.py _WORD_BOUNDARY": Met("the name of an error of AWS"),
     f"{LLM}/calls.py _BEDROCK": Met("the host of a provider's URL, from a setting"),

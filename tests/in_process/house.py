@@ -12,17 +12,15 @@ from acta.engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
 from acta.engine.recovery.recovery import Recovery
 from acta.engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta.engine.sessions.delete import delete as delete_session
-from acta.engine.sessions.history import History
 from acta.engine.sessions.poll import Cursor, SessionSnapshot, poll
 from acta.engine.telemetry import Telemetry
 from acta.engine.turn.engine import position
 from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
-from acta.testing.memory.log import MemoryLog
 from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.recovery_scans import MemoryRecoveryScans
-from tests.in_process.whole import DecodedOnce, WholeHistory
+from tests.in_process.whole import WholeHistory
 
 START = Cursor()
 RECOVER = Telemetry("recover")
@@ -47,9 +45,7 @@ class House(InProcess):
         return replace(self.app(telemetry=RECOVER, **{**own, **parts}).recovery, threads=1)
 
     def history(self, session_id: str) -> WholeHistory:
-        plain = type(self.log) is MemoryLog  # another one may be there to fail
-        log = DecodedOnce(self.log) if plain else self.log
-        return WholeHistory(History(log, self.blobs, self.tenant, session_id))
+        return WholeHistory(self.stored_history(session_id))
 
     def limit(self, session_id: str, **limits: Any) -> Head:
         deps = LimitDeps(self.fresh_repository(), self.workflow, self.definitions, self.settings.caps)

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from acta.engine.errors import StoreThrottled
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import LivePage
 from acta.engine.recovery.aws import to_event
 from acta.engine.recovery.recovery import THREADS
 from acta.engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from acta.engine.turn.engine import ExecutionStatus
 from acta.infra.sizing import SIZES
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.clock import FakeClock
+from acta.testing.workflow import MemoryWorkflow
 from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, House
 from tests.in_process.scripted import ScriptedModel
@@ -109,7 +109,7 @@ class Aws:
         raise StoreThrottled(name)
 
 
-class CountedIndex(MemoryIndex):
+class CountedIndex(DynamoIndex):
     def __init__(self, house: House, aws: Aws) -> None:
         vars(self).update(vars(house.index))
         self._aws = aws
@@ -119,7 +119,7 @@ class CountedIndex(MemoryIndex):
         return super().live(*which, **more)
 
 
-class CountedLog(MemoryLog):
+class CountedLog(DynamoLog):
     def __init__(self, house: House, aws: Aws) -> None:
         vars(self).update(vars(house.log))
         self._aws = aws

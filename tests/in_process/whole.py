@@ -1,36 +1,17 @@
 """A session's history as a test looks at it: whole, read page after page as the product reads it."""
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any, TypeVar
 
-from acta.engine.log.commit import Commit, StepRecord
+from acta.engine.log.commit import StepRecord
 from acta.engine.log.head import Head
 from acta.engine.plans.plan import ExecutionPlan
 from acta.engine.sessions.history import History, HistoryCursor, PositionedEntry, Row
-from acta.engine.store.table_layout import to_commit
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.table import StoredCommit
 
 ROWS = 7
 """Of a page: few, so that every history a test looks at has several."""
 
 Item = TypeVar("Item")
-
-
-_decoded = lru_cache(maxsize=4_096)(to_commit)
-
-
-class DecodedOnce(MemoryLog):
-    """The same log, for looking at it: a commit that was decoded before is not decoded again. A test that looks at a
-    session page by page after each step reads the same commits hundreds of times.
-    """
-
-    def __init__(self, log: MemoryLog) -> None:
-        vars(self).update(vars(log))
-
-    def _commit(self, stored: StoredCommit) -> Commit:
-        return _decoded(stored.version, stored.body)
 
 
 class WholeHistory:

@@ -13,7 +13,7 @@ from acta.infra.deployed.invoke_recovery import ALL_SESSIONS, RecoveryFailed, ru
 from acta.infra.deployed.quarantine import Quarantine
 from acta.infra.deployed.tenants.stores import Names, TenantStores
 from acta.infra.environments import STAGING, Environment
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from acta.engine.limits.shares import (
 from acta.engine.limits.tenant_hour import Pool, next_grant
 from acta.engine.log.commit import Position
 from acta.engine.log.store import GrantChanged, TransactionItems
-from tests.stores.backends import Aws, Stores, aws_stores, memory_stores
+from tests.stores.backends import Aws, Stores, aws_stores, sqlite
 from tests.stores.documents import ID, make_commit
 
 pytestmark = pytest.mark.contract
@@ -189,7 +189,7 @@ steps = st.lists(
 @given(steps)
 def test_the_hour_is_never_exceeded_however_workers_race(moves: list[tuple[int, int, bool]]) -> None:
     """Some commit at once, some later what they saw before."""
-    sessions = Sessions(memory_stores(), "acme")
+    sessions = Sessions(aws_stores(sqlite()), "acme")
     held: list[tuple[str, LeaseChange]] = []
 
     def committed() -> Iterator[bool]:

@@ -13,7 +13,7 @@ from acta.engine.api.operations import OPERATIONS
 from acta.engine.errors import LimitReached, Quota, StoreUnavailable, TooManyOpenSessions
 from acta.engine.limits.limiter import FULL_SECONDS, GIVE_WAY_MS, REFUSED_SECONDS, Limiter, limiter_of
 from acta.engine.limits.tenant_limits import POLL_WINDOW, WINDOW, LimitsByTenant, TenantLimits
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.doubles.rate_leases import MemoryRateLeases
 
 LIMIT = 20

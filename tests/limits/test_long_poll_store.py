@@ -12,18 +12,14 @@ from acta.engine.errors import StoreThrottled
 from acta.engine.limits.dynamodb import DynamoLongPolls
 from acta.engine.limits.lambda_concurrency import LambdaConcurrency
 from acta.engine.limits.store import LIMIT_LIFE, LongPolls, LongPollStore
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW
 
 pytestmark = pytest.mark.contract
 
 
-@pytest.fixture(params=["memory", "moto"])
-def store(request: pytest.FixtureRequest) -> LongPollStore:
-    if request.param == "memory":
-        return MemoryLongPolls()
-    account: Aws = request.getfixturevalue("moto_account")
+@pytest.fixture
+def store(account: Aws) -> LongPollStore:
     account.dynamodb.delete_item(TableName=account.table, Key={"pk": {"S": "D"}, "sk": {"S": "W"}})
     return DynamoLongPolls(account.table, account.dynamodb)
 

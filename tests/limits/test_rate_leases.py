@@ -1,25 +1,18 @@
 """Shares of a tenant's rate: nobody gets the same twice, and a window that has begun is never gone back to (ADR 65)."""
 
-import os
 from uuid import uuid4
 
 import pytest
 
 from acta.engine.limits.dynamodb import DynamoRateLeases
 from acta.engine.limits.store import RateLeases, RequestNumbers
-from tests.doubles.rate_leases import MemoryRateLeases
-from tests.stores.backends import ENDPOINT, Aws
+from tests.stores.backends import Aws
 
 pytestmark = pytest.mark.contract
 
-ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 
-
-@pytest.fixture(params=["memory", *ACCOUNTS])
-def leases(request: pytest.FixtureRequest) -> RateLeases:
-    if request.param == "memory":
-        return MemoryRateLeases()
-    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
+@pytest.fixture
+def leases(account: Aws) -> RateLeases:
     return DynamoRateLeases(account.table, account.dynamodb)
 
 

@@ -14,11 +14,11 @@ from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.people.resolve import ResolveDeps
 from acta.engine.recovery.repair import repair
 from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
-from acta.engine.store.table_layout import to_commit
-from acta.testing.memory.log import MemoryLog
+from acta.engine.store.table_layout import item_commit
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.recovery.failed_runs import fail_from_outside
+from tests.stores import in_memory
 
 MANY: dict[str, Any] = {"*": {"open_sessions": 50, "starts_per_minute": 200}}
 ASKS = says("Which one?", call("update_plan", action="wait_for_user", reason="Which one?"))
@@ -104,12 +104,7 @@ class Life:
 
     def heads(self) -> list[Head]:
         """The newest of each session that is there."""
-        table = self.house.table
-        return [
-            to_commit(stored[max(stored)].version, stored[max(stored)].body).head
-            for name, stored in sorted(table.commits.items())
-            if name not in table.deleted and stored
-        ]
+        return [item_commit(each[-1]).head for each in in_memory.commits(self.house.table).values()]
 
     def of(self, session_id: str) -> Head:
         return next(head for head in self.heads() if head.session_id == session_id)
@@ -276,7 +271,7 @@ def test_a_run_that_a_message_begins_while_its_session_is_deleted_counts_no_long
 def test_a_tenant_without_limits_costs_and_counts_nothing() -> None:
     house = House(ByGoal())
     session = house.start("ask me").session_id
-    assert house.table.counts == {}
+    assert in_memory.items(house.table, "O") == []
     assert not house.head(session).counted
 
 
@@ -328,7 +323,3 @@ def test_the_next_minute_has_its_own_starts() -> None:
         with pytest.raises(LimitReached) as refused:
             house.start(None)
         house.clock.advance(timedelta(seconds=refused.value.retry_after).total_seconds())
-
-
-def test_the_log_of_this_test_is_the_store_s_own() -> None:
-    assert isinstance(Life(Fuse(0, after=False)).raw, MemoryLog)

@@ -16,7 +16,7 @@ from acta.engine.settings import Settings
 from acta.engine.store import table_layout as items
 from acta.engine.store.schema import CURRENT
 from acta.infra.sizing import LOCAL_SIZES, SIZES
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.fixtures.house import StoredHouse
 from tests.fixtures.stored import items_in
 from tests.fixtures.write import SHAPES, amid_calls

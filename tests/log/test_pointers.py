@@ -9,12 +9,14 @@ import pytest
 from acta.engine.log.beside import pointers, read_compacted
 from acta.engine.log.commit import Commit
 from acta.engine.log.conversation import Entry, ToolEntry
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
-from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
+from tests.stores import in_memory
 
 WINDOW = 9_000
 LONG = "Nothing in this line matters much.\n" * 600
@@ -50,8 +52,8 @@ class Fuse:
             raise Crash
 
 
-class FusedLog(MemoryLog):
-    def __init__(self, log: MemoryLog, fuse: Fuse) -> None:
+class FusedLog(DynamoLog):
+    def __init__(self, log: DynamoLog, fuse: Fuse) -> None:
         vars(self).update(vars(log))
         self.fuse = fuse
 
@@ -72,9 +74,9 @@ class FusedLog(MemoryLog):
         self.fuse.behind()
 
 
-class FusedBlobs(MemoryBlobs):
-    def __init__(self, fuse: Fuse) -> None:
-        super().__init__()
+class FusedBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, fuse: Fuse) -> None:
+        vars(self).update(vars(blobs))
         self.fuse = fuse
 
     def put(self, tenant: str, session_id: str, text: str) -> str:
@@ -122,7 +124,7 @@ class Stage:
         self.house = House(self.model, context_tokens=WINDOW)
         for name in ("a.txt", "b.txt"):
             self.house.files.write(TENANT, name, LONG.encode())
-        self.log, self.blobs = self.house.log, FusedBlobs(Fuse())
+        self.log, self.blobs = self.house.log, FusedBlobs(self.house.blobs, Fuse())
         self.house.blobs = self.blobs
         self.model.house = self.house
         self.session = self.model.session = self.house.start(LONG).session_id
@@ -153,9 +155,12 @@ class Stage:
         names = [
             name for commit in self.log.read(TENANT, self.session, 1).commits for name in self.named(commit)
         ]
-        there = set(self.blobs.names(TENANT, self.session))
+        there = set(self.texts())
         assert there.issuperset(names)
         return len(names)
+
+    def texts(self) -> list[str]:
+        return in_memory.texts(self.house.objects, TENANT, self.session)
 
     def named(self, commit: Commit) -> Iterator[str]:
         yield from of_entries(commit.entries)
@@ -164,7 +169,7 @@ class Stage:
         text = commit.compacted.text
         if commit.compacted.blob is not None:
             yield commit.compacted.blob
-            text = MemoryBlobs.get(self.blobs, TENANT, self.session, [commit.compacted.blob])[
+            text = S3Blobs.get(self.blobs, TENANT, self.session, [commit.compacted.blob])[
                 commit.compacted.blob
             ]
         compacted = read_compacted(text or "")
@@ -195,7 +200,7 @@ def test_the_undisturbed_run_has_pointers_of_every_kind() -> None:
     assert head.state == "completed"
     assert head.compacted_at
     assert STAGE.all_resolve() > 10
-    assert any(name.startswith("conversation-") for name in STAGE.blobs.names(TENANT, STAGE.session))
+    assert any(name.startswith("conversation-") for name in STAGE.texts())
     assert CALLS > 40
 
 
@@ -219,4 +224,4 @@ def test_a_deletion_that_dies_leaves_no_pointer_behind_its_blobs(nth: int, after
     with suppress(Exception):
         stage.delete()
     assert stage.log.latest(TENANT, stage.session) is None
-    assert stage.blobs.names(TENANT, stage.session) == []
+    assert stage.texts() == []

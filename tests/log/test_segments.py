@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from acta.embedded.objects import SqliteObjects
+from acta.embedded.table import SqliteTable
 from acta.engine.errors import StoreUnavailable
 from acta.engine.log.beside import (
     SEGMENT_COMMITS,
@@ -15,14 +17,15 @@ from acta.engine.log.beside import (
 from acta.engine.log.commit import Decision, Position
 from acta.engine.log.conversation import Content, Entry
 from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import LogPage
 from acta.engine.store.schema import NEXT
 from acta.engine.turn.engine import position
-from acta.testing.memory.log import MemoryBlobs
 from tests.in_process.house import TENANT, House
 from tests.in_process.longlog import CALLS, write
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 from tests.sessions.reader import Reading, house_of, script
+from tests.stores import in_memory
 
 FEW = 3
 """Commits of a segment here, so that turns begin everywhere in one."""
@@ -30,11 +33,12 @@ FEW = 3
 GIVES_UP = says("", call("update_plan", action="fail", reason="over"))
 
 
-class SegmentBlobs(MemoryBlobs):
+class SegmentBlobs(S3Blobs):
     """Counts segments; `away`: none can be written."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.objects = SqliteObjects(SqliteTable(None))
+        super().__init__(in_memory.BUCKET, self.objects)
         self.away = False
         self.read: list[str] = []
         self.written: list[str] = []
@@ -245,10 +249,16 @@ DAMAGES = {
 def test_where_a_segment_cannot_be_read_the_log_is(damage: str | None, nth: int) -> None:
     house, blobs, at = long_session()
     whole = state(house.fresh_repository().conversation(at))
-    names = sorted(name for name in blobs.names(TENANT, at.session_id) if name.startswith(SEGMENT_PREFIX))
-    del blobs._texts[TENANT, at.session_id, names[nth]]
-    if damage is not None:
-        blobs._texts[TENANT, at.session_id, names[nth]] = damage
+    names = sorted(
+        name
+        for name in in_memory.texts(blobs.objects, TENANT, at.session_id)
+        if name.startswith(SEGMENT_PREFIX)
+    )
+    if damage is None:
+        key = f"sessions/{TENANT}/{at.session_id}/{names[nth]}"
+        blobs.objects.delete_object(Bucket=in_memory.BUCKET, Key=key)
+    else:
+        blobs.put_named(TENANT, at.session_id, names[nth], damage)
     blobs.written.clear()
 
     again = house.fresh_repository().conversation(at)
@@ -279,8 +289,8 @@ def test_while_the_store_of_segments_is_away_the_session_goes_on() -> None:
 def test_segments_are_erased_with_their_session() -> None:
     blobs = SegmentBlobs()
     house, session, _ = played(blobs)
-    assert any(name.startswith(SEGMENT_PREFIX) for name in blobs.names(TENANT, session))
+    assert any(name.startswith(SEGMENT_PREFIX) for name in in_memory.texts(blobs.objects, TENANT, session))
 
     house.delete(session)
 
-    assert blobs.names(TENANT, session) == []
+    assert in_memory.texts(blobs.objects, TENANT, session) == []

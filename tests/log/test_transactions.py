@@ -12,7 +12,7 @@ from acta.engine.errors import StoreThrottled
 from acta.engine.memories.dynamodb import DynamoMemories
 from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta.engine.store.dynamodb import ATTEMPTS, ConditionFailed, transact
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.stores.backends import Aws, aws_stores
 
 pytestmark = pytest.mark.contract

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from acta.engine.memories.memory import Memory, Source
-from tests.api.deployment import MOST_MEMORIES, AdminApi
+from acta.engine.store.table_layout import load_json
+from tests.api.deployment import MOST_MEMORIES, SETTINGS, AdminApi
 
 MEMORY = {"kind": "preference", "text": "Answers in German, please 🪶", "tags": ["style"]}
 
@@ -125,7 +126,10 @@ def test_the_record_of_a_key_holds_nothing_of_what_is_remembered(api: AdminApi) 
     """It lives for a day, and the memory may be deleted before. A repeat brings the text along."""
     key = {"Idempotency-Key": "k"}
     first = api.member.request("POST", "/v1/memories", json_body=MEMORY, headers=key)
-    records = repr(api.table.records)
+    found = api.table.scan(TableName=SETTINGS.table)["Items"]
+    records = repr(
+        [load_json("record", each["z"]["B"]) for each in found if each["sk"]["S"].startswith("K#")]
+    )
     assert first.data["memory_id"] in records
     assert all(said not in records for said in ("German", "style"))
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from acta.embedded.table import SqliteTable
 from acta.engine.agents.agent import AgentDefinition, Fallback, Models
+from acta.engine.agents.dynamodb import DynamoDefinitions
 from acta.engine.api.app import Api
 from acta.engine.app import App
 from acta.engine.errors import AwsDenied
@@ -13,9 +15,7 @@ from acta.engine.models.choose import SecretReader
 from acta.engine.models.models_for_admins import ModelListing
 from acta.engine.models.providers import PROVIDERS
 from acta.engine.settings import Settings
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import MemoryDefinitions
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
 from tests.api.gateway import TENANT, Gateway, claims
 from tests.doubles.audit import memory_audit
 
@@ -38,7 +38,7 @@ class Deployment:
     ) -> None:
         named = {"env": "test", "table": "t", "bucket": "b", "offline": offline}
         chosen = Settings(**{**named, **settings})
-        self.definitions = MemoryDefinitions(MemoryTable(), FakeClock())
+        self.definitions = DynamoDefinitions("t", FakeClock(), SqliteTable(None))
         self.environ: dict[str, str] = {}
         models = ModelListing(chosen, self.environ, _secrets(secrets or {}))
         self.audit = memory_audit()

@@ -23,7 +23,7 @@ from acta.engine.notifications.notification import (
 from acta.engine.notifications.receiver import TenantReceiver
 from acta.engine.notifications.webhooks import LONGEST_REST, OwnWebhooks
 from acta.engine.settings import Settings, SettingsError
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.stores.documents import make_head
 

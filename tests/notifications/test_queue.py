@@ -29,7 +29,7 @@ from acta.engine.notifications.receiver import TenantReceiver
 from acta.engine.notifications.webhooks import SnsTopic
 from acta.engine.store import table_layout as items
 from acta.engine.store.schema import CURRENT
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.stores.backends import Aws
 from tests.stores.documents import make_commit, make_head, make_intervention
 

@@ -42,7 +42,7 @@ def test_they_are_set_read_changed_and_deleted_and_the_secret_never_comes_back(a
     assert SECRET[6:20] not in str([made.json, changed.json, rotated.json, read.json])
 
     assert api.admin.request("DELETE", PATH).status == 204
-    assert (api.receiver_secrets.values, api.table.tenant_receivers) == ({}, {})
+    assert (api.receiver_secrets.values, api.root.receivers.get("acme")) == ({}, None)
     assert api.admin.request("DELETE", PATH).status == 404
 
 
@@ -75,7 +75,7 @@ def test_a_url_outside_the_operator_s_list_is_refused_and_nothing_is_stored(api:
     answer = put(api, url=url, secret=SECRET)
     assert (answer.status, answer.error["code"]) == (400, "VALIDATION_ERROR")
     assert list(answer.error["details"]) == ["url"]
-    assert (api.table.tenant_receivers, api.receiver_secrets.values) == ({}, {})
+    assert (api.root.receivers.get("acme"), api.receiver_secrets.values) == (None, {})
 
 
 def test_without_a_list_no_host_is_allowed_and_the_answer_says_whom_to_ask() -> None:
@@ -99,4 +99,4 @@ def test_a_secret_that_cannot_sign_is_refused_without_being_repeated(api: AdminA
 def test_the_first_time_a_secret_is_needed(api: AdminApi) -> None:
     answer = put(api, url=URL)
     assert (answer.status, list(answer.error["details"])) == (400, ["secret"])
-    assert api.table.tenant_receivers == {}
+    assert api.root.receivers.get("acme") is None

@@ -20,7 +20,7 @@ from acta.engine.notifications.notification import (
 )
 from acta.engine.notifications.webhooks import DeploymentWebhook
 from acta.engine.settings import Settings, SettingsError
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.egress.test_exchange import BODIES
 from tests.stores.documents import make_intervention

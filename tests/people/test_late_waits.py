@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.head import Wait
 from acta.engine.log.store import NO_ITEMS, TransactionItems
 from acta.engine.people.wait import ask
 from acta.engine.recovery.recover import recover
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT
 from tests.runs.fragile import SCRIPT, FragileHouse
 
@@ -67,7 +67,7 @@ def test_a_worker_that_lost_to_a_wait_the_engine_has_left_has_the_engine_ask_aga
     assert approved(house, session) == "completed"
 
 
-class Overtakes(MemoryLog):
+class Overtakes(DynamoLog):
     """While a wait is being stored its execution is lost, and the next generation waits already."""
 
     def __init__(self, house: FragileHouse, lost: Decision) -> None:

@@ -8,6 +8,7 @@ from acta.engine.log.conversation import ToolEntry, UserEntry
 from acta.engine.log.head import Head
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.stores import in_memory
 
 DELETE = says("", call("delete_file", path="a.txt"))
 
@@ -306,7 +307,7 @@ def test_a_session_deleted_while_its_model_thinks_does_not_come_back() -> None:
         house.head(session)
     with pytest.raises(SessionNotFound):
         house.poll(session)
-    assert house.blobs.names(TENANT, session) == []
+    assert in_memory.texts(house.objects, TENANT, session) == []
 
 
 def test_deleting_twice_is_not_found_the_second_time() -> None:

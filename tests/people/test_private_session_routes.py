@@ -9,11 +9,13 @@ from acta.engine.api.operation import Operation
 from acta.engine.api.operations import OPERATIONS
 from acta.engine.people.intervention import Intervention
 from acta.engine.people.policies import InterventionType, Policy
+from acta.engine.store.table_layout import listing_key
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 from tests.people.policies import ENDS, WAYS, files, house_with
+from tests.stores import in_memory
 
 OF_SESSIONS = tuple(route for route in OPERATIONS if "{session_id}" in route.path)
 BODIES: dict[str, Any] = {
@@ -116,35 +118,35 @@ def test_a_stranger_s_delete_erases_nothing() -> None:
     house, session, _ = asking()
     assert Person(house, "mia").ask("DELETE", f"/v1/sessions/{session}").status == 404
     assert Person(house, "ann").get(f"/v1/sessions/{session}/messages").status == 200
-    assert not house.table.deleted
+    assert in_memory.commits(house.table)
 
 
 def test_a_damaged_one_is_still_its_owner_s_to_erase() -> None:
     house, session, _ = asking()
-    commits = house.table.commits[TENANT, session]
-    commits[max(commits)] = commits[max(commits)]._replace(body=b"damaged")
+    *_, newest = in_memory.commits_of(house.table, TENANT, session)
+    in_memory.put(house.table, newest, z={"B": b"damaged"})
     path = f"/v1/sessions/{session}"
     assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
-    assert not house.table.deleted
-    assert not house.table.erasures
+    assert in_memory.commits(house.table)
+    assert not house.index.erasures(before=None, limit=1, cursor=None).sessions
     assert Person(house, "ann").ask("DELETE", path).status == 204
-    assert house.table.deleted
+    assert not in_memory.commits(house.table)
 
 
 @pytest.mark.parametrize("what", ["listed", "not listed"])
 def test_one_of_which_no_commit_can_be_read_is_whose_its_listing_says_or_for_admins(what: str) -> None:
     house, session, _ = asking()
-    commits, path = house.table.commits[TENANT, session], f"/v1/sessions/{session}"
-    for number, commit in commits.items():
-        commits[number] = commit._replace(body=b"damaged")
+    path = f"/v1/sessions/{session}"
+    for commit in in_memory.commits_of(house.table, TENANT, session):
+        in_memory.put(house.table, commit, z={"B": b"damaged"})
     if what == "not listed":
-        house.table.remove_listing(TENANT, session)
+        house.table.delete_item(TableName=in_memory.TABLE, Key=listing_key(TENANT, session))
     assert Person(house, "mia").ask("DELETE", path).error["code"] == "SESSION_NOT_FOUND"
-    assert not house.table.deleted
-    assert not house.table.erasures
+    assert in_memory.commits(house.table)
+    assert not house.index.erasures(before=None, limit=1, cursor=None).sessions
     may = Person(house, "ann") if what == "listed" else Person(house, "boss", "admin")
     assert may.ask("DELETE", path).status == 204
-    assert house.table.deleted
+    assert not in_memory.commits(house.table)
 
 
 @pytest.mark.parametrize("route", OF_SESSIONS, ids=str)

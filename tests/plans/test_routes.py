@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acta.engine.audit.record import Audit
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

@@ -31,6 +31,7 @@ from acta.engine.turn.engine import position
 from tests.in_process.deaths import Deaths, Died, Port, driven, new_worker, points
 from tests.in_process.queues import QueueHouse
 from tests.in_process.scripted import ScriptedModel, completes, plans, step
+from tests.stores import in_memory
 
 WHALE, MINNOW = "whale", "minnow"
 
@@ -176,9 +177,8 @@ def test_a_place_of_a_session_that_cannot_be_read_does_not_keep_the_line(how: st
     sessions = start(one, "acme", 20)
     one.run()
     bad = next(each for each in reversed(sessions) if one.of("acme", each).state_reason == "queued")
-    stored = one.table.commits["acme", bad]
-    newest = stored[max(stored)]
-    stored[max(stored)] = newest._replace(**{"version": 9} if how == "newer" else {"body": b"damaged"})
+    *_, newest = in_memory.commits_of(one.table, "acme", bad)
+    in_memory.put(one.table, newest, **{"v": {"N": "9"}} if how == "newer" else {"z": {"B": b"damaged"}})
     one.run_all()
     assert {one.of("acme", each).state for each in sessions if each != bad} == {"completed"}
     assert not one.line.bucket("scripted").has_line(in_milliseconds(one.clock.now()))

@@ -1,6 +1,5 @@
 """Buckets and lines of providers: what is granted is granted once, and the line is fair (ADR 106)."""
 
-import os
 from datetime import timedelta
 from uuid import uuid4
 
@@ -16,22 +15,17 @@ from acta.engine.queue.places import (
     QueuePlace,
     in_milliseconds,
 )
-from acta.testing.memory.admission import MemoryAdmission
-from tests.stores.backends import ENDPOINT, Aws
+from tests.stores.backends import Aws
 from tests.stores.documents import NOW
 
 pytestmark = pytest.mark.contract
 
-ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 SECOND = timedelta(seconds=1)
 HALF = GrantPrice(tokens=BURST // 2, requests=1_000)
 
 
-@pytest.fixture(params=["memory", *ACCOUNTS])
-def store(request: pytest.FixtureRequest) -> AdmissionStore:
-    if request.param == "memory":
-        return MemoryAdmission()
-    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
+@pytest.fixture
+def store(account: Aws) -> AdmissionStore:
     return DynamoAdmission(account.table, account.dynamodb)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from acta.engine.errors import PoisonedSession, Refused, SchemaUnknown, StoreThrottled
 from acta.engine.turn.engine import ExecutionStatus
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT
 from tests.recovery.test_what_a_sweep_withstands import RefusingLog
 from tests.runs.fragile import SCRIPT, FragileHouse, generation

@@ -15,6 +15,7 @@ from acta.engine.errors import (
     StoreThrottled,
     StoreUnavailable,
 )
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import FailedPage, IndexEntry, SessionName
 from acta.engine.recovery.recovery import MOST_REPAIRED
 from acta.engine.recovery.repair import (
@@ -28,13 +29,14 @@ from acta.engine.recovery.repair import (
 from acta.engine.recovery.repair import (
     FailedRuns as Found,
 )
-from acta.testing.memory.index import MemoryIndex
+from acta.engine.store.table_layout import session_pk
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, plans, says
 from tests.recovery.failed_runs import fail_from_outside
 from tests.recovery.test_what_a_sweep_withstands import RefusingLog
 from tests.runs.fragile import SCRIPT, FragileHouse
+from tests.stores import in_memory
 
 TWO_HOURS = timedelta(hours=2)
 THROTTLED = StoreThrottled("too many requests")
@@ -116,11 +118,12 @@ def test_however_many_there_are_each_answer_has_a_bounded_part_and_together_they
     tenant: str | None,
 ) -> None:
     house, [like] = with_failed(1)
-    many = MOST_FOUND + 10
+    many, whole = MOST_FOUND + 10, in_memory.commits_of(house.table, TENANT, like)
     for n in range(many):  # the log of one session serves all of them
         name = TENANT, f"{like}-{n:04d}"
-        house.table.commits[name] = house.table.commits[TENANT, like]
-        house.table.put_listing(IndexEntry(*name, "default", "failed"))
+        for commit in whole:
+            in_memory.put(house.table, commit, pk={"S": session_pk(*name)})
+        in_memory.list_session(house.table, IndexEntry(*name, "default", "failed"))
     answers = found_by(house, tenant=tenant)
     assert [len(answer.runs) for answer in answers] == [MOST_FOUND, many + 1 - MOST_FOUND]
     assert len(set(ids(answers))) == many + 1
@@ -149,13 +152,11 @@ def test_where_the_time_is_over_the_next_call_goes_on_after_the_last_session(
 def test_a_call_looks_at_so_many_pages_even_where_nothing_has_failed() -> None:
     house = FragileHouse(SCRIPT)
     for n in range(MOST_PAGES * PAGE + 1):
-        house.table.listing[TENANT, f"ses_{n:06d}"] = IndexEntry(
-            TENANT, f"ses_{n:06d}", "default", "completed"
-        )
+        in_memory.list_session(house.table, IndexEntry(TENANT, f"ses_{n:06d}", "default", "completed"))
     assert [answer.complete for answer in found_by(house)] == [False, True]
 
 
-class RefusingIndex(MemoryIndex):
+class RefusingIndex(DynamoIndex):
     """Does not give every second page."""
 
     def __init__(self, house: House, error: Exception) -> None:

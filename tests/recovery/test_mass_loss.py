@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
+from acta.embedded.table import SqliteTable
 from acta.engine.errors import AwsDenied, Refused, StoreThrottled
 from acta.engine.log.store import SessionName
 from acta.engine.queue.dispatcher import Sharing
+from acta.engine.queue.dynamodb import DynamoAdmission
 from acta.engine.queue.places import QueuePlace
 from acta.engine.recovery.aws import MOST_BYTES, InvokedWorkers, paid_event, to_event
 from acta.engine.recovery.recovery import THREADS, Paid
 from acta.engine.recovery.store import SHARE, LostSessions, PaidPlaces
 from acta.engine.recovery.sweep import ASKED_ONE_BY_ONE
 from acta.infra.sizing import recovery_workers
-from acta.testing.memory.admission import MemoryAdmission
 from docs.quotas import QUOTAS
 from tests.in_process.house import RECOVER, TENANT
 from tests.in_process.mass_loss import CountedWorkflow, MassLoss, Minute
@@ -225,7 +226,7 @@ def test_an_event_of_another_form_is_refused() -> None:
 
 
 def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admits_what_is_paid_for() -> None:
-    loss, line = MassLoss(0, REGION, most=1), MemoryAdmission()
+    loss, line = MassLoss(0, REGION, most=1), DynamoAdmission("t", SqliteTable(None))
     limits = {"scripted": {"requests_per_minute": 60}}
     settings = loss.house.settings.but(provider_limits=limits)
     recovery = replace(loss.recovery, settings=settings, admission=line)

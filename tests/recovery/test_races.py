@@ -6,12 +6,12 @@ import pytest
 
 from acta.engine.errors import SchemaUnknown
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import LIVE_SHARDS, LiveKind, LivePage
 from acta.engine.recovery.outage import MOST_CRASHES
 from acta.engine.recovery.recover import MOST_RESTARTS, restart
 from acta.engine.recovery.store import RoundCounts
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 from tests.runs.fragile import GRACE, SCRIPT, Crash, FragileHouse, generation
@@ -218,7 +218,7 @@ def test_one_session_that_cannot_be_read_does_not_stop_the_others() -> None:
     assert house.told == [(sessions[1], "SchemaUnknown")]
 
 
-class NewerLog(MemoryLog):
+class NewerLog(DynamoLog):
     """A log in which one session was written by a later release."""
 
     def __init__(self, house: House, session_id: str) -> None:
@@ -246,7 +246,7 @@ def test_what_there_was_no_time_for_is_counted_and_left_for_the_next_minute() ->
     assert house.sweep() == RoundCounts(looked=1, restarted=1)
 
 
-class FindingIndex(MemoryIndex):
+class FindingIndex(DynamoIndex):
     """`has_found`: whether it has told of any live session."""
 
     def __init__(self, house: House) -> None:
@@ -261,7 +261,7 @@ class FindingIndex(MemoryIndex):
         return page
 
 
-class ShortPages(MemoryIndex):
+class ShortPages(DynamoIndex):
     """An index that never has more than two sessions on a page, whatever it is asked for."""
 
     def __init__(self, house: House) -> None:

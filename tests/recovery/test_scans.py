@@ -17,18 +17,14 @@ from acta.engine.recovery.store import (
     is_late,
     together,
 )
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.stores.backends import Aws
 from tests.stores.documents import NOW
 
 pytestmark = pytest.mark.contract
 
 
-@pytest.fixture(params=["memory", "moto"])
-def scans(request: pytest.FixtureRequest) -> RecoveryScans:
-    if request.param == "memory":
-        return MemoryRecoveryScans()
-    account: Aws = request.getfixturevalue("moto_account")
+@pytest.fixture
+def scans(account: Aws) -> RecoveryScans:
     account.dynamodb.delete_item(TableName=account.table, Key={"pk": {"S": "D"}, "sk": {"S": "R"}})
     return DynamoRecoveryScans(account.table, account.dynamodb)
 

@@ -14,15 +14,17 @@ from acta.engine.agents.agent import DEFAULT_AGENT
 from acta.engine.clock import SESSION
 from acta.engine.errors import PoisonedSession, StoreThrottled
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import LIVE_SHARDS, IndexEntry, LiveEntry, LivePage
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.recovery.sweep import Unreadable
+from acta.engine.store.table_layout import item_listing, listing_key
 from acta.engine.turn.engine import ExecutionStatus
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import ScriptedModel, completes, plans
 from tests.runs.fragile import DELETE, GRACE, Crash, FragileHouse, MortalWorkflow
+from tests.stores import in_memory
 
 LOST, WOKEN, DAMAGED, THROTTLED, AT_WORK = 6_500, 1_000, 500, 500, 1_500
 REQUESTS = 3_000
@@ -50,7 +52,7 @@ class Requests:
         return self.made < self.most
 
 
-class CountedIndex(MemoryIndex):
+class CountedIndex(DynamoIndex):
     def __init__(self, house: FragileHouse, requests: Requests) -> None:
         vars(self).update(vars(house.index))
         self._requests = requests
@@ -60,7 +62,7 @@ class CountedIndex(MemoryIndex):
         return super().live(*which, **more)
 
 
-class CountedLog(MemoryLog):
+class CountedLog(DynamoLog):
     """`errors`: by session, raised for its newest commit."""
 
     def __init__(self, house: FragileHouse, requests: Requests) -> None:
@@ -133,7 +135,7 @@ class Disaster(FragileHouse):
         """A session of which nothing is stored but its entry."""
         session = self.clock.new_id(SESSION)
         live = LiveEntry("active", self.clock.now())
-        self.table.put_listing(IndexEntry(TENANT, session, DEFAULT_AGENT, "active", live))
+        in_memory.list_session(self.table, IndexEntry(TENANT, session, DEFAULT_AGENT, "active", live))
         return session
 
     def _decided(self, count: int) -> list[str]:
@@ -168,7 +170,8 @@ class Disaster(FragileHouse):
         }
 
     def _is_woken(self, session: str) -> bool:
-        live = self.table.listing[TENANT, session].live
+        item = self.table.get_item(TableName=in_memory.TABLE, Key=listing_key(TENANT, session))["Item"]
+        live = item_listing(TENANT, item).live
         return live is not None and live.kind == "woken"
 
 

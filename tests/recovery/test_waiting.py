@@ -22,6 +22,7 @@ from acta.engine.errors import (
     StoreUnavailable,
     StreamBroken,
 )
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.events import Event
 from acta.engine.log.head import Head
 from acta.engine.log.store import LogPage
@@ -30,7 +31,6 @@ from acta.engine.recovery.handle_error import handle_error
 from acta.engine.recovery.outage import WORKER_LOST
 from acta.engine.recovery.recover import recover
 from acta.engine.sessions.answers import session_view
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lossy import OvertakenLog
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
@@ -278,10 +278,10 @@ def test_a_damaged_session_fails_and_says_so() -> None:
     assert "PoisonedSession" in head.error.message
 
 
-class DamagedTurn(MemoryLog):
+class DamagedTurn(DynamoLog):
     """A commit of the turn cannot be read, and the newest one can."""
 
-    def __init__(self, log: MemoryLog) -> None:
+    def __init__(self, log: DynamoLog) -> None:
         vars(self).update(vars(log))
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:

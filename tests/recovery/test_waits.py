@@ -4,12 +4,12 @@ people.md)."""
 import pytest
 
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import NO_ITEMS, TransactionItems, live_shard
 from acta.engine.models.model import TokenUsage
 from acta.engine.recovery.recover import restart
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.turn.engine import position
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.runs.fragile import ASKS, SCRIPT, WARN, FragileHouse, files, generation
@@ -150,7 +150,7 @@ def test_a_decision_that_ends_the_run_leaves_no_execution_waiting(option: str) -
     assert list(house.workflow.running()) == []
 
 
-class ListedLog(MemoryLog):
+class ListedLog(DynamoLog):
     """Counts how often the session's listing was written."""
 
     def __init__(self, house: House) -> None:

@@ -15,12 +15,12 @@ from acta.engine.errors import (
     StoreUnavailable,
 )
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import LIVE_SHARDS, LiveKind, LivePage, live_shard
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.turn.engine import ExecutionStatus
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.in_process.house import House
 from tests.runs.fragile import GRACE, FragileHouse
 
@@ -37,7 +37,7 @@ def with_lost_sessions(count: int = LOST) -> tuple[FragileHouse, list[str]]:
     return house, sessions
 
 
-class RefusingIndex(MemoryIndex):
+class RefusingIndex(DynamoIndex):
     """Raises `error` for the pages of a kind and a shard that `refuses` names."""
 
     def __init__(
@@ -55,7 +55,7 @@ class RefusingIndex(MemoryIndex):
         return super().live(kind, shard, before=before, limit=limit, cursor=cursor)
 
 
-class RefusingLog(MemoryLog):
+class RefusingLog(DynamoLog):
     """Raises the error for the newest commit of these sessions."""
 
     def __init__(self, house: House, errors: dict[str, Exception]) -> None:
@@ -110,7 +110,7 @@ def test_a_shard_that_cannot_be_read_costs_its_own_sessions_a_minute_and_no_othe
 def test_a_page_in_the_middle_of_a_shard_that_is_refused_leaves_what_was_read_before_it() -> None:
     house, sessions = with_lost_sessions()
 
-    class SecondPages(MemoryIndex):
+    class SecondPages(DynamoIndex):
         def __init__(self) -> None:
             vars(self).update(vars(house.index))
 

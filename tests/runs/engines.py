@@ -5,13 +5,14 @@ from typing import Any
 
 from acta.engine.log.commit import Commit
 from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.tools.port import CallContext
 from acta.engine.tools.registry import BuiltinRegistry
 from acta.engine.tools.tool import Effect, ToolSpec
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step
@@ -49,10 +50,10 @@ class NotingRegistry(BuiltinRegistry):
         return {**super().specs(tenant, agent_id), "note": self.note}
 
 
-class Gated(MemoryLog):
+class Gated(DynamoLog):
     """The given log; before every call another worker may come in."""
 
-    def __init__(self, log: MemoryLog, pause: Callable[[], None]) -> None:
+    def __init__(self, log: DynamoLog, pause: Callable[[], None]) -> None:
         vars(self).update(vars(log))
         self.pause = pause
 
@@ -69,8 +70,8 @@ class Gated(MemoryLog):
         super().append(commit, extra_items)
 
 
-class GatedBlobs(MemoryBlobs):
-    def __init__(self, blobs: MemoryBlobs, pause: Callable[[], None]) -> None:
+class GatedBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, pause: Callable[[], None]) -> None:
         vars(self).update(vars(blobs))
         self.pause = pause
 

@@ -14,7 +14,7 @@ from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta.engine.tools.port import CallContext
 from acta.engine.tools.registry import BuiltinRegistry
 from acta.engine.tools.tool import Effect, ToolSpec
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 

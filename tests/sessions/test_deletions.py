@@ -11,9 +11,9 @@ from acta.engine.errors import (
     StoreUnavailable,
 )
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import NO_ITEMS, TransactionItems
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -27,10 +27,10 @@ TURNS = [
 ASKS = [plans("tidy up"), says("", call("delete_file", path="a.md"))]
 
 
-class Refusing(MemoryLog):
+class Refusing(DynamoLog):
     """`error` comes instead of every commit that steers."""
 
-    def __init__(self, log: MemoryLog, error: Exception) -> None:
+    def __init__(self, log: DynamoLog, error: Exception) -> None:
         vars(self).update(vars(log))
         self.error = error
 
@@ -40,10 +40,10 @@ class Refusing(MemoryLog):
         super().append(commit, extra_items)
 
 
-class Unreadable(MemoryLog):
+class Unreadable(DynamoLog):
     """`error` comes instead of every head."""
 
-    def __init__(self, log: MemoryLog, error: Exception) -> None:
+    def __init__(self, log: DynamoLog, error: Exception) -> None:
         vars(self).update(vars(log))
         self.error = error
 
@@ -111,7 +111,7 @@ def test_a_damaged_session_can_be_deleted() -> None:
         house.head(session)
 
 
-class Twice(MemoryLog):
+class Twice(DynamoLog):
     """Another request deletes the session, all of it, before this one's commit."""
 
     def __init__(self, house: House) -> None:

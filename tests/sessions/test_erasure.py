@@ -9,16 +9,18 @@ import pytest
 from acta.engine.agents.agent import DEFAULT_AGENT
 from acta.engine.errors import LimitReached, PoisonedSession, SchemaUnknown, StoreThrottled
 from acta.engine.log.commit import Commit, IdempotencyKey
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
 from acta.engine.people.requester import Requester
 from acta.engine.sessions.delete import ErasureDeps, ErasureProgress, erase_again
 from acta.engine.sessions.fork import fork, parent_at
 from acta.engine.sessions.start import NewSession
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.stores import in_memory
 
 LONG = "A line that is stored elsewhere.\n" * 200
 LATE = "What comes after the deletion.\n" * 200
@@ -34,10 +36,10 @@ class Crash(BaseException):
     """The worker is gone."""
 
 
-class Dying(MemoryLog):
+class Dying(DynamoLog):
     """Its worker dies before it appends a commit of this kind, or in the deletion of the items."""
 
-    def __init__(self, log: MemoryLog, before: str) -> None:
+    def __init__(self, log: DynamoLog, before: str) -> None:
         vars(self).update(vars(log))
         self.before = before
 
@@ -52,8 +54,8 @@ class Dying(MemoryLog):
         super().delete(tenant, session_id)
 
 
-class Unreadable(MemoryLog):
-    def __init__(self, log: MemoryLog, error: Exception | None = None) -> None:
+class Unreadable(DynamoLog):
+    def __init__(self, log: DynamoLog, error: Exception | None = None) -> None:
         vars(self).update(vars(log))
         self.error = error or PoisonedSession("damaged")
 
@@ -61,10 +63,10 @@ class Unreadable(MemoryLog):
         raise self.error
 
 
-class Throttled(MemoryBlobs):
+class Throttled(S3Blobs):
     """For one session."""
 
-    def __init__(self, blobs: MemoryBlobs, session: str) -> None:
+    def __init__(self, blobs: S3Blobs, session: str) -> None:
         vars(self).update(vars(blobs))
         self.session = session
 
@@ -109,7 +111,7 @@ class ErasedHouse(House):
         return [each.session_id for each in page.sessions]
 
     def texts(self, session: str) -> list[str]:
-        return self.blobs.names(TENANT, session)
+        return in_memory.texts(self.objects, TENANT, session)
 
 
 def with_a_deletion_in_its_last_turn(house: ErasedHouse) -> str:
@@ -268,7 +270,7 @@ def test_erasing_goes_on_where_it_stopped_whatever_cannot_be_erased() -> None:
     assert house.erased_again(lambda: True, "no cursor of this listing").sessions == 0
 
 
-class Pages(MemoryIndex):
+class Pages(DynamoIndex):
     """`of`: so many sessions at most."""
 
     def __init__(self, house: House, of: int) -> None:
@@ -340,7 +342,7 @@ def test_a_refused_start_leaves_its_long_message_nowhere() -> None:
     house = ErasedHouse(tenant_limits=TWO_STARTS)
     house.start("One")
     house.start(LONG)
-    before = dict(house.blobs._texts)
+    before = house.objects.list_objects_v2(Bucket=in_memory.BUCKET)
     with pytest.raises(LimitReached):
         house.start(LATE)
-    assert house.blobs._texts == before
+    assert house.objects.list_objects_v2(Bucket=in_memory.BUCKET) == before

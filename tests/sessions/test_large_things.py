@@ -10,6 +10,7 @@ import pytest
 
 from acta.engine.api.envelope import json_bytes
 from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import LogPage
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.plans.answers import plan_view
@@ -20,7 +21,6 @@ from acta.engine.sessions.poll import PAGE_COMMITS, Cursor
 from acta.engine.sessions.routes import message_view
 from acta.engine.store.table_layout import from_commit
 from acta.engine.tools.tool import HttpConfig, ToolDefinition
-from acta.testing.memory.log import MemoryLog
 from tests.doubles.http_sink import Reply, Sink
 from tests.in_process import longlog
 from tests.in_process.house import TENANT, House
@@ -35,10 +35,10 @@ LONG = {"a": "x", "é": "é", "𝕏": "𝕏", "newline": "\n", "control": "\x01"
 Item = TypeVar("Item")
 
 
-class CountingLog(MemoryLog):
+class CountingLog(DynamoLog):
     """The given log, counting what is asked of it."""
 
-    def __init__(self, log: MemoryLog) -> None:
+    def __init__(self, log: DynamoLog) -> None:
         vars(self).update(vars(log))
         self.reads: list[tuple[int | None, int]] = []
         """The limit asked for, and how many commits came."""

@@ -11,7 +11,7 @@ from acta.engine.limits.caps import Caps
 from acta.engine.models.model import ModelReply, TokenUsage
 from acta.engine.models.providers import OFFLINE
 from acta.engine.people.policies import Policy
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.api.gateway import Answer
 from tests.api.session_functions import Person, functions_of
 from tests.doubles.audit import MemoryTrail, PlainPseudonyms

@@ -4,14 +4,15 @@ from collections.abc import Callable
 
 from acta.engine.errors import StoreThrottled
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import NO_ITEMS, FailedPage, TransactionItems
 from acta.engine.recovery.store import EndedPlace
 from acta.engine.sessions.delete import PARTS, RetentionDeps, delete_ended
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryLog
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
+from tests.stores import in_memory
 
 LONG = "A line that is stored elsewhere.\n" * 200
 TURNS = (
@@ -74,7 +75,7 @@ def test_a_session_is_deleted_with_its_texts_within_a_day_after_its_time() -> No
     assert house.a_day_passes() == 0
     assert house.a_day_passes() == 1
     assert not house.is_there(session)
-    assert house.blobs.names(TENANT, session) == []
+    assert in_memory.texts(house.objects, TENANT, session) == []
     noted = house.index.erasures(before=None, limit=9, cursor=None).sessions
     assert [each.session_id for each in noted] == [session], "a late worker's texts would stay"
 
@@ -114,10 +115,10 @@ def test_a_session_that_goes_on_in_this_moment_is_kept() -> None:
     house.days_pass(31)
     said: list[str] = []
 
-    class Racing(MemoryLog):
+    class Racing(DynamoLog):
         """Somebody writes before the deletion is committed."""
 
-        def __init__(self, log: MemoryLog) -> None:
+        def __init__(self, log: DynamoLog) -> None:
             vars(self).update(vars(log))
 
         def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
@@ -140,8 +141,8 @@ def test_a_session_that_cannot_be_deleted_stops_no_other() -> None:
     house = KeptHouse(*TURNS, *TURNS)
     bad, good = house.ended(), house.ended()
 
-    class Throttled(MemoryLog):
-        def __init__(self, log: MemoryLog) -> None:
+    class Throttled(DynamoLog):
+        def __init__(self, log: DynamoLog) -> None:
             vars(self).update(vars(log))
 
         def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
@@ -164,7 +165,7 @@ def test_without_time_nothing_is_begun() -> None:
     assert house.a_day_passes() == 0
 
 
-class EmptyPages(MemoryIndex):
+class EmptyPages(DynamoIndex):
     """A part of so many pages that have nothing but commits, and then the sessions."""
 
     def __init__(self, house: House, pages: int) -> None:

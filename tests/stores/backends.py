@@ -1,4 +1,4 @@
-"""Where a port's suite runs: in memory, on moto in this process, on a local AWS that is already there."""
+"""Where a port's suite runs: on SQLite in memory, on moto in this process, on a local AWS that is already there."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
+from acta.embedded.objects import SqliteObjects
+from acta.embedded.table import SqliteTable
 from acta.engine.agents.dynamodb import DynamoDefinitions, DynamoMcpServerStore, DynamoToolStore
 from acta.engine.agents.store import DefinitionStore, McpServerStore, ToolSecretNames, ToolStore
 from acta.engine.audit.record import AuditTrail
@@ -26,24 +28,13 @@ from acta.engine.notifications.notification import TenantReceivers
 from acta.engine.people.intervention import Intervention
 from acta.engine.store import table_layout as items
 from acta.engine.store.schema import CURRENT
-from acta.engine.store.table_layout import from_intervention
 from acta.engine.tools.dynamodb import DynamoToolSecretNames
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.definitions import (
-    MemoryDefinitions,
-    MemoryMcpServerStore,
-    MemoryToolSecretNames,
-    MemoryToolStore,
-)
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.index import MemoryIndex
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog, MemoryPartials
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable, StoredIntervention
-from tests.doubles.audit import MemoryTrail
-from tests.doubles.receivers import MemoryTenantReceivers
+from acta.testing.clock import FakeClock
 
 ENDPOINT = "ACTA_TEST_AWS_ENDPOINT"
+AWS_ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
+ACCOUNTS = {"sqlite": "sqlite_account", **AWS_ACCOUNTS}
+"""Where suites run, each with the fixture of its table and bucket."""
 TABLE, BUCKET = "ACTA_TEST_TABLE", "ACTA_TEST_BUCKET"
 SPOILED = b"damaged, with a secret in it"
 MOST_SEARCHED = 1_600
@@ -159,57 +150,10 @@ def create(aws: Aws, *, table: bool = True, bucket: bool = True) -> Aws:
     return aws
 
 
-def memory_stores() -> Stores:
-    clock, table, blobs = FakeClock(SystemClock().now()), MemoryTable(), MemoryBlobs()
-
-    def set_version(tenant: str, session_id: str, number: int, version: int) -> None:
-        commits = table.commits[tenant, session_id]
-        commits[number] = commits[number]._replace(version=version)
-
-    def spoil(tenant: str, session_id: str, number: int) -> None:
-        commits = table.commits[tenant, session_id]
-        commits[number] = commits[number]._replace(body=SPOILED)
-
-    def spoil_intervention(tenant: str, intervention_id: str) -> None:
-        there = table.interventions[tenant, intervention_id]
-        table.interventions[tenant, intervention_id] = there._replace(body=SPOILED)
-
-    def list_quickly(entries: Sequence[IndexEntry]) -> None:
-        for entry in entries:
-            table.put_listing(entry)
-
-    def ask_quickly(tenant: str, asked: Sequence[Intervention]) -> None:
-        for one in asked:
-            stored = StoredIntervention(CURRENT, one.session_id, one.state, from_intervention(one, CURRENT))
-            table.interventions[tenant, one.intervention_id] = stored
-
-    return Stores(
-        log=MemoryLog(table, clock),
-        other_log=MemoryLog(table, clock),
-        index=MemoryIndex(table, clock, MOST_SEARCHED),
-        blobs=blobs,
-        other_blobs=blobs,
-        files=MemoryFiles(clock),
-        definitions=MemoryDefinitions(table, clock),
-        other_definitions=MemoryDefinitions(table, clock),
-        tools=MemoryToolStore(table, clock),
-        other_tools=MemoryToolStore(table, clock),
-        servers=MemoryMcpServerStore(table, clock),
-        secret_names=MemoryToolSecretNames(table),
-        receivers=MemoryTenantReceivers(table),
-        memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        other_memories=MemoryMemories(table, clock, MOST_MEMORIES),
-        partials=MemoryPartials(table),
-        attempts=MemoryAttempts(table),
-        other_attempts=MemoryAttempts(table),
-        trail=MemoryTrail(),
-        clock=clock,
-        set_version=set_version,
-        list_quickly=list_quickly,
-        ask_quickly=ask_quickly,
-        spoil=spoil,
-        spoil_intervention=spoil_intervention,
-    )
+def sqlite() -> Aws:
+    """A new one, in memory."""
+    table = SqliteTable(None)
+    return Aws(table, SqliteObjects(table), "contract", "contract")
 
 
 def aws_stores(aws: Aws) -> Stores:

@@ -1,6 +1,5 @@
 """Each suite runs on every adapter of its port; the local AWS only where the environment names one."""
 
-import os
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -8,17 +7,16 @@ import pytest
 from moto import mock_aws
 
 from tests.stores.backends import (
-    ENDPOINT,
+    ACCOUNTS,
+    AWS_ACCOUNTS,
     Aws,
     Stores,
     aws_stores,
     create,
     local_aws,
-    memory_stores,
     moto_clients,
+    sqlite,
 )
-
-_ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 
 
 @pytest.fixture(scope="session")
@@ -39,17 +37,26 @@ def local_account() -> Aws:
     return local_aws()
 
 
-@pytest.fixture(params=["memory", *_ACCOUNTS])
-def stores(request: pytest.FixtureRequest) -> Stores:
-    if request.param == "memory":
-        return memory_stores()
-    return aws_stores(request.getfixturevalue(_ACCOUNTS[request.param]))
+@pytest.fixture
+def sqlite_account() -> Aws:
+    return sqlite()
 
 
-@pytest.fixture(params=[*_ACCOUNTS])
+@pytest.fixture(params=[*ACCOUNTS])
+def account(request: pytest.FixtureRequest) -> Aws:
+    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
+    return account
+
+
+@pytest.fixture
+def stores(account: Aws) -> Stores:
+    return aws_stores(account)
+
+
+@pytest.fixture(params=[*AWS_ACCOUNTS])
 def aws(request: pytest.FixtureRequest) -> Aws:
-    """For what only the AWS adapters can meet: an SDK that retries, other people's objects."""
-    account: Aws = request.getfixturevalue(_ACCOUNTS[request.param])
+    """For what only an SDK can meet, which retries, and a bucket with other people's objects."""
+    account: Aws = request.getfixturevalue(AWS_ACCOUNTS[request.param])
     return account
 
 

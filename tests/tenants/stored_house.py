@@ -9,7 +9,7 @@ from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.repository import SessionRepository
 from acta.engine.log.s3 import S3Blobs
 from acta.infra.deployed.tenants.stores import Names, TenantStores
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn
 from tests.stores.backends import Aws
@@ -28,9 +28,9 @@ class StoredHouse(House):
     def __init__(self, aws: Aws, turns: Sequence[Turn], **settings: Any) -> None:
         self._aws = aws
         super().__init__(ScriptedModel(turns), **settings)
-        self.log = DynamoLog(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
-        self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)  # type: ignore[assignment]
-        self.blobs = S3Blobs(aws.bucket, aws.s3)  # type: ignore[assignment]
+        self.log = DynamoLog(aws.table, self.clock, aws.dynamodb)
+        self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)
+        self.blobs = S3Blobs(aws.bucket, aws.s3)
         self.attempts = DynamoAttempts(aws.table, aws.dynamodb)
         self.stored_files = S3FileStore(aws.bucket, aws.s3)
 

@@ -8,7 +8,7 @@ from acta.engine.audit.record import AuditRecord, OperatorAction
 from acta.engine.audit.trail import DynamoTrail, item_record
 from acta.engine.errors import StoreUnavailable
 from acta.infra.deployed.operator_trail import ENDS_HARM, OPERATOR, OperatorTrail
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import MemoryTrail
 from tests.stores.backends import Aws
 

@@ -15,7 +15,7 @@ from acta.engine.tools.port import CallContext
 from acta.engine.tools.tenant.definition import check_fixed, to_config
 from acta.engine.tools.tenant.http import HttpTool
 from acta.engine.tools.tool import HttpConfig, ToolDefinition
-from acta.testing.memory.definitions import MemoryToolSecretValues
+from acta.testing.secrets import MemoryToolSecretValues
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.tool_secrets import known_for
 

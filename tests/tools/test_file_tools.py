@@ -3,6 +3,7 @@
 import pytest
 
 from acta.engine.errors import StoreUnavailable, ToolFailed
+from acta.engine.files.s3 import S3FileStore
 from acta.engine.files.store import FilePage
 from acta.engine.people.intervention import SeenFile
 from acta.engine.plans.plan import UPDATE_PLAN
@@ -11,10 +12,8 @@ from acta.engine.tools.port import BuiltinReach, CallContext
 from acta.engine.tools.result_text import failure_text
 from acta.engine.tools.runtime import Tools
 from acta.engine.untrusted.quoting import OutsideText, quoted
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
+from tests.stores import in_memory
 
 SPECS = builtins()
 
@@ -22,10 +21,10 @@ SPECS = builtins()
 class Desk:
     """One tenant's tools and storage."""
 
-    def __init__(self, files: MemoryFiles | None = None, tenant: str = "acme") -> None:
-        self.files = files or MemoryFiles(FakeClock())
+    def __init__(self, files: S3FileStore | None = None, tenant: str = "acme") -> None:
+        self.files = files or in_memory.files()
         clock = FakeClock()
-        self.tools = Tools(BuiltinReach(self.files, MemoryMemories(MemoryTable(), clock), clock, 1_000))
+        self.tools = Tools(BuiltinReach(self.files, in_memory.memories(), clock, 1_000))
         self.context = CallContext(tenant, "ses_01", "default", "eff_01", 30.0)
 
     def has(self, *paths: str) -> "Desk":
@@ -101,11 +100,13 @@ def test_many_files_in_few_folders_are_a_short_listing_of_one_level() -> None:
 
 
 def test_a_listing_goes_on_over_the_stores_pages() -> None:
-    class Narrow(MemoryFiles):
+    class Narrow(S3FileStore):
         def list(self, tenant: str, prefix: str, limit: int, cursor: str | None = None) -> FilePage:
             return super().list(tenant, prefix, min(limit, 2), cursor)
 
-    assert Desk(Narrow(FakeClock())).has("a", "b", "c", "d", "e").run("list_files").startswith("5 files")
+    assert (
+        Desk(in_memory.files_of(Narrow)).has("a", "b", "c", "d", "e").run("list_files").startswith("5 files")
+    )
 
 
 def test_a_file_is_data_from_outside_to_the_letter() -> None:
@@ -468,12 +469,12 @@ def test_another_tenants_files_are_not_there() -> None:
 
 
 def test_a_store_that_does_not_answer_is_the_engines_matter() -> None:
-    class Down(MemoryFiles):
+    class Down(S3FileStore):
         def read(self, tenant: str, path: str) -> bytes:
             raise StoreUnavailable("no answer")
 
     with pytest.raises(StoreUnavailable):
-        Desk(Down(FakeClock())).run("read_file", path="a")
+        Desk(in_memory.files_of(Down)).run("read_file", path="a")
 
 
 def test_the_plan_is_not_a_tool_that_runs() -> None:

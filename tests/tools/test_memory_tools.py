@@ -10,10 +10,8 @@ from acta.engine.tools.builtin import builtins
 from acta.engine.tools.port import BuiltinReach, CallContext
 from acta.engine.tools.runtime import Tools
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
+from tests.stores import in_memory
 
 SPECS = builtins()
 MOST = 2
@@ -24,8 +22,8 @@ class Desk:
 
     def __init__(self) -> None:
         clock = FakeClock()
-        self.memories = MemoryMemories(MemoryTable(), clock, MOST)
-        self.tools = Tools(BuiltinReach(MemoryFiles(clock), self.memories, clock, 1_000))
+        self.memories = in_memory.memories(MOST)
+        self.tools = Tools(BuiltinReach(in_memory.files(), self.memories, clock, 1_000))
 
     def run(
         self,

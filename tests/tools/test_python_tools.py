@@ -16,7 +16,7 @@ from acta.engine.tools.registry import TenantRegistry
 from acta.engine.tools.tenant.functions import PythonTools
 from acta.engine.tools.tool import PythonTool, ToolSpec
 from acta.engine.untrusted.path import private_folder
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from acta.tools.run import WrongEnvironment, require_own_environment
 
 CALL = CallContext("acme", "s-1", "a-1", "e-1", 20.0, rerun=True, user="u-1")

@@ -10,11 +10,10 @@ from acta.engine.tools.builtin.results import read_result
 from acta.engine.tools.port import BuiltinCall, BuiltinReach, CallContext
 from acta.engine.tools.result_text import ResultText, cut, failure_text, result_text
 from acta.engine.untrusted.quoting import OutsideText, quoted
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.files import MemoryFiles
-from acta.testing.memory.log import MemoryBlobs, MemoryLog
-from acta.testing.memory.memories import MemoryMemories
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
+from tests.in_process.house import House
+from tests.in_process.scripted import ScriptedModel
+from tests.stores import in_memory
 from tests.stores.documents import make_head
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
@@ -30,8 +29,7 @@ def kept(content: Content) -> Content:
 
 
 def paged(repository: SessionRepository, **arguments: object) -> OutsideText:
-    clock, table = FakeClock(), MemoryTable()
-    reach = BuiltinReach(MemoryFiles(clock), MemoryMemories(table, clock), clock, 1_000)
+    reach = BuiltinReach(in_memory.files(), in_memory.memories(), FakeClock(), 1_000)
     context = CallContext(
         "acme", "ses_1", "default", "eff_1", 30.0, text_of=lambda handle: repository.text(HEAD, handle)
     )
@@ -92,7 +90,7 @@ def test_pages_put_together_are_the_text(text: str, limit: int) -> None:
 
 
 def test_an_offset_inside_a_character_begins_at_the_next_one() -> None:
-    repository = SessionRepository(MemoryLog(MemoryTable(), FakeClock()), MemoryBlobs(), FakeClock())
+    repository = House(ScriptedModel([])).fresh_repository()
     handle = repository.keep(HEAD, Content.of("🌍b")).blob
     page = paged(repository, handle=handle, offset=1)
     assert page.text == "b"

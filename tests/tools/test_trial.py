@@ -26,7 +26,7 @@ from acta.engine.tools.port import CallContext, Trial
 from acta.engine.tools.registry import BuiltinRegistry
 from acta.engine.tools.tool import HttpConfig, ToolDefinition, ToolSpec
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from acta.embedded.table import SqliteTable
 from acta.engine.errors import SchemaUnknown, StoreUnavailable
 from acta.engine.log.commit import Commit
 from acta.engine.store.keys import key_part, tenant_part
@@ -17,8 +18,7 @@ from acta.engine.traces.queue import MAX_COMMITS, TraceQueue
 from acta.engine.traces.spans import CommitName, Span, SpansNotDelivered, TracedCommit, spans_of
 from acta.engine.usage.store import UsagePartition
 from acta.engine.usage.usage_count import UsageCount
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, House
@@ -296,7 +296,7 @@ def stream_of(names: Sequence[CommitName]) -> dict[str, Any]:
 
 
 def test_usage_hands_over_what_the_stream_tells_of_in_one_message(place: Place) -> None:
-    usage = UsageCount(MemoryUsage(MemoryTable()), PlainPseudonyms(), place.queue, USAGE)
+    usage = UsageCount(MemoryUsage(SqliteTable(None)), PlainPseudonyms(), place.queue, USAGE)
     usage.handle(stream_of(place.names))
     (message,) = place.sqs.messages
     assert sorted(place.queue.parse(message).commits) == sorted(place.names)
@@ -332,6 +332,6 @@ def test_a_queue_that_takes_nothing_costs_spans_and_holds_up_no_usage(
 
 
 def test_usage_hands_nothing_over_where_nothing_is_exported(place: Place) -> None:
-    usage = UsageCount(MemoryUsage(MemoryTable()), PlainPseudonyms(), None, USAGE)
+    usage = UsageCount(MemoryUsage(SqliteTable(None)), PlainPseudonyms(), None, USAGE)
     usage.handle(stream_of(place.names))
     assert place.sqs.messages == []

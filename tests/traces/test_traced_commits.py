@@ -10,7 +10,7 @@ from acta.engine.store.schema import NEXT
 from acta.engine.traces.queue import DynamoTracedCommits
 from acta.engine.traces.spans import CommitName
 from acta.engine.usage.store import UsagePartition
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.stores.backends import SPOILED, Aws, aws_stores
 from tests.stores.documents import make_commit
 

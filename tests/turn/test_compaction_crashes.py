@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.repository import SessionRepository
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
-from acta.testing.memory.log import MemoryBlobs, MemoryLog
 from tests.in_process.house import House
 from tests.sessions.reader import Reading, compactions, house_of, script
 
@@ -36,10 +37,10 @@ class Fuse:
             raise Crash
 
 
-class FusedLog(MemoryLog):
+class FusedLog(DynamoLog):
     """The given log with a fuse before it."""
 
-    def __init__(self, log: MemoryLog, fuse: Fuse) -> None:
+    def __init__(self, log: DynamoLog, fuse: Fuse) -> None:
         vars(self).update(vars(log))
         self.fuse = fuse
 
@@ -55,9 +56,9 @@ class FusedLog(MemoryLog):
         self.fuse.behind()
 
 
-class FusedBlobs(MemoryBlobs):
-    def __init__(self, fuse: Fuse) -> None:
-        super().__init__()
+class FusedBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, fuse: Fuse) -> None:
+        vars(self).update(vars(blobs))
         self.fuse = fuse
 
     def put(self, tenant: str, session_id: str, text: str) -> str:
@@ -105,7 +106,7 @@ def run(fuse: Fuse) -> tuple[House, ByTurn]:
 
 def run_to_the_end(house: House, fuse: Fuse) -> None:
     """The engine makes a step again, in a process that knows nothing, where the one before died."""
-    log, house.blobs = FusedLog(house.log, fuse), FusedBlobs(fuse)
+    log, house.blobs = FusedLog(house.log, fuse), FusedBlobs(house.blobs, fuse)
     start_afresh(house, log)
     try:
         house.run()
@@ -114,7 +115,7 @@ def run_to_the_end(house: House, fuse: Fuse) -> None:
         house.go_on(house.decisions[-1])
 
 
-def start_afresh(house: House, log: MemoryLog) -> None:
+def start_afresh(house: House, log: DynamoLog) -> None:
     """New processes for both functions; what the test itself looks at has no fuse."""
     house.repository = SessionRepository(log, house.blobs, house.clock)
     house.runtime = house.runtime._replace(repository=SessionRepository(log, house.blobs, house.clock))

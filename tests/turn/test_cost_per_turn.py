@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from acta.engine.agents.dynamodb import DynamoDefinitions, DynamoSnapshot
 from acta.engine.limits.shares import CHUNK_TOKENS, day_of
 from acta.engine.log.beside import SEGMENT_COMMITS, AttemptStore, Marker
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta.engine.models.model import ModelReply
 from acta.engine.turn.engine import position
-from acta.testing.memory.definitions import MemoryDefinitions, MemorySnapshot
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 
@@ -25,10 +26,10 @@ SEGMENT = Counter({"segment put": 1})
 STEPS = ("list", "read", "collect", "compare", "write", "check", "tell")
 
 
-class CountingLog(MemoryLog):
+class CountingLog(DynamoLog):
     """The given log, every request to it counted; transactions apart from plain puts."""
 
-    def __init__(self, log: MemoryLog, asked: Counter[str]) -> None:
+    def __init__(self, log: DynamoLog, asked: Counter[str]) -> None:
         vars(self).update(vars(log))
         self.asked = asked
 
@@ -45,9 +46,9 @@ class CountingLog(MemoryLog):
         super().append(commit, extra_items)
 
 
-class CountingBlobs(MemoryBlobs):
-    def __init__(self, asked: Counter[str]) -> None:
-        super().__init__()
+class CountingBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, asked: Counter[str]) -> None:
+        vars(self).update(vars(blobs))
         self.asked = asked
 
     def put(self, tenant: str, session_id: str, text: str) -> str:
@@ -64,17 +65,17 @@ class CountingBlobs(MemoryBlobs):
         return super().get(tenant, session_id, wanted)
 
 
-class CountingDefinitions(MemoryDefinitions):
-    def __init__(self, definitions: MemoryDefinitions, asked: Counter[str]) -> None:
+class CountingDefinitions(DynamoDefinitions):
+    def __init__(self, definitions: DynamoDefinitions, asked: Counter[str]) -> None:
         vars(self).update(vars(definitions))
         self.asked = asked
 
-    def snapshot(self, tenant: str) -> MemorySnapshot:
+    def snapshot(self, tenant: str) -> DynamoSnapshot:
         self.asked["definitions"] += 1
         return super().snapshot(tenant)
 
 
-class CountingAttempts(MemoryAttempts):
+class CountingAttempts(DynamoAttempts):
     def __init__(self, attempts: AttemptStore, asked: Counter[str]) -> None:
         vars(self).update(vars(attempts))
         self.asked = asked
@@ -93,7 +94,7 @@ class CountedHouse(House):
         super().__init__(model, tenant_tokens_per_hour=tenant_tokens_per_hour, **settings)
         self.asked: Counter[str] = Counter()
         self.log = CountingLog(self.log, self.asked)
-        self.blobs = CountingBlobs(self.asked)
+        self.blobs = CountingBlobs(self.blobs, self.asked)
         self.definitions = CountingDefinitions(self.definitions, self.asked)
         self.attempts = CountingAttempts(self.attempts, self.asked)
         self.repository = self.fresh_repository()

@@ -11,6 +11,8 @@ from acta.engine.errors import EngineError, Fenced, FinalError
 from acta.engine.log.beside import Marker
 from acta.engine.log.commit import Commit, Decision
 from acta.engine.log.conversation import AssistantEntry, ToolEntry
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, LogPage, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.recovery.handle_error import handle_error
@@ -18,7 +20,6 @@ from acta.engine.tools.execute import run_call
 from acta.engine.tools.port import CallContext
 from acta.engine.tools.tool import ToolSpec
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.lockstep import Lockstep
 from tests.in_process.scripted import call, completes, plans, says, step
@@ -61,8 +62,8 @@ class ByPlace:
         return REPLIES[place]
 
 
-class GatedLog(MemoryLog):
-    def __init__(self, log: MemoryLog, gate: Gate) -> None:
+class GatedLog(DynamoLog):
+    def __init__(self, log: DynamoLog, gate: Gate) -> None:
         vars(self).update(vars(log))
         self.gate = gate
 
@@ -76,8 +77,8 @@ class GatedLog(MemoryLog):
         self.gate()
 
 
-class GatedBlobs(MemoryBlobs):
-    def __init__(self, blobs: MemoryBlobs, gate: Gate) -> None:
+class GatedBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, gate: Gate) -> None:
         vars(self).update(vars(blobs))
         self.gate = gate
 
@@ -90,7 +91,7 @@ class GatedBlobs(MemoryBlobs):
         return super().get(tenant, session_id, names)
 
 
-class GatedAttempts(MemoryAttempts):
+class GatedAttempts(DynamoAttempts):
     def __init__(self, attempts: Any, gate: Gate) -> None:
         vars(self).update(vars(attempts))
         self.gate = gate

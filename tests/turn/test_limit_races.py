@@ -8,10 +8,10 @@ import pytest
 
 from acta.engine.errors import Fenced
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import NO_ITEMS, TransactionItems
 from acta.engine.recovery.recover import recover
 from acta.engine.turn.turn import take_turn
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, plans
 
@@ -23,10 +23,10 @@ LIMITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 """The house's settings and the session's limits that bring a turn to a commit of that kind."""
 
 
-class Before(MemoryLog):
+class Before(DynamoLog):
     """Something happens once, just before a commit of that kind."""
 
-    def __init__(self, log: MemoryLog, kind: str, happens: Callable[[], object]) -> None:
+    def __init__(self, log: DynamoLog, kind: str, happens: Callable[[], object]) -> None:
         vars(self).update(vars(log))
         self.kind, self.due = kind, [happens]
 

@@ -5,9 +5,9 @@ import pytest
 from acta.engine.errors import StoreUnavailable
 from acta.engine.log.commit import Commit
 from acta.engine.log.conversation import ToolEntry
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.store import NO_ITEMS, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall, TokenUsage
-from acta.testing.memory.log import MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
 
@@ -249,10 +249,10 @@ def test_a_refused_update_is_explained_and_an_event_and_leaves_the_plan() -> Non
     assert [(data["action"], data["code"]) for data in rejected] == [("update_step", "NO_SUCH_STEP")]
 
 
-class TakesNoTurn(MemoryLog):
+class TakesNoTurn(DynamoLog):
     """A store that is away whenever a turn is to be committed."""
 
-    def __init__(self, log: MemoryLog) -> None:
+    def __init__(self, log: DynamoLog) -> None:
         vars(self).update(vars(log))
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:

@@ -26,14 +26,15 @@ from acta.engine.limits.shares import PER_DOLLAR
 from acta.engine.log.beside import Attempt, Marker
 from acta.engine.log.commit import Commit, Decision, StepRecord
 from acta.engine.log.conversation import AssistantEntry
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog
 from acta.engine.log.head import Head
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, TransactionItems
 from acta.engine.models.fallback import with_fallbacks
 from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
 from acta.engine.models.providers import cost_usd
 from acta.engine.recovery.handle_error import handle_error
 from acta.engine.turn.turn import take_turn
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import call, completes, plans, says, step
 
@@ -157,16 +158,16 @@ class Trouble:
             raise Crash
 
 
-class TroubledLog(MemoryLog):
-    def __init__(self, log: MemoryLog, trouble: Trouble) -> None:
+class TroubledLog(DynamoLog):
+    def __init__(self, log: DynamoLog, trouble: Trouble) -> None:
         vars(self).update(vars(log))
         self.trouble = trouble
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
-        self.trouble.around("log", lambda: MemoryLog.append(self, commit, extra_items))
+        self.trouble.around("log", lambda: DynamoLog.append(self, commit, extra_items))
 
 
-class TroubledAttempts(MemoryAttempts):
+class TroubledAttempts(DynamoAttempts):
     """Remembers every attempt that a worker was about to make."""
 
     def __init__(self, attempts: object, trouble: Trouble) -> None:
@@ -181,17 +182,17 @@ class TroubledAttempts(MemoryAttempts):
     def write(self, tenant: str, session_id: str, marker: Marker, *, after: str | None) -> None:
         self.tried |= {one.attempt_id: one for one in marker.attempts if one.attempt_id not in self.tried}
         self.trouble.around(
-            "marker", lambda: MemoryAttempts.write(self, tenant, session_id, marker, after=after)
+            "marker", lambda: DynamoAttempts.write(self, tenant, session_id, marker, after=after)
         )
 
 
-class TroubledBlobs(MemoryBlobs):
-    def __init__(self, blobs: MemoryBlobs, trouble: Trouble) -> None:
+class TroubledBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, trouble: Trouble) -> None:
         vars(self).update(vars(blobs))
         self.trouble = trouble
 
     def put_named(self, tenant: str, session_id: str, name: str, text: str) -> None:
-        self.trouble.around("blobs", lambda: MemoryBlobs.put_named(self, tenant, session_id, name, text))
+        self.trouble.around("blobs", lambda: S3Blobs.put_named(self, tenant, session_id, name, text))
 
 
 class Play:

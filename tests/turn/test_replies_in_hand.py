@@ -9,12 +9,13 @@ import pytest
 from acta.engine.errors import Fenced, PoisonedSession, ProviderTimeout, StoreThrottled, StoreUnavailable
 from acta.engine.log.beside import Marker
 from acta.engine.log.commit import Commit, Decision
+from acta.engine.log.dynamodb import DynamoAttempts, DynamoLog
+from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.recovery.handle_error import handle_error
 from acta.engine.recovery.recover import recover
 from acta.engine.turn.turn import take_turn
-from acta.testing.memory.log import MemoryAttempts, MemoryBlobs, MemoryLog
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, completes, plans, says, step
 from tests.sessions.reader import (
@@ -26,6 +27,7 @@ from tests.sessions.reader import (
     summarises,
     until_the_first_summary,
 )
+from tests.stores import in_memory
 
 LONG = "A line of a text that is kept elsewhere.\n" * 150
 
@@ -46,8 +48,8 @@ class Down:
             raise StoreThrottled(what) if what == "log" else StoreUnavailable(what)
 
 
-class ShakyLog(MemoryLog):
-    def __init__(self, log: MemoryLog, down: Down) -> None:
+class ShakyLog(DynamoLog):
+    def __init__(self, log: DynamoLog, down: Down) -> None:
         vars(self).update(vars(log))
         self.down = down
 
@@ -56,8 +58,8 @@ class ShakyLog(MemoryLog):
         super().append(commit, extra_items)
 
 
-class ShakyBlobs(MemoryBlobs):
-    def __init__(self, blobs: MemoryBlobs, down: Down) -> None:
+class ShakyBlobs(S3Blobs):
+    def __init__(self, blobs: S3Blobs, down: Down) -> None:
         vars(self).update(vars(blobs))
         self.down = down
 
@@ -74,7 +76,7 @@ class ShakyBlobs(MemoryBlobs):
         return super().get(tenant, session_id, names)
 
 
-class ShakyAttempts(MemoryAttempts):
+class ShakyAttempts(DynamoAttempts):
     def __init__(self, attempts: object, down: Down) -> None:
         vars(self).update(vars(attempts))
         self.down = down
@@ -310,12 +312,12 @@ def test_a_damaged_kept_reply_is_bought_again() -> None:
     with pytest.raises(StoreThrottled):
         plan(house, first)
     down.now, model.meanwhile = set(), lambda: None
-    house.blobs = DamagedBlobs()
+    house.blobs = DamagedBlobs("s", house.objects)
     assert plan(house, first, 1).next == "think"
     assert (len(model.requests), house.head(session).usage.llm_calls) == (2, 1)
 
 
-class DamagedBlobs(MemoryBlobs):
+class DamagedBlobs(S3Blobs):
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         raise PoisonedSession("a stored text cannot be read")
 
@@ -348,7 +350,7 @@ def test_the_reply_of_a_worker_whose_session_was_cancelled_and_begun_anew_is_not
     model.meanwhile = happens
     with pytest.raises(Fenced):
         plan(house, first)
-    assert house.blobs.names(TENANT, session) == []
+    assert in_memory.texts(house.objects, TENANT, session) == []
 
 
 def test_a_kept_reply_is_committed_though_the_tenants_hour_carries_no_further_call() -> None:
@@ -375,7 +377,7 @@ def test_a_reply_that_the_next_release_kept_is_not_bought_again() -> None:
     with pytest.raises(StoreThrottled):
         plan(house, first)
     down.now = set()
-    (name,) = house.blobs.names(TENANT, session)
+    (name,) = in_memory.texts(house.objects, TENANT, session)
     stored = json.loads(house.blobs.get(TENANT, session, (name,))[name])
     house.blobs.put_named(TENANT, session, name, json.dumps(stored | {"region": "north"}))
 

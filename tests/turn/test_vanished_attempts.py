@@ -10,11 +10,11 @@ from acta.engine.errors import ProviderRejected, ProviderTimeout, ProviderUnavai
 from acta.engine.limits.shares import hour_of
 from acta.engine.log.beside import Marker
 from acta.engine.log.commit import Decision, StepRecord
+from acta.engine.log.dynamodb import DynamoAttempts
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.recovery.handle_error import handle_error
 from acta.engine.recovery.recover import recover
 from acta.engine.turn.turn import take_turn
-from acta.testing.memory.log import MemoryAttempts
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, plans, says
 
@@ -233,7 +233,7 @@ def test_a_marker_whose_write_was_answered_late_is_no_second_attempt() -> None:
     all_is_charged_once(house, session)
 
 
-class Unheard(MemoryAttempts):
+class Unheard(DynamoAttempts):
     """Writes, and loses the answer of the first write."""
 
     def __init__(self, attempts: object) -> None:
@@ -247,7 +247,7 @@ class Unheard(MemoryAttempts):
             raise StoreUnavailable("no answer")
 
 
-class FirstReadIsOvertaken(MemoryAttempts):
+class FirstReadIsOvertaken(DynamoAttempts):
     """Something happens between the first read and what its caller makes of it."""
 
     def __init__(self, attempts: object, happens: Callable[[], None]) -> None:

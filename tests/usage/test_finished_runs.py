@@ -9,9 +9,11 @@ from uuid import uuid4
 
 from aws_lambda_powertools import Logger
 
+from acta.embedded.table import SqliteTable
 from acta.engine.bound_tenant import tenant_hash
 from acta.engine.clock import RUN, SESSION, made_at, make_id
 from acta.engine.log.commit import Change
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.head import Head, Result, Usage
 from acta.engine.log.store import Erasure, TransactionItems
 from acta.engine.sessions.start import begin_run
@@ -20,9 +22,7 @@ from acta.engine.turn.endings import cancelled, completed, failed
 from acta.engine.usage.fold import Addition, fold
 from acta.engine.usage.store import StreamCommit, UsagePartition
 from acta.engine.usage.usage_count import Lines
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_head
@@ -39,8 +39,8 @@ class World:
     """One session whose commits are made one after the other, a minute apart, and counted when a test says so."""
 
     def __init__(self, version: int = 2) -> None:
-        table = MemoryTable()
-        self.log, self.usage = MemoryLog(table, FakeClock()), MemoryUsage(table)
+        table = SqliteTable(None)
+        self.log, self.usage = DynamoLog("t", FakeClock(), table), MemoryUsage(table)
         self.session_id = id_at(SESSION, NOW)
         self.head: Head = make_head(TENANT, self.session_id, created_by="ann")
         self.number, self.now, self.version = 0, NOW, version

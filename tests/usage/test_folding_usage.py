@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acta.embedded.table import SqliteTable
 from acta.engine.aws.errors import NOT_FOUND, AwsRefused
 from acta.engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta.engine.log.commit import Commit
+from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.head import SessionState, Usage
 from acta.engine.log.store import Erasure, TransactionItems
 from acta.engine.usage.fold import FoldResult, fold
 from acta.engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
 from acta.engine.usage.tally import Done, ModelUse, Tally
 from acta.engine.usage.usage import NOTHING, Amounts, Dimension, Rows, UsageBaseline, counted, hour_of
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import PlainPseudonyms
 from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_commit, make_head
@@ -31,8 +31,8 @@ WHO = PlainPseudonyms()
 
 class World:
     def __init__(self) -> None:
-        self.table = MemoryTable()
-        self.log = MemoryLog(self.table, FakeClock())
+        self.table = SqliteTable(None)
+        self.log = DynamoLog("t", FakeClock(), self.table)
         self.usage = MemoryUsage(self.table)
 
     def commit(self, made: Commit) -> StreamCommit:

@@ -1,6 +1,5 @@
 """The usage of tenants: sums that are added to once, and a partition of their own (ADR 67)."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -20,24 +19,20 @@ from acta.engine.usage.fold import FoldResult, fold
 from acta.engine.usage.store import Fold, FoldLost, StreamCommit, SumsRefused, UsagePartition
 from acta.engine.usage.tally import Tally
 from acta.engine.usage.usage import NOTHING, Amounts, Dimension, RowKey, counted, hour_of
-from acta.testing.memory.clock import FakeClock
-from acta.testing.memory.log import MemoryLog
-from acta.testing.memory.table import MemoryTable
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import PlainPseudonyms
-from tests.doubles.usage import MemoryUsage
-from tests.stores.backends import ENDPOINT, Aws, aws_stores
+from tests.stores.backends import Aws, aws_stores
 from tests.stores.documents import NOW, make_commit, make_head
 
 pytestmark = pytest.mark.contract
 
-ACCOUNTS = {"moto": "moto_account"} | ({"local_aws": "local_account"} if ENDPOINT in os.environ else {})
 WHO = PlainPseudonyms()
 ALWAYS = 9_999_999
 
 
 class Backend(NamedTuple):
     log: SessionLog
-    usage: DynamoUsage | MemoryUsage
+    usage: DynamoUsage
     tenant: str
 
     def commit(self, number: int, session: str = "ses_1", *, deleted: bool = False) -> StreamCommit:
@@ -66,13 +61,9 @@ class Backend(NamedTuple):
         return found
 
 
-@pytest.fixture(params=["memory", *ACCOUNTS])
-def backend(request: pytest.FixtureRequest) -> Backend:
+@pytest.fixture
+def backend(account: Aws) -> Backend:
     tenant = f"tenant-{uuid4().hex}"
-    if request.param == "memory":
-        table = MemoryTable()
-        return Backend(MemoryLog(table, FakeClock()), MemoryUsage(table), tenant)
-    account: Aws = request.getfixturevalue(ACCOUNTS[request.param])
     return Backend(aws_stores(account).log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
 
 

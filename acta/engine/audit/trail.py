@@ -189,10 +189,11 @@ class KeyedPseudonyms:
         return key
 
 
-def audit(settings: Settings, clock: Clock) -> Audit:
+def audit(settings: Settings, clock: Clock, client: Any = None) -> Audit:
+    """`client`: as in `DynamoTrail`."""
     local_key = LOCAL_KEY if settings.is_local else ""
     return Audit(
-        DynamoTrail(settings.audit_table, settings.audit_retention_days),
+        DynamoTrail(settings.audit_table, settings.audit_retention_days, client),
         KeyedPseudonyms(settings.audit_secret, local_key),
         clock,
     )

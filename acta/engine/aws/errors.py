@@ -8,6 +8,7 @@
 botocore is imported only after botocore itself has raised an error: this keeps cold starts short.
 """
 
+import sys
 from typing import Any
 
 from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
@@ -54,6 +55,8 @@ class AwsRefused(Exception):
 
 def translated(operation: str, error: Exception) -> Exception:
     """The error to raise instead of `error`. It is `error` itself where that does not come from botocore."""
+    if "botocore" not in sys.modules:
+        return error
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
     from botocore.exceptions import ConnectionError as NotConnected
     from botocore.parsers import ResponseParserError

@@ -1,6 +1,6 @@
 """The session log on DynamoDB: a commit is one item, an append one conditional put (docs/design/log.md 4)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -34,7 +34,7 @@ from acta.engine.store.dynamodb import (
     ConditionFailed,
     OneTable,
     get_item,
-    newest_commit,
+    newest_commit_item,
     put,
     put_record,
     query,
@@ -54,8 +54,17 @@ class _CountsDiffer(Exception):
 
 
 class DynamoLog(ClockedTable):
-    def __init__(self, table: str, clock: Clock, client: Any = None) -> None:
+    """`decode`: reads a stored commit."""
+
+    def __init__(
+        self,
+        table: str,
+        clock: Clock,
+        client: Any = None,
+        decode: Callable[[items.Item], Commit] = items.item_commit,
+    ) -> None:
         super().__init__(table, clock, client)
+        self._decode = decode
         self._counts = DynamoCounts(table, clock, self._dynamodb)
 
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
@@ -77,7 +86,7 @@ class DynamoLog(ClockedTable):
         if any(items.is_tombstone(item) for item in found):
             return LogPage((), complete=True)
         kept = found if limit is None else found[:limit]
-        commits = tuple(items.item_commit(item) for item in kept)
+        commits = tuple(map(self._decode, kept))
         if commits:
             check_visible(commits[-1].head, lambda: self._latest(tenant, session_id))
         return LogPage(commits, complete=len(kept) == len(found))
@@ -90,7 +99,8 @@ class DynamoLog(ClockedTable):
 
     def _latest(self, tenant: str, session_id: str) -> Commit | None:
         pk = items.session_pk(tenant, session_id)
-        return newest_commit(self._dynamodb, self._table, pk, consistent=True)
+        item = newest_commit_item(self._dynamodb, self._table, pk, consistent=True)
+        return None if item is None or items.is_tombstone(item) else self._decode(item)
 
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
         """Where the answer to a plain put is lost, the SDK's own retry meets the commit, and this raises NumberTaken;

@@ -18,7 +18,7 @@ from acta.engine.store.objects import MISSING, erase_prefix, read_object
 REMEMBERED = 1_024
 """How many stored keys a process remembers, so that it does not store the same text again."""
 PARALLEL = 8
-"""Texts that are read at the same time."""
+"""Texts that are read at the same time from S3, where each takes milliseconds."""
 _LEVEL = 2
 """The compression level. It takes a third of the CPU of the default level, for 8 % more bytes."""
 _GZIP = 31
@@ -26,10 +26,13 @@ _GZIP = 31
 
 
 class S3Blobs:
-    """A BlobStore. `client`: a botocore S3 client instead of the process's."""
+    """A BlobStore. `client`: a botocore S3 client instead of the process's. `parallel`: how many texts are read at the
+    same time.
+    """
 
-    def __init__(self, bucket: str, client: Any = None) -> None:
+    def __init__(self, bucket: str, client: Any = None, parallel: int = PARALLEL) -> None:
         self._bucket = bucket
+        self._parallel = parallel
         self._s3 = Service("s3", client)
         self._put: set[str] = set()
 
@@ -64,13 +67,13 @@ class S3Blobs:
     def get(self, tenant: str, session_id: str, names: Iterable[str]) -> Mapping[str, str]:
         wanted = tuple(dict.fromkeys(names))
         prefix = _prefix(tenant, session_id)
-        if len(wanted) < 2:
+        if min(len(wanted), self._parallel) < 2:
             return {name: self._get(prefix + name) for name in wanted}
         from concurrent.futures import ThreadPoolExecutor
 
         read = carried(lambda name: self._get(prefix + name))
         _ = self._s3.client  # makes the client now, so that the threads do not make one each
-        with ThreadPoolExecutor(min(PARALLEL, len(wanted))) as pool:
+        with ThreadPoolExecutor(min(self._parallel, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(read, wanted), strict=True))
 
     def delete_all(self, tenant: str, session_id: str) -> None:

@@ -21,7 +21,7 @@ from acta.engine.sessions.start import NewSession, start
 from acta.infra.packaging.bundle import ROOT, Bundler
 from acta.infra.packaging.install import InstallTarget
 from acta.infra.toolchain import RUNTIME_PYTHON
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 from tests.bench import growth
 from tests.bench.stand import engine_walk
 from tests.bench.stand.script import Reply

@@ -26,6 +26,7 @@ from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import TransactionItems
 from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.engine.store.table_layout import LISTING, item_listing
 from acta.infra.local.config import PROVIDER_LIMITS
 from acta.infra.local.deploy import DeployProgress
 from tests.bench.figures.latency import percentile
@@ -36,6 +37,7 @@ from tests.bench.table import columns, heading, number
 from tests.in_process.scripted import ScriptedModel
 from tests.recovery.test_parking import waited_for_long
 from tests.runs.fragile import ASKS, FragileHouse
+from tests.stores import in_memory
 
 WORKERS = 40
 FLOOD, FEW = "flood", "few"
@@ -244,11 +246,14 @@ def _fill(stand: Stand) -> None:
             house.clock.set(datetime.now(UTC))
         names.append(session)
 
+    found = [item_listing(house.tenant, each) for each in in_memory.items(house.table, LISTING)]
+    listed = {entry.session_id: entry for entry in found}
+
     def put(session: str) -> None:
         name = (house.tenant, session)
         newest = house.log.latest(*name)
         assert newest is not None
-        log.append(newest, TransactionItems(listing=house.table.listing[name]))
+        log.append(newest, TransactionItems(listing=listed[session]))
 
     with ThreadPoolExecutor(4) as threads:
         for _ in threads.map(put, names):

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from acta.engine.log.commit import Position
 from acta.engine.log.repository import SessionRepository
 from acta.engine.recovery.recover import roll_over
-from acta.testing.memory.workflow import MemoryWorkflow
+from acta.testing.workflow import MemoryWorkflow
 
 S = TypeVar("S")
 Invoke = Callable[[Mapping[str, Any]], tuple[Any, S]]

@@ -10,11 +10,11 @@ from playwright.sync_api import Page, expect
 from acta.engine.clock import SystemClock
 from acta.engine.log.commit import Commit
 from acta.engine.log.dynamodb import DynamoLog
-from acta.testing.memory.log import MemoryBlobs
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen
 from tests.in_process.longlog import LongLog, write
+from tests.stores import in_memory
 
 pytestmark = pytest.mark.thorough
 
@@ -50,7 +50,7 @@ def seeded(behind: Behind, person: Person, turns: int, result: str) -> LongLog:
     """Written as its steps would write it, with several of their commits in one: what happened is the same."""
     commits: list[Commit] = []
     clock = SystemClock()
-    made = write(commits.append, MemoryBlobs(), clock, person.tenant, turns, result=lambda _: result)
+    made = write(commits.append, in_memory.blobs(), clock, person.tenant, turns, result=lambda _: result)
     log = DynamoLog(behind.settings["ACTA_TABLE"], clock, behind.client("dynamodb"))
     parts = [commits[begin : begin + TOGETHER] for begin in range(0, len(commits), TOGETHER)]
     with ThreadPoolExecutor(4) as pool:

@@ -16,7 +16,7 @@ from acta.engine.aws.errors import AwsRefused
 from acta.engine.errors import AwsDenied, StoreUnavailable
 from acta.infra.deployed.operator_trail import OperatorTrail
 from acta.infra.deployed.users import NoSuchUser, OtherTenant, User
-from acta.testing.memory.clock import FakeClock
+from acta.testing.clock import FakeClock
 from tests.doubles.audit import MemoryTrail
 
 OUTPUTS = {
