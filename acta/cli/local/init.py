@@ -50,10 +50,11 @@ def init(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps({"folder": str(folder), "files": made, "next": [*following]}))
         return exit_codes.OK
-    print(visible(f"Made in {folder}: {', '.join(made) or 'nothing, all of it is there'}."))
+    where = "" if folder == Path(".") else f" in {folder}"
+    print(visible(f"Made{where}: {', '.join(made) or 'nothing, because all of it is there'}."))
     if not is_kept:
         print("requirements.txt names Acta's wheel: put it into wheels/, for your colleagues and for CI.")
-    print(visible(f"Next, in {folder}:" if folder != Path(".") else "Next:"))
+    print(visible(f"Next{where}:"))
     print_commands(following)
     return exit_codes.OK
 
