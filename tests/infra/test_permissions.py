@@ -21,6 +21,7 @@ from acta.infra.deployed.permissions import (
     actions_of,
     deployer_policy,
     execution_policies,
+    planner_policy,
     size,
 )
 from acta.infra.deployed.releases import KEPT, look_before
@@ -238,6 +239,19 @@ def test_who_deploys_takes_the_roles_of_cdk_bootstrap_and_reads(each: Synthesise
         "ssm:GetParameter",
         *(() if each.environment.retain else empties),
         *(("cloudformation:UpdateTerminationProtection",) if each.environment.deletion_protection else ()),
+    }
+
+
+def test_who_only_plans_reads_no_data_and_changes_nothing(each: Synthesised) -> None:
+    found = planner_policy(each.environment, HERE)["Statement"]
+    assert {action for one in found for action in listed(one["Action"])} == {
+        "cloudformation:DescribeStacks",
+        "cloudformation:GetTemplate",
+        "cloudformation:ListStackResources",
+        "lambda:GetAccountSettings",
+        "lambda:GetAlias",
+        "lambda:GetFunctionConcurrency",
+        "lambda:ListVersionsByFunction",
     }
 
 

@@ -21,6 +21,7 @@ from acta.infra.deployed.permissions import (
     UnknownResource,
     deployer_policy,
     execution_policies,
+    planner_policy,
 )
 from acta.infra.environments import Environment
 from acta.infra.local.deploy import CommandFailed, Commands, ToolMissing, app_of, cdk_environ, require_tools
@@ -74,7 +75,7 @@ def check_tools() -> None:
         require_tools()
 
 
-DEPLOYER = "deployer.json"
+DEPLOYER, PLANNER = "deployer.json", "planner.json"
 ALARM = "AWS::CloudWatch::Alarm"
 
 
@@ -90,7 +91,7 @@ def write_policies(arguments: Namespace) -> int:
     folder = Path(arguments.policies)
     with cli_error(UnknownResource):
         documents = execution_policies(environment, place, resources_in_templates(environment))
-    named = {DEPLOYER: deployer_policy(environment, place)}
+    named = {DEPLOYER: deployer_policy(environment, place), PLANNER: planner_policy(environment, place)}
     named |= {f"execution-{number}.json": each for number, each in enumerate(documents, start=1)}
     with cli_error(OSError, words=f"{one_line(str(folder))}: {{}}"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -136,8 +137,8 @@ def what_to_do(
     for file in files:
         policy = f"acta-{name}-{file.removesuffix('.json')}"
         yield f"  aws iam create-policy --policy-name {policy} --policy-document file://{shown}/{file}"
-        if file != DEPLOYER:
+        if file not in (DEPLOYER, PLANNER):
             arns.append(f"arn:aws:iam::{place.account}:policy/{policy}")
     yield f"  acta bootstrap --env {name} \\"
     yield f"      --cloudformation-execution-policies {','.join(arns)}"
-    yield f"Then attach acta-{name}-{DEPLOYER.removesuffix('.json')} to whoever deploys: docs/deploy.md."
+    yield f"Then attach acta-{name}-deployer to whoever deploys, acta-{name}-planner to whoever runs only acta diff."

@@ -121,6 +121,24 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
     return document(statements)
 
 
+def planner_policy(environment: Environment, place: AccountRegion) -> Statement:
+    """For whoever runs only `acta diff`, such as a pull request: what the deployer may read of stacks and functions. It
+    takes no role of the bootstrap, because the one for lookups may read the data of the account.
+    """
+    reads = (
+        "cloudformation:Describe",
+        "cloudformation:Get",
+        "cloudformation:List",
+        "lambda:Get",
+        "lambda:List",
+    )
+    found = [
+        {**each, "Action": [action for action in each["Action"] if action.startswith(reads)]}
+        for each in deployer_policy(environment, place)["Statement"]
+    ]
+    return document([each for each in found if each["Action"]])
+
+
 def _allow(sid: str, actions: Iterable[str], *resources: str) -> Statement:
     return {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
 

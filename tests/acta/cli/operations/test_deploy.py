@@ -89,13 +89,15 @@ def test_an_administrator_gets_commands_for_every_policy_and_for_bootstrap(tmp_p
     """The app needs `-c env`, and cdk runs it for a bootstrap, too."""
     place = AccountRegion("123456789012", "eu-west-1")
     said = "\n".join(
-        what_to_do(DEV, place, tmp_path, ["deployer.json", "execution-1.json", "execution-2.json"])
+        what_to_do(
+            DEV, place, tmp_path, ["deployer.json", "planner.json", "execution-1.json", "execution-2.json"]
+        )
     )
-    assert said.count("aws iam create-policy") == 3
+    assert said.count("aws iam create-policy") == 4
     assert "acta bootstrap --env dev \\\n" in said
     for number in (1, 2):
         assert f"arn:aws:iam::123456789012:policy/acta-dev-execution-{number}" in said
-    assert "policy/acta-dev-deployer" not in said
+    assert said.count("arn:aws:iam::123456789012:policy/") == 2
 
 
 def test_a_release_that_was_gone_back_from_and_is_deployed_again_is_said_not_to_be_live(
