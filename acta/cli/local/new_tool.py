@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-import shutil
-import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -41,7 +39,7 @@ def new_tool(arguments: Namespace) -> int:
     here = Invocation.from_arguments(Namespace())
     use = f'use lookup_{in_python} with {{"number": "7"}}'
     following = {
-        shlex.join([_python(), "-m", "pytest", str(folder)]): "its tests",
+        shlex.join(["pytest", str(folder)]): "its tests",
         here.line("up"): "the local stack with the tool in it",
         here.line("run", use): "in another terminal, an agent that uses it",
     }
@@ -52,11 +50,3 @@ def new_tool(arguments: Namespace) -> int:
     print("Next:")
     print_commands(following)
     return exit_codes.OK
-
-
-def _python() -> str:
-    """The Python interpreter that has Acta, as one types it from the present directory."""
-    path, found = Path(sys.executable), shutil.which("python")
-    if found is not None and Path(found) == path:
-        return "python"
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
