@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acta.cli.operations.deploy import choose_write_version, look_after, require_concurrency, roll_out
+from acta.cli.operations.deploy import choose_write_version, look_after, roll_out
 from acta.engine.store.schema import CURRENT, OLDEST_WRITTEN
 from acta.infra.deployed.permissions import (
     LONGEST,
@@ -30,7 +30,6 @@ from acta.infra.options import MonthlyBudget, SlackChannel, Watch
 from tests.doubles.lambda_versions import Lambdas, refuse
 from tests.infra.conftest import Synthesised, listed, synthesised, text_of
 from tests.infra.test_options import BOUNDARY
-from tests.infra.test_reserved_concurrency import Account
 from tests.infra.test_write_version import Stacks
 
 TOLD = replace(
@@ -230,6 +229,7 @@ def test_who_deploys_takes_the_roles_of_cdk_bootstrap_and_reads(each: Synthesise
         "cloudformation:DescribeStacks",
         "cloudformation:GetTemplate",
         "cloudformation:ListStackResources",
+        "cloudformation:ValidateTemplate",
         "lambda:DeleteFunction",
         "lambda:GetAccountSettings",
         "lambda:GetAlias",
@@ -277,8 +277,7 @@ def test_every_call_of_lambda_that_a_deployment_makes_is_granted_on_its_function
     lambdas = Lambdas()
     for number in range(KEPT + 1):
         lambdas.release(f"r{number}", "step", "status")
-    noted = Noted("lambda", lambdas, Account(1_000, {"acta-prod-step": 1}))
-    require_concurrency(reserving, noted)
+    noted = Noted("lambda", lambdas)
     live = look_before("prod", noted)
     assert choose_write_version(reserving, Stacks(CURRENT), live).version == CURRENT
     assert roll_out(live) == {}

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from acta.cli.exit_codes import CliError
-from acta.cli.operations.deploy import as_lines, require_free_names, require_unprotected
+from acta.cli.operations.deploy import as_lines, require_unprotected
 from acta.cli.operations.target import OperatorTarget
 from acta.infra.deployed.account import CallerIdentity
 from acta.infra.deployed.stacks import (
@@ -37,13 +35,21 @@ class Account:
     the resources are listed in pages.
     """
 
-    def __init__(self, templates: Mapping[str, Any], protected: bool = False) -> None:
+    def __init__(
+        self, templates: Mapping[str, Any], protected: bool = False, status: str = "UPDATE_COMPLETE"
+    ) -> None:
         self._templates = templates
         self._protected = protected
+        self._status = status
 
     def describe_stacks(self, StackName: str) -> Any:  # noqa: N803
-        stack = {"StackStatus": "UPDATE_COMPLETE", "EnableTerminationProtection": self._protected}
+        stack = {"StackStatus": self._status, "EnableTerminationProtection": self._protected}
         return {"Stacks": [stack]}
+
+    def _state(self, resource: Mapping[str, Any]) -> str:
+        if self._status != "ROLLBACK_COMPLETE":
+            return "CREATE_COMPLETE"
+        return "DELETE_SKIPPED" if resource.get("DeletionPolicy") == "Retain" else "DELETE_COMPLETE"
 
     def get_template(self, StackName: str, TemplateStage: str) -> Any:  # noqa: N803
         return {"TemplateBody": self._templates[StackName]}
@@ -54,7 +60,7 @@ class Account:
             {
                 "LogicalResourceId": name,
                 "PhysicalResourceId": f"<{name}>",
-                "ResourceStatus": "CREATE_COMPLETE",
+                "ResourceStatus": self._state(self._templates[StackName]["Resources"][name]),
             }
             for name in names[at : at + 20]
         ]
@@ -62,15 +68,15 @@ class Account:
         return {"StackResourceSummaries": page, **more}
 
 
-def fate(made: Synthesised, protected: bool = False) -> Fate:
+def fate(made: Synthesised, protected: bool = False, status: str = "UPDATE_COMPLETE") -> Fate:
     name = f"Acta-{made.environment.name}"
     templates = {
         f"{name}-Stateful": made.stateful.body,
         f"{name}-Sessions": made.sessions.body,
         f"{name}-Stateless": made.stateless.body,
     }
-    cloudformation = CloudFormation("eu-west-1", Account(templates, protected))
-    return fate_of(cloudformation.deployed(made.environment), cloudformation)
+    cloudformation = CloudFormation("eu-west-1", Account(templates, protected, status))
+    return fate_of(cloudformation.deployed(made.environment, failed=True), cloudformation)
 
 
 def test_what_holds_data_stays_as_a_whole_or_goes_as_a_whole(each: Synthesised) -> None:
@@ -143,7 +149,7 @@ def test_whatever_a_second_creation_would_meet_is_taken_over_or_looked_for_befor
         ]
         stacks = {"Stateful": made.stateful, "Sessions": made.sessions, "Stateless": made.stateless}
         for stack, name in named:
-            assert secrets_in(stacks[stack].body, [name]), f"nobody looks for {name}"
+            assert secrets_in({name: stacks[stack].body["Resources"][name]}), f"nobody looks for {name}"
         assert bool(named) == (made.environment.retain and not made.environment.is_local)
 
 
@@ -162,50 +168,6 @@ def test_what_is_taken_over_is_identified_by_the_name_in_the_template() -> None:
     assert identifier("AWS::SecretsManager::Secret") == ["/properties/Id"], "AWS chooses it"
 
 
-class Secrets:
-    """A Secrets Manager client. `going`: deleted, but still within the recovery window."""
-
-    def __init__(self, *there: str, going: str = "", refuses: str = "ResourceNotFoundException") -> None:
-        self.there, self.going, self.refuses = there, going, refuses
-
-    def describe_secret(self, SecretId: str) -> dict[str, Any]:  # noqa: N803
-        if SecretId == self.going:
-            return {"Name": SecretId, "DeletedDate": datetime.now(UTC)}
-        if SecretId in self.there:
-            return {"Name": SecretId}
-        raise ClientError({"Error": {"Code": self.refuses, "Message": "no"}}, "DescribeSecret")
-
-
-def test_a_second_creation_is_refused_with_the_commands_that_keep_what_the_secrets_hold(
-    prod: Synthesised, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = secrets_in(prod.stateful.body, prod.stateful.body["Resources"])
-    key, other = sorted(names)[:2]
-    client = Secrets(key, going=other)
-    with pytest.raises(CliError, match=f"{key}.* nothing was deployed"):
-        require_free_names(of(prod), names, client)
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    of_key = f"--region eu-west-1 --secret-id {key}"
-    assert [line for line in lines if of_key in line or line.startswith("acta ")] == [
-        f"value=$(aws secretsmanager get-secret-value {of_key} --query SecretString --output text)"
-        f' && printf %s "$value" > {key.replace("/", "-")}.secret',
-        f"aws secretsmanager delete-secret {of_key} --force-delete-without-recovery",
-        "acta deploy --env prod",
-        f"aws secretsmanager put-secret-value {of_key} --secret-string file://{key.replace('/', '-')}.secret",
-    ]
-    restored = f"aws secretsmanager restore-secret --region eu-west-1 --secret-id {other}"
-    assert [line for line in lines if "restore-secret" in line] == [restored]
-
-
-def test_secrets_that_are_not_there_stop_nobody_and_who_may_not_look_is_told_so(
-    prod: Synthesised, capsys: pytest.CaptureFixture[str]
-) -> None:
-    require_free_names(of(prod), ["acta/prod/anthropic"], Secrets("acta/other/anthropic"))
-    assert capsys.readouterr() == ("", "")
-    require_free_names(of(prod), ["acta/prod/anthropic"], Secrets(refuses="AccessDeniedException"))
-    assert "not checked" in capsys.readouterr().err
-
-
 def test_a_key_of_acta_s_stays_with_what_it_encrypts(tmp_path: Path) -> None:
     found = fate(synthesised(replace(STAGING, key=CustomerKey()), tmp_path))
     assert "key" in {thing.what for thing in found.kept}
@@ -221,6 +183,16 @@ def test_a_protected_stack_is_left_whole_and_who_asked_reads_what_to_do(prod: Sy
     with pytest.raises(CliError, match="deletion_protection=False of prod"):
         require_unprotected(of(prod), found)
     require_unprotected(of(prod), fate(prod))
+
+
+def test_of_a_creation_that_failed_nothing_is_protected_and_what_was_left_behind_is_said_to_stay(
+    prod: Synthesised,
+) -> None:
+    """CloudFormation left out what AWS refuses to delete; the rest of the stack is gone, and the stack itself goes."""
+    found = fate(prod, protected=True, status="ROLLBACK_COMPLETE")
+    require_unprotected(of(prod), found)
+    assert {thing.what for thing in found.kept} == {"table", "user pool"}
+    assert (found.gone, found.others) == ((), 0)
 
 
 def test_what_aws_would_refuse_to_delete_is_found_beforehand(tmp_path: Path) -> None:

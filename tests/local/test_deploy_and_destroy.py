@@ -9,14 +9,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from botocore.exceptions import WaiterError
 
+from acta.infra.deployed.account import Account, CallerIdentity
+from acta.infra.deployed.preflight import Preflight
+from acta.infra.deployed.stacks import CloudFormation
+from acta.infra.environments import LOCAL
 from acta.infra.local.deploy import Commands, local_aws_environ
 from acta.infra.local.issuer import LocalIssuer
 from acta.infra.local.stack import emulator
-from acta.local_aws.emulator_process import ACCOUNT, REGION
+from acta.local_aws.emulator_process import ACCOUNT, REGION, EmulatorProcess
 from acta.local_aws.reverse_proxy import Front
 from tests.e2e.support.deployments import neutral_environ
 
@@ -52,33 +59,57 @@ def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalIssuer]:
 
 
 @pytest.fixture(scope="module")
-def acta(tmp_path_factory: pytest.TempPathFactory, issuer: LocalIssuer) -> Iterator[Acta]:
-    """Runs a command with the credentials of a bootstrapped account. `rate`: of the environment."""
-    folder = tmp_path_factory.mktemp("account")
-    (folder / "aws").mkdir()
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
+    """A bootstrapped account."""
+    folder = tmp_path_factory.mktemp("aws")
+    with emulator(state_dir=folder) as running:
+        environ = local_aws_environ(neutral_environ(), running.url, running.credentials)
+        Commands(environ, folder / "bootstrap.log").cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=folder)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def acta(aws: EmulatorProcess, tmp_path_factory: pytest.TempPathFactory, issuer: LocalIssuer) -> Acta:
+    """Runs a command with the account's credentials in the operator's repository. `rate`: of the environment."""
+    folder = tmp_path_factory.mktemp("repository")
     (folder / "environments.py").write_text(OURS)
     (folder / "acta.yaml").write_text("set: trial\n")
     (folder / "deeper").mkdir()
-    aws = emulator(state_dir=folder / "aws")
-    aws.start()
-    try:
-        environ = local_aws_environ(neutral_environ(), aws.url, aws.credentials)
-        Commands(environ, folder / "bootstrap.log").cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=folder)
+    environ = local_aws_environ(neutral_environ(), aws.url, aws.credentials)
 
-        def run(*words: str, rate: int = 10_000) -> "subprocess.CompletedProcess[str]":
-            return subprocess.run(
-                [str(Path(sys.executable).parent / "acta"), *words],
-                cwd=folder / "deeper",
-                env={**environ, "TRIAL_RATE": str(rate), "TRIAL_ISSUER": issuer.url},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+    def run(*words: str, rate: int = 10_000) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [str(Path(sys.executable).parent / "acta"), *words],
+            cwd=folder / "deeper",
+            env={**environ, "TRIAL_RATE": str(rate), "TRIAL_ISSUER": issuer.url},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
-        yield run
-    finally:
-        aws.stop()
+    return run
+
+
+FAILED = "Acta-trial-Sessions"
+TRIAL = replace(LOCAL, name="trial")
+
+
+@pytest.fixture
+def cloudformation(aws: EmulatorProcess) -> Any:
+    return Account.local(aws.url, aws.credentials.as_arguments()).client("cloudformation")
+
+
+def fail_to_create(cloudformation: Any) -> None:
+    """Leaves a stack of the environment behind as cdk does: its creation failed, and it is protected."""
+    machine = {
+        "Type": "AWS::StepFunctions::StateMachine",
+        "Properties": {"RoleArn": f"arn:aws:iam::{ACCOUNT}:role/x", "DefinitionString": "{}"},
+    }
+    template = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}, "Machine": machine}})
+    cloudformation.create_stack(StackName=FAILED, TemplateBody=template, EnableTerminationProtection=True)
+    with pytest.raises(WaiterError, match="ROLLBACK_COMPLETE"):
+        cloudformation.get_waiter("stack_create_complete").wait(StackName=FAILED, WaiterConfig={"Delay": 1})
 
 
 def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:
@@ -90,14 +121,44 @@ def test_an_account_without_acta_says_so_and_what_to_do(acta: Acta) -> None:
     assert acta("outputs", "--env", "other").returncode == 2
 
 
+def test_what_would_stop_a_deployment_is_asked_of_the_account(aws: EmulatorProcess) -> None:
+    account = Account.local(aws.url, aws.credentials.as_arguments())
+
+    def problems(kind: str) -> list[str]:
+        added = {"Acta-trial-Stateful": {"Thing": {"Type": kind}}}
+        here = CallerIdentity(ACCOUNT, REGION, "arn")
+        preflight = Preflight(TRIAL, here, added, lambda region, service: account.client(service))
+        return [each.words for each in preflight.problems()]
+
+    assert problems("AWS::DynamoDB::Table") == []
+    (unknown,) = problems("AWS::Nowhere::Thing")
+    assert unknown.startswith(f"CloudFormation knows no AWS::Nowhere::Thing in {REGION}")
+
+
+def test_a_stack_whose_creation_failed_is_seen_and_can_be_deleted(cloudformation: Any) -> None:
+    fail_to_create(cloudformation)
+    stacks = CloudFormation(REGION, cloudformation)
+    assert stacks.deployed(TRIAL) == ()
+    (left,) = stacks.deployed(TRIAL, failed=True)
+    assert (left.name, left.status, left.protected) == (FAILED, "ROLLBACK_COMPLETE", True)
+    assert [*stacks.unprotect_failed(TRIAL)] == [FAILED]
+    cloudformation.delete_stack(StackName=FAILED)
+    cloudformation.get_waiter("stack_delete_complete").wait(StackName=FAILED, WaiterConfig={"Delay": 1})
+    assert stacks.deployed(TRIAL, failed=True) == ()
+
+
 @pytest.mark.thorough
-def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer: LocalIssuer) -> None:
+def test_an_environment_is_deployed_used_changed_and_removed(
+    acta: Acta, issuer: LocalIssuer, cloudformation: Any
+) -> None:
     env = ("--env", "trial")
     done = acta("deploy", *env)
     assert (done.returncode, "add --yes" in done.stderr) == (2, True)
 
+    fail_to_create(cloudformation)
     done = acta("deploy", *env, "--yes")
     assert done.returncode == 0, done.stderr
+    assert f"{FAILED}: its creation failed earlier." in done.stdout
     assert "Acta-trial-Stateless: new, " in done.stdout
 
     told = json.loads(acta("outputs", *env, "--json").stdout)
@@ -145,3 +206,10 @@ def test_an_environment_is_deployed_used_changed_and_removed(acta: Acta, issuer:
 
     done = acta("deploy", *env, "--yes")  # takes the logs over that are still there
     assert done.returncode == 0, done.stderr
+
+    assert acta("destroy", *env, "--yes", "trial").returncode == 0
+    fail_to_create(cloudformation)
+    done = acta("destroy", *env, "--yes", "trial")
+    assert done.returncode == 0, done.stderr
+    assert f"The creation of {FAILED} failed (ROLLBACK_COMPLETE): what is left of it goes." in done.stdout
+    assert "is not deployed" in acta("destroy", *env, "--yes", "trial").stderr

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -32,18 +32,8 @@ from acta.cli.operations.target import (
 from acta.cli.terminal.prompt import says_yes, stopped_by_signals
 from acta.cli.terminal.text import cli_error, echo, note, one_line, show_table
 from acta.infra.api.issuers import OwnPool
-from acta.infra.deployed.account import (
-    FEW_EXECUTIONS,
-    NotBootstrapped,
-    QuotaUnknown,
-    SecretsUnknown,
-    TooMuchReserved,
-    check_bootstrap,
-    check_reserved,
-    client_in,
-    existing_secrets,
-    regions_of,
-)
+from acta.infra.deployed.account import client_in, regions_of
+from acta.infra.deployed.preflight import Preflight
 from acta.infra.deployed.releases import (
     NOT_ASKED,
     LiveRelease,
@@ -57,6 +47,8 @@ from acta.infra.deployed.releases import (
     version_to_write,
 )
 from acta.infra.deployed.stacks import (
+    CREATION_FAILED,
+    UNDER_WAY,
     Changes,
     CloudFormation,
     DeployedStack,
@@ -70,7 +62,6 @@ from acta.infra.deployed.stacks import (
     empty_bucket,
     fate_of,
     names_of,
-    secrets_in,
     without_release,
 )
 from acta.infra.environments import Environment, UnusableValue, every_environment
@@ -105,6 +96,10 @@ class SynthesisedApp(NamedTuple):
     def template(self, stack: str) -> Template:
         found: Template = json.loads((self.folder / f"{stack}.template.json").read_text())
         return found
+
+    def resources(self, stack: str, logical_ids: Iterable[str]) -> Mapping[str, Any]:
+        resources = self.template(stack)["Resources"] if logical_ids else {}
+        return {each: resources[each] for each in logical_ids}
 
     def deployed(self, client: Any = None) -> dict[str, Template]:
         """The deployed stacks' templates, by the stack's name. `client`: as `CloudFormation`'s. Raises CliError."""
@@ -148,8 +143,8 @@ class SynthesisedApp(NamedTuple):
     def deploy(self) -> None:
         """Deploys without a question: whoever deploys has seen the changes. Raises CdkFailed.
 
-        If data outlives the stack, logs of an earlier stack are taken over, because their names are fixed. For secrets
-        see `require_free_names`.
+        If data outlives the stack, logs of an earlier stack are taken over, because their names are fixed. Secrets
+        cannot be: `Preflight` finds them.
         """
         kept = ("--import-existing-resources",) if self.target.environment.retain else ()
         run_cdk(self.target, "deploy", "--all", "--require-approval", "never", *kept, app=self.folder)
@@ -243,19 +238,12 @@ def deploy(arguments: Namespace) -> int:
     warn_unpinned(chosen)
     chosen, decided = decide(chosen, arguments.decide, None if arguments.yes else input)
     show_posture(chosen)
-    with cli_error(NotBootstrapped):
-        check_bootstrap(chosen.environment, chosen.caller.account, chosen.caller.region)
     lambdas = client_in(chosen.caller.region, "lambda")
-    quota = require_concurrency(chosen.environment, lambdas)
-    if quota is not None and quota < FEW_EXECUTIONS:
-        note(few_executions(chosen, quota))
     live = look_before(chosen.environment.name, lambdas)
     choice, app = chosen_app(chosen, live, decided)
     there = app.deployed()
     found = app.changes(there)
-    secrets = [name for stack, each in found.items() for name in secrets_in(app.template(stack), each.added)]
-    if secrets:
-        require_free_names(chosen, secrets, client_in(chosen.caller.region, "secretsmanager"))
+    require_ready(chosen, {name: app.resources(name, each.added) for name, each in found.items()})
     try:
         app.show(found, there)
         if not differs(found):
@@ -391,76 +379,27 @@ def choose_write_version(
     return choice
 
 
-def require_concurrency(environment: Environment, client: Any = None) -> int | None:
-    """Returns the account's concurrent executions. Raises CliError if they are fewer than the environment reserves.
-
-    `client`: a botocore Lambda client; None: the caller's. If the caller may not read the quota, a note says so and the
-    answer is None: Lambda itself refuses what is too much.
+def require_ready(
+    chosen: OperatorTarget,
+    added: Mapping[str, Mapping[str, Any]],
+    clients: Callable[[str, str], Any] = client_in,
+) -> None:
+    """Prints all that would stop the deployment, each with the commands that solve it, and then raises CliError. What
+    does not stop it is a note. `added`, `clients`: as those of `Preflight`.
     """
-    try:
-        return check_reserved(environment, client)
-    except TooMuchReserved as error:
-        raise CliError(str(error)) from None
-    except QuotaUnknown as error:
-        note(
-            f"acta: how many Lambdas the account may run at once was not checked: {one_line(str(error), 300)}"
+    stopping = []
+    for problem in Preflight(chosen.environment, chosen.caller, added, clients).problems():
+        if problem.stops:
+            stopping.append(problem)
+            continue
+        note("\n  ".join((f"acta: {one_line(problem.words, 900)}", *problem.commands)))
+    for number, problem in enumerate(stopping, start=1):
+        echo("\n   ".join((f"{number}. {one_line(problem.words, 900)}", *problem.commands)))
+    if stopping:
+        count = "1 problem" if len(stopping) == 1 else f"{len(stopping)} problems"
+        raise CliError(
+            f"{count} would stop the deployment, so nothing was deployed: see above for what solves it"
         )
-        return None
-
-
-def few_executions(chosen: OperatorTarget, quota: int) -> str:
-    """What an account with this quota can do, and how to get a higher one."""
-    region, polls = chosen.caller.region, chosen.environment.limits.long_polls
-    told = (
-        f"acta: this account may run only {quota} Lambdas at once in {region}; new accounts often begin with 10. Each "
-        "turn, tool call and waiting watcher takes one, so it carries a few sessions at a time. To get more: "
-        f"aws service-quotas request-service-quota-increase --region {region} --service-code lambda "
-        "--quota-code L-B99A9384 --desired-value 1000"
-    )
-    if polls is not None and polls <= quota // 2:
-        return told
-    return (
-        f"{told}. Until then keep watchers from taking all of them: limits=usual_but(long_polls={quota // 2}) in the "
-        f"entry of {chosen.environment.name} (docs/operations.md, Concurrency)"
-    )
-
-
-def require_free_names(chosen: OperatorTarget, secrets: Iterable[str], client: Any) -> None:
-    """Raises CliError, after commands that solve it, if secrets that the deployment would create exist: kept by an
-    `acta destroy`, or deleted with a recovery window, which keeps their names. If the caller may not ask, a note says
-    so. `client`: a botocore Secrets Manager client.
-    """
-    try:
-        taken = existing_secrets(secrets, client)
-    except SecretsUnknown as error:
-        note(
-            f"acta: whether secrets of an earlier deployment exist was not checked: {one_line(str(error), 300)}"
-        )
-        return
-    if not taken:
-        return
-    name, region = chosen.environment.name, chosen.caller.region
-    of_secret = "aws secretsmanager {} --region " + region + " --secret-id {}"
-    files = {each: f"{each.replace('/', '-')}.secret" for each in taken}
-    echo(
-        "Secrets of an earlier deployment keep their names. Store their values in files that only you can read:"
-    )
-    echo("  umask 077")
-    for each, is_going in taken.items():
-        if is_going:
-            echo(f"  {of_secret.format('restore-secret', each)}")
-        read = of_secret.format("get-secret-value", each)
-        echo(f'  value=$({read} --query SecretString --output text) && printf %s "$value" > {files[each]}')
-    echo("Delete the secrets, deploy, and store the values again:")
-    for each in taken:
-        echo(f"  {of_secret.format('delete-secret', each)} --force-delete-without-recovery")
-    echo(f"  acta deploy --env {name}")
-    for each in taken:
-        echo(f"  {of_secret.format('put-secret-value', each)} --secret-string file://{files[each]}")
-    raise CliError(
-        f"the deployment would create secrets that exist already ({', '.join(taken)}), and CloudFormation cannot take "
-        "secrets over: nothing was deployed; the commands above keep their values"
-    )
 
 
 def unprotect_failed(chosen: OperatorTarget, client: Any = None) -> None:
@@ -468,14 +407,14 @@ def unprotect_failed(chosen: OperatorTarget, client: Any = None) -> None:
     with cli_error(StacksUnknown, StillProtected, cut=600):
         for name in CloudFormation(chosen.caller.region, client).unprotect_failed(chosen.environment):
             echo(
-                f"{name}: its creation failed earlier. The stack is no longer protected, so cdk can create it again."
+                f"{name}: its creation failed earlier. What is left of the stack is no longer protected from deletion."
             )
 
 
 def tell_what_is_left(chosen: OperatorTarget, client: Any = None) -> int:
     """Says what is there after a deployment that failed. `client`: as `CloudFormation`'s."""
     try:
-        stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment)
+        stacks = CloudFormation(chosen.caller.region, client).deployed(chosen.environment, failed=True)
         state = state_of(chosen, stacks)
     except StacksUnknown as error:
         state = f"what is there could not be read: {one_line(str(error), 300)}"
@@ -499,7 +438,7 @@ def destroy(arguments: Namespace) -> int:
     chosen = target(arguments.env)
     cloudformation = CloudFormation(chosen.caller.region)
     with cli_error(StacksUnknown, words="what is deployed could not be read: {}", cut=300):
-        stacks = cloudformation.deployed(chosen.environment)
+        stacks = cloudformation.deployed(chosen.environment, failed=True)
         if not stacks:
             where = f"account {chosen.caller.account}, {chosen.caller.region}"
             raise CliError(
@@ -508,6 +447,9 @@ def destroy(arguments: Namespace) -> int:
         fate = fate_of(stacks, cloudformation)
     name = chosen.environment.name
     require_unprotected(chosen, fate)
+    for stack in stacks:
+        if stack.status in CREATION_FAILED:
+            echo(f"The creation of {stack.name} failed ({stack.status}): what is left of it goes.")
     for line in as_lines(chosen, fate):
         echo(line)
     if arguments.yes is None:
@@ -518,6 +460,7 @@ def destroy(arguments: Namespace) -> int:
         if typed != name:
             echo("Nothing was deleted.")
             return exit_codes.SESSION_FAILED
+    unprotect_failed(chosen)
     for bucket in fate.buckets:
         empty(bucket, chosen.caller.region)
     try:
@@ -575,8 +518,6 @@ def _named(thing: Thing) -> str:
 
 
 FAILED = ("ROLLBACK", "FAILED")
-UNDER_WAY = "_IN_PROGRESS"
-"""How the status of a stack that is being changed ends. Source: CloudFormation User Guide, "Stack status codes"."""
 
 
 def outputs(arguments: Namespace) -> int:

@@ -1,20 +1,13 @@
-"""The AWS account that a command works on: whether it is the one that the environment is pinned to, whether `cdk
-bootstrap` has prepared it, whether it has the concurrent executions that the environment reserves, and whether secrets
-that a deployment would create are there already.
-
-All of this is found out before anything is deployed. Otherwise AWS would refuse in the middle of the deployment the
-first function that reserves too much, or the first secret whose name is taken, and the deployment would be rolled back.
-"""
+"""The AWS account that a command works on: whether it is the one that the environment is pinned to, and its clients."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from acta.engine.aws.clients import Service, make_client
 from acta.engine.aws.errors import NOT_FOUND, AwsRefused
 from acta.engine.errors import AwsDenied, StoreThrottled, StoreUnavailable
 from acta.infra.environments import Environment
-from acta.infra.names import function_name
 from acta.infra.options import EDGE_REGION
 
 AWS_ERRORS = (AwsDenied, AwsRefused, StoreThrottled, StoreUnavailable)
@@ -142,117 +135,13 @@ class Account(NamedTuple):
         )
 
 
-ABSENT = "ParameterNotFound"
-OLDEST = 6
-"""The version of the bootstrap that the templates ask for (`requiresBootstrapStackVersion` in the cloud assembly)."""
-
-
-class NotBootstrapped(RuntimeError):
-    """The region is not bootstrapped. The message has the command that does it."""
-
-
-def check_bootstrap(environment: Environment, account: str, region: str, client: Any = None) -> None:
-    """`client`: a botocore SSM client for every region; None: clients with the caller's credentials. If the caller may
-    not ask, nothing is raised, and cdk itself reports it later. Raises NotBootstrapped.
-    """
-    for each in regions_of(environment, region):
-        try:
-            version = _version(environment, client or client_in(each, "ssm"))
-        except AWS_ERRORS:
-            continue
-        if version is None or version < OLDEST:
-            found = "not prepared" if version is None else f"prepared as of version {version}, not {OLDEST},"
-            raise NotBootstrapped(
-                f"account {account}, region {each} is {found} for deployments. Once: "
-                f"acta bootstrap --env {environment.name} (docs/deploy.md, Who may deploy: how to give it fewer rights)"
-            )
-
-
 def regions_of(environment: Environment, region: str) -> tuple[str, ...]:
     """The regions of the environment's stacks."""
     return tuple(dict.fromkeys((region, *((EDGE_REGION,) if environment.edge is not None else ()))))
-
-
-def _version(environment: Environment, client: Any) -> int | None:
-    """The version of the bootstrap; None: the region has none. Raises what `Service.call` raises."""
-    name = f"/cdk-bootstrap/{environment.bootstrap_qualifier}/version"
-    answer = unless(ABSENT, Service("ssm", client), "get_parameter", Name=name)
-    return None if answer is None else int(answer["Parameter"]["Value"])
-
-
-FEW_EXECUTIONS = 100
-"""With fewer concurrent executions than this, `acta deploy` says what the account lacks. The usual quota is 1,000, and
-new accounts often begin with 10. Source: Lambda Developer Guide, "Lambda quotas"."""
-ALWAYS_UNRESERVED = 100
-"""Concurrent executions that Lambda always leaves to the functions that reserve none. Source: Lambda Developer Guide,
-"Configuring reserved concurrency for a function"."""
-
-
-class TooMuchReserved(ValueError):
-    """The account does not have what the environment reserves. The message says what can be done."""
-
-
-class QuotaUnknown(RuntimeError):
-    """The account's quota could not be read. The message names AWS's error."""
-
-
-def check_reserved(environment: Environment, client: Any = None) -> int:
-    """Returns how many concurrent executions the account has. `client`: a botocore Lambda client; None: one for the
-    caller's account and region. Raises TooMuchReserved and QuotaUnknown.
-    """
-    wanted = {name: number for name in environment.functions if (number := environment.reserved(name))}
-    from botocore.exceptions import BotoCoreError
-
-    try:
-        lambdas = Service("lambda", client or client_in(environment.region, "lambda"))
-        limit = lambdas.call("get_account_settings")["AccountLimit"]
-        quota = int(limit["ConcurrentExecutions"])
-        if not wanted:
-            return quota
-        # A deployment releases a function's old reservation no later than it makes the new one.
-        own = sum(
-            reserved_now(lambdas, function_name(environment.name, name)) or 0
-            for name in environment.functions
-        )
-    except (*AWS_ERRORS, BotoCoreError) as error:
-        raise QuotaUnknown(str(error)) from None
-    reservable = max(0, limit["UnreservedConcurrentExecutions"] + own - ALWAYS_UNRESERVED)
-    if sum(wanted.values()) <= reservable:
-        return quota
-    each = ", ".join(f"{name} {number}" for name, number in wanted.items())
-    raise TooMuchReserved(
-        f"environment {environment.name!r} reserves {sum(wanted.values())} concurrent executions ({each}); the account "
-        f"has {quota} in this region, {ALWAYS_UNRESERVED} must stay unreserved, and others "
-        f"reserve some, so it can reserve {reservable}. Write "
-        "reserved_concurrency={…} with smaller numbers, or {} for none, into the environment's entry in "
-        "acta/infra/environments.py, or ask AWS for a higher quota (Service Quotas, AWS Lambda, Concurrent "
-        "executions)"
-    )
 
 
 def reserved_now(lambdas: Service, function: str) -> int | None:
     """What the deployed function reserves; None: nothing, or it is not there."""
     answer = unless(NOT_FOUND, lambdas, "get_function_concurrency", FunctionName=function) or {}
     found: int | None = answer.get("ReservedConcurrentExecutions")
-    return found
-
-
-class SecretsUnknown(RuntimeError):
-    """Whether the secrets exist could not be found out. The message names AWS's error."""
-
-
-def existing_secrets(names: Iterable[str], client: Any) -> dict[str, bool]:
-    """Name -> whether the secret only waits for its deletion, for those of the names that are taken. `client`: a
-    botocore Secrets Manager client. Raises SecretsUnknown.
-    """
-    from botocore.exceptions import BotoCoreError
-
-    found: dict[str, bool] = {}
-    try:
-        for name in names:
-            answer = unless(NOT_FOUND, Service("secretsmanager", client), "describe_secret", SecretId=name)
-            if answer is not None:
-                found[name] = "DeletedDate" in answer
-    except (*AWS_ERRORS, BotoCoreError) as error:
-        raise SecretsUnknown(str(error)) from None
     return found

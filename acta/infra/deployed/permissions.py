@@ -96,15 +96,27 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
         environment.deletion_protection
     ):  # of a stack whose creation failed; the role of cdk bootstrap may do it, too
         on_stacks.append("UpdateTerminationProtection")
+    asked = ["cloudformation:ValidateTemplate", "lambda:GetAccountSettings"]
+    if environment.bedrock:
+        asked.append("bedrock:ListFoundationModels")
+    if environment.tool_network:
+        asked.append("ec2:DescribeVpcEndpoints")
+    edge = environment.edge
+    domains = [
+        each for each in (environment.domain, edge.domain if edge is not None else None) if each is not None
+    ]
     statements = [
         _allow("Bootstrapped", ["sts:AssumeRole"], *roles),
         _allow("Stacks", [f"cloudformation:{each}" for each in on_stacks], *stacks),
         _allow("BootstrapVersion", ["ssm:GetParameter"], *versions),
-        _allow("Quota", ["lambda:GetAccountSettings"], "*"),
+        _allow("Account", asked, "*"),
         _allow(
             "SecretsThere",
             ["secretsmanager:DescribeSecret"],
-            f"arn:aws:secretsmanager:{place.region}:{account}:secret:acta/{environment.name}/*",
+            *(
+                f"arn:aws:secretsmanager:{each}:{account}:secret:acta/{environment.name}/*"
+                for each in regions
+            ),
         ),
         _allow(
             "Functions",
@@ -112,6 +124,9 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
             f"arn:aws:lambda:{place.region}:{account}:function:acta-{environment.name}-*",
         ),
     ]
+    if domains:
+        certificates = [each.certificate_arn for each in domains]
+        statements.append(_allow("Certificates", ["acm:DescribeCertificate"], *certificates))
     if not environment.retain:  # acta destroy empties the buckets that it deletes
         bucket = f"arn:aws:s3:::{_generated(environment).lower()}*"
         statements += [

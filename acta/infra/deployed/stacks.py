@@ -4,7 +4,7 @@ would change of them, and what stays when they are deleted.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -28,11 +28,15 @@ from acta.infra.options import EDGE_REGION
 Template = Mapping[str, Any]
 NO_SUCH_STACK = "ValidationError"
 """The error code that CloudFormation gives for a stack that does not exist."""
-CREATION_FAILED = "ROLLBACK_COMPLETE"
-NEVER_CREATED = ("REVIEW_IN_PROGRESS", CREATION_FAILED, "DELETE_COMPLETE")
-"""States of a stack that has no resources. Source: CloudFormation User Guide, "Stack status codes"."""
-GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
-"""States of a resource that is no longer the stack's. Source: CloudFormation User Guide, "Resource status codes"."""
+CREATION_FAILED = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+"""States of a stack that was never created completely. cdk deletes what is left of it before the next attempt."""
+NEVER_CREATED = ("REVIEW_IN_PROGRESS", *CREATION_FAILED, "DELETE_COMPLETE")
+"""States of a stack that has nothing that was ever in use. Source: CloudFormation user guide, "Stack status codes"."""
+UNDER_WAY = "_IN_PROGRESS"
+"""How the status of a stack that is being changed ends. Source: the same page."""
+GONE = "DELETE_COMPLETE"
+"""State of a resource that is no more. One in DELETE_SKIPPED is no longer the stack's, but it is there. Source:
+CloudFormation user guide, "Resource status codes"."""
 EXPORTED = "Exports"
 """Outputs whose names begin with this are the CDK's own, for other stacks."""
 
@@ -57,15 +61,16 @@ class DeployedStack:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def described(stack: str, client: Any) -> Mapping[str, Any] | None:
+def described(stack: str, client: Any, *, failed: bool = False) -> Mapping[str, Any] | None:
     """The stack as CloudFormation describes it. None: it does not exist, or was never created completely. `client`: a
-    botocore client. Raises what `Service.call` raises.
+    botocore client. `failed`: one whose creation failed is described, too. Raises what `Service.call` raises.
     """
     answer = unless_absent(client, "describe_stacks", StackName=stack)
     if answer is None:
         return None
     (found,) = answer["Stacks"]
-    return None if found["StackStatus"] in NEVER_CREATED else found
+    status = found["StackStatus"]
+    return None if status in NEVER_CREATED and not (failed and status in CREATION_FAILED) else found
 
 
 def unless_absent(client: Any, operation: str, **parameters: Any) -> Any:
@@ -81,15 +86,18 @@ def names_of(environment: Environment) -> tuple[str, ...]:
 
 
 class CloudFormation:
-    """`client`: a botocore client that is used for every region; None: clients with the caller's credentials."""
+    """`client`: a botocore client that is used for every region; None: those that `clients` makes for a region."""
 
-    def __init__(self, region: str, client: Any = None) -> None:
+    def __init__(
+        self, region: str, client: Any = None, clients: Callable[[str, str], Any] = client_in
+    ) -> None:
         self._region = region
         self._client = client
+        self._clients = clients
 
-    def deployed(self, environment: Environment) -> tuple[DeployedStack, ...]:
-        """The environment's stacks that exist. Raises StacksUnknown."""
-        found = (self.stack(name, region) for name, region in self._places(environment))
+    def deployed(self, environment: Environment, *, failed: bool = False) -> tuple[DeployedStack, ...]:
+        """The environment's stacks that exist. `failed`: those whose creation failed, too. Raises StacksUnknown."""
+        found = (self.stack(name, region, failed=failed) for name, region in self._places(environment))
         return tuple(each for each in found if each is not None)
 
     def _places(self, environment: Environment) -> Iterator[tuple[str, str]]:
@@ -104,7 +112,9 @@ class CloudFormation:
         """
         for name, region in self._places(environment):
             found = (self._call(region, "describe_stacks", StackName=name) or {"Stacks": [{}]})["Stacks"][0]
-            if found.get("StackStatus") != CREATION_FAILED or not found.get("EnableTerminationProtection"):
+            if found.get("StackStatus") not in CREATION_FAILED or not found.get(
+                "EnableTerminationProtection"
+            ):
                 continue
             lifted = {"StackName": name, "EnableTerminationProtection": False}
             try:
@@ -118,10 +128,10 @@ class CloudFormation:
                 ) from None
             yield name
 
-    def stack(self, name: str, region: str) -> DeployedStack | None:
-        """None: it does not exist, or was never created completely. Raises StacksUnknown."""
+    def stack(self, name: str, region: str, *, failed: bool = False) -> DeployedStack | None:
+        """None: it does not exist, or was never created completely. `failed` as in `deployed`. Raises StacksUnknown."""
         with self._readable(region) as client:
-            stack = described(name, client)
+            stack = described(name, client, failed=failed)
         if stack is None:
             return None
         outputs = {
@@ -161,7 +171,7 @@ class CloudFormation:
             found |= {
                 each["LogicalResourceId"]: each["PhysicalResourceId"]
                 for each in answer.get("StackResourceSummaries", ())
-                if each.get("PhysicalResourceId") and each["ResourceStatus"] not in GONE
+                if each.get("PhysicalResourceId") and each["ResourceStatus"] != GONE
             }
             if not answer.get("NextToken"):
                 return found
@@ -178,7 +188,7 @@ class CloudFormation:
         from botocore.exceptions import BotoCoreError
 
         try:
-            yield self._client or client_in(region, "cloudformation")
+            yield self._client or self._clients(region, "cloudformation")
         except (*AWS_ERRORS, BotoCoreError) as error:
             raise StacksUnknown(str(error)) from None
 
@@ -255,18 +265,17 @@ def changes(wanted: Template, deployed: Template | None) -> Changes:
     )
 
 
-def secrets_in(template: Template, added: Iterable[str]) -> tuple[str, ...]:
-    """The names of the secrets among these resources. `added`: logical ids.
+def secrets_in(resources: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the secrets among these resources of a template.
 
     A stack cannot take over a secret that exists already: CloudFormation takes over, by itself, only resources whose
     identifier the template can state, and AWS chooses a secret's. Source: CloudFormation User Guide, "Import AWS
     resources into a CloudFormation stack automatically", and coverage roadmap, issue 2375.
     """
-    resources = template["Resources"]
     return tuple(
-        resources[each]["Properties"]["Name"]
-        for each in added
-        if HOLDS_DATA.get(resources[each]["Type"]) == "secret" and "Name" in resources[each]["Properties"]
+        each["Properties"]["Name"]
+        for each in resources.values()
+        if HOLDS_DATA.get(each["Type"]) == "secret" and "Name" in each["Properties"]
     )
 
 
@@ -369,7 +378,8 @@ def fate_of(stacks: Iterable[DeployedStack], cloudformation: CloudFormation) -> 
     protected: list[Thing] = []
     others = 0
     for stack in stacks:
-        if stack.protected:
+        was_created = stack.status not in CREATION_FAILED
+        if stack.protected and was_created:
             protected.append(Thing("stack", stack.name))
         ids = cloudformation.physical_ids(stack)
         for logical_id, resource in cloudformation.template(stack)["Resources"].items():
@@ -384,7 +394,7 @@ def fate_of(stacks: Iterable[DeployedStack], cloudformation: CloudFormation) -> 
             else:
                 others += 1
             name, value = IS_PROTECTED.get(resource["Type"], ("", None))
-            if name and resource.get("Properties", {}).get(name) == value:
+            if name and resource.get("Properties", {}).get(name) == value and was_created:
                 protected.append(thing)
     return Fate(tuple(kept), tuple(gone), others, tuple(protected))
 

@@ -12,13 +12,8 @@ from acta.engine.recovery.store import ROUNDS
 from acta.engine.store.keys import FILES, tenant_pk, tenant_prefix
 from acta.engine.usage.aws_prices import UNITS_PER_USD, prices_in
 from acta.infra.costs import RECOVERY
-from acta.infra.deployed.account import (
-    FEW_EXECUTIONS,
-    QuotaUnknown,
-    TooMuchReserved,
-    check_reserved,
-)
 from acta.infra.deployed.posture import DeployedPosture
+from acta.infra.deployed.preflight import FEW_EXECUTIONS, Concurrency
 from acta.infra.deployed.releases import NotPossible, ReleaseHistory, look
 from acta.infra.deployed.session_logs import LogLine, LogsUnreadable, logs_client, read_lines
 from acta.infra.deployed.stacks import described, names_of
@@ -82,22 +77,19 @@ def deployed_with_narrow_rights(deployed: Verified) -> Figures:
 
 
 def account_has_concurrency(deployed: Verified) -> Figures:
-    try:
-        quota = check_reserved(deployed.environment, deployed.account.client("lambda"))
-    except TooMuchReserved:
+    found = Concurrency.of(deployed.environment, deployed.aws("lambda"))
+    if not found.fits:
         raise CheckFailed(
             "The environment reserves more concurrent executions than the account has left: `acta deploy` says by how "
             "many."
-        ) from None
-    except QuotaUnknown:
-        raise CheckUnanswered("Your AWS credentials may not read the account's Lambda quota.") from None
-    if quota < FEW_EXECUTIONS:
+        )
+    if found.quota < FEW_EXECUTIONS:
         raise CheckFailed(
             "The account has so few concurrent executions that sessions and watchers get into each other's way. Ask "
             "for more in Service Quotas (AWS Lambda, Concurrent executions).",
-            executions=quota,
+            executions=found.quota,
         )
-    return {"executions": quota}
+    return {"executions": found.quota}
 
 
 def posture_holds(deployed: Verified) -> Figures:
