@@ -20,8 +20,8 @@ from tests.doubles.iam.policies import Ask, is_allowed
 from tests.e2e.support.behind import Behind
 from tests.e2e.support.command import acta
 
-NOT_HERE = {"keys", "sign_in", "rollback", "tools_apart", "spans"}
-"""What this stack does not have: a key, a sign-in by browser, an earlier release, isolated tools, traces."""
+NOT_HERE = {"keys", "sign_in", "rollback", "tools_apart", "spans", "notified"}
+"""What this stack does not have: a key, a sign-in by browser, an earlier release, isolated tools, receivers."""
 
 
 @pytest.mark.thorough

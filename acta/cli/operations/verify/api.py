@@ -27,6 +27,11 @@ MINUTE = timedelta(minutes=1)
 MCP_HEADERS = "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name"
 FILE = "~/acta-verify.txt"
 """A private file of whoever runs the checks. The goal is to read it."""
+LARGE_FILE = "~/acta-verify-large.txt"
+LARGEST_FILE = 4_194_304
+"""Bytes, unless the environment's settings say less (`max_file_bytes`)."""
+NOTIFIED = ("notified", "not delivered", "notification refused")
+"""What the function notify logs of a notification. The first is the one that went well."""
 
 
 def answers_without_a_token(deployed: Verified) -> Figures:
@@ -68,7 +73,9 @@ def browsers_may_call_mcp(deployed: Verified) -> Figures:
     }
     answer, _ = asked(deployed, "OPTIONS", "/mcp", asks)
     allowed = answer.headers.get("access-control-allow-headers", "").lower().replace(" ", "").split(",")
-    missing = [each for each in MCP_HEADERS.split(",") if each not in allowed and "*" not in allowed]
+    missing = [
+        each for each in MCP_HEADERS.split(",") if each not in allowed
+    ]  # a `*` does not stand for authorization
     if answer.status_code >= 300 or "access-control-allow-origin" not in answer.headers or missing:
         raise CheckFailed(
             "The gateway would make a browser stop an MCP client of an allowed page: run `acta deploy`.",
@@ -133,12 +140,25 @@ def files_are_kept(deployed: Verified) -> Figures:
     """A private file is written, read and listed. It is the one that the sessions read, and is deleted at the end."""
     deployed.canary = f"acta-verify-{secrets.token_hex(8)}"
     content = f"{deployed.canary}\n".encode()
-    deployed.api.files.write(FILE, content)
-    if deployed.api.files.read(FILE) != content:
-        raise CheckFailed("A file is not what was written: send us this report.")
+    write_and_read(deployed, FILE, content)
     if FILE not in [each["path"] for each in deployed.api.files.list("~/")]:
         raise CheckFailed("A file is not listed: send us this report.")
     return {"bytes": len(content)}
+
+
+def large_files_pass(deployed: Verified) -> Figures:
+    """A file of the largest size that Acta takes, which in base64 is just below what Lambda passes on."""
+    content = secrets.token_bytes(int(deployed.environment.settings.get("max_file_bytes", LARGEST_FILE)))
+    begun = time.monotonic()
+    write_and_read(deployed, LARGE_FILE, content)
+    return {"bytes": len(content), "seconds": round(time.monotonic() - begun, 1)}
+
+
+def write_and_read(deployed: Verified, path: str, content: bytes) -> None:
+    deployed.written.append(path)
+    deployed.api.files.write(path, content)
+    if deployed.api.files.read(path) != content:
+        raise CheckFailed("A file is not what was written: send us this report.")
 
 
 def session_ends(deployed: Verified) -> Figures:
@@ -301,6 +321,12 @@ def people_approve(deployed: Verified) -> Figures:
     begun = time.monotonic()
     deployed.api.get(f"/v1/sessions/{session_id}", after=page["cursor"], wait=LONG_POLL_SECONDS)
     held = time.monotonic() - begun
+    if held < LONG_POLL_SECONDS / 2:
+        raise CheckFailed(
+            "A long poll on a session that waits is answered early. Under load that is meant so (docs/scale.md); "
+            "otherwise send us this report.",
+            poll_seconds=round(held, 1),
+        )
     deployed.api.decide(session_id, waiting["interventions"][0]["intervention_id"], "continue")
     calls = waiting["usage"]["llm_calls"]
     asleep = CheckFailed("A decision does not wake its session: `acta doctor --repair --env NAME`.")
@@ -319,8 +345,34 @@ def people_approve(deployed: Verified) -> Figures:
     return figures
 
 
+def people_are_notified(deployed: Verified) -> Figures:
+    """The question of the session that stopped for a review is sent to whoever the environment names."""
+    if not deployed.has("notifications"):
+        raise CheckUnanswered("This environment notifies nobody.")
+    if not deployed.started:
+        raise CheckUnanswered("No session was started that could have asked anybody.")
+
+    def look() -> list[str] | None:
+        lines = [
+            line for each in deployed.started for line in logged(deployed, ("notify",), each, MINUTE * 60)
+        ]
+        said = [str(line.fields.get("message")) for line in lines]
+        return [each for each in said if each in NOTIFIED] or None
+
+    late = CheckFailed(
+        "No notification was tried within five minutes: docs/operations.md, Notifications do not arrive."
+    )
+    said = deployed.until_found(SESSION_SECONDS, look, late)
+    sent = said.count(NOTIFIED[0])
+    if not sent:
+        raise CheckFailed(
+            "The receiver of notifications does not take them: docs/operations.md, Notifications do not arrive."
+        )
+    return {"sent": sent, "not_taken": len(said) - sent}
+
+
 def clean_up(deployed: Verified) -> None:
-    """Cancels and deletes the sessions that the checks started, and deletes their file. What AWS keeps stays."""
+    """Cancels and deletes the sessions that the checks started, and deletes their files. What AWS keeps stays."""
     if deployed.client is None:
         return
     for session_id in deployed.started:
@@ -328,6 +380,6 @@ def clean_up(deployed: Verified) -> None:
             deployed.client.cancel(session_id)
         with suppress(ClientError):
             deployed.client.delete(session_id)
-    if deployed.canary:
+    for path in deployed.written:
         with suppress(ClientError):
-            deployed.client.files.delete(FILE)
+            deployed.client.files.delete(path)

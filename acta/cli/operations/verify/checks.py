@@ -81,10 +81,17 @@ class Verified:
     """What was counted of the person's usage before that session."""
     started: list[str] = field(default_factory=list)
     """The ids of all sessions that checks have started."""
+    written: list[str] = field(default_factory=list)
+    """The paths of all private files that checks have written."""
 
     @property
     def name(self) -> str:
         return self.environment.name
+
+    def has(self, option: str) -> bool:
+        """Whether the environment has this option. The local one has a receiver only where one listens."""
+        value = getattr(self.environment, option)
+        return bool(getattr(value, "is_listening", value))
 
     @property
     def api(self) -> Client:

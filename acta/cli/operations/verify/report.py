@@ -52,14 +52,8 @@ def head_of(deployed: Verified, version: str) -> ReportHead:
         place="the local AWS" if environment.is_local else "AWS",
         region=word(deployed.outputs["StateMachineArn"].split(":")[3]),
         posture=environment.posture,
-        options=tuple(each for each in OPTIONS if has(environment, each)),
+        options=tuple(each for each in OPTIONS if deployed.has(each)),
     )
-
-
-def has(environment: Environment, option: str) -> bool:
-    """The local environment has a receiver of traces and notifications only where one listens."""
-    value = getattr(environment, option)
-    return bool(getattr(value, "is_listening", value))
 
 
 def as_json(head: ReportHead, answers: Sequence[CheckAnswer]) -> dict[str, Any]:

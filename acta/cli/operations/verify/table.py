@@ -101,6 +101,10 @@ CHECKS = (
         "Whether a tenant's credentials reach S3.", "a session",
     ),
     Check(
+        "large_file", api.large_files_pass, "A file of the largest size that Acta takes goes up and comes down.",
+        "Whether 4 MiB in base64 pass the gateway and Lambda, which takes 6 MB.", "a session",
+    ),
+    Check(
         "session", api.session_ends, "A session comes to its end.",
         "Whether the state machine, every role in it and every store work together.", "a session", sessions=1,
     ),
@@ -116,6 +120,10 @@ CHECKS = (
         "approval", api.people_approve, "A person's decision wakes a session at once, and a long poll is held.",
         "Whether a right on the state machine alone allows SendTaskSuccess, and whether the gateway holds a poll "
         "for 20 seconds.", "a session", sessions=1,
+    ),
+    Check(
+        "notified", api.people_are_notified, "A question is sent to the environment's receiver of notifications.",
+        "Whether the stream, the queue and the receiver work together.", "a session",
     ),
     Check(
         "logs", api.logs_tell_the_story, "The session's log lines arrive, and have none of its content.",

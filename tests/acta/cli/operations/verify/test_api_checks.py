@@ -12,6 +12,7 @@ from acta.cli.operations.verify import api
 from acta.cli.operations.verify.checks import EVERY_NEED, CheckAnswer, Verified, answer
 from acta.client.api import Client
 from acta.client.deployment import Deployment
+from acta.infra.environments import Topic
 from tests.acta.cli.operations.verify.test_reading_checks import OUTPUTS, check, environment
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, success
 from tests.acta.real_api import FOR_ADMINS, RealApi
@@ -49,17 +50,22 @@ def verified(url: str, *lines: dict[str, Any], **different: Any) -> Verified:
     )
 
 
+@pytest.fixture
+def unheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody holds a long poll here, as these clocks do not go."""
+    monkeypatch.setattr(api, "LONG_POLL_SECONDS", 0)
+
+
 def asked(name: str, deployed: Verified) -> CheckAnswer:
     return answer(check(name), deployed, EVERY_NEED)
 
 
-def test_sessions_on_the_real_api_come_to_their_ends_and_leave_nothing(
-    real_api: RealApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(api, "LONG_POLL_SECONDS", 0)
+@pytest.mark.usefixtures("unheld")
+def test_sessions_on_the_real_api_come_to_their_ends_and_leave_nothing(real_api: RealApi) -> None:
     deployed = verified(real_api.url)
     found = {
-        name: asked(name, deployed) for name in ("files", "session", "turns", "listed", "approval", "audit")
+        name: asked(name, deployed)
+        for name in ("files", "large_file", "session", "turns", "listed", "approval", "audit")
     }
     assert {name: (each.state, each.said) for name, each in found.items() if each.state != "passed"} == {}
     assert found["session"].figures["goal_met"] == "true"
@@ -123,8 +129,7 @@ BROKEN: list[tuple[str, dict[str, Reply], str, dict[str, Any]]] = [
     ("listed", {"GET /v1/sessions": success(page(snapshot("completed", session_id="ses_other")["session"]))}, "failed",
      {}),
     ("approval", {f"GET {SESSION}": success(snapshot("completed"))}, "not answered", {"state": "completed"}),
-    ("approval", {f"GET {SESSION}": success(ASKS), f"POST {SESSION}/interventions/int_1/resolve": success({})},
-     "failed", {}),
+    ("approval", {f"GET {SESSION}": success(ASKS)}, "failed", {"poll_seconds": 0.0}),
     ("logs", {}, "failed", {}),
     ("usage", {"GET /v1/usage": success(USED)}, "failed", {}),
     ("audit", {"GET /v1/audit": success(page({"action": "session.cancel"}))}, "failed", {}),
@@ -195,6 +200,7 @@ def test_a_deployment_that_is_away_fails_and_one_without_a_sign_in_is_not_answer
         assert asked(name, away).state == "not answered"
 
 
+@pytest.mark.usefixtures("unheld")
 @pytest.mark.parametrize(("began", "state"), [(12, "passed"), (55, "failed")])
 def test_a_session_that_recovery_woke_and_not_the_decision_is_a_failure(
     began: int, state: str, broken: FakeDeployment
@@ -207,3 +213,40 @@ def test_a_session_that_recovery_woke_and_not_the_decision_is_a_failure(
     broken.on("GET", f"{SESSION}/steps", success(page(*steps)))
     found = asked("approval", verified(broken.url, canary="acta-verify-x"))
     assert (found.state, found.figures["wake_seconds"]) == (state, began - 10)
+
+
+@pytest.mark.parametrize(
+    ("messages", "state", "figures"),
+    [
+        (["notified", "not delivered"], "passed", {"sent": 1, "not_taken": 1}),
+        (["not delivered"], "failed", {}),
+        ([], "failed", {}),
+    ],
+)
+def test_whether_a_notification_was_taken_is_in_the_log(
+    messages: list[str], state: str, figures: dict[str, Any]
+) -> None:
+    lines = [{"of": "notify", "session_id": SESSION_ID, "message": each} for each in messages]
+    deployed = verified("http://127.0.0.1:1", *lines, started=[SESSION_ID])
+    assert asked("notified", deployed).state == "not answered"
+    deployed.environment = replace(deployed.environment, notifications=Topic())
+    found = asked("notified", deployed)
+    assert (found.state, dict(found.figures)) == (state, figures)
+
+
+def test_a_file_that_comes_back_changed_is_a_failure(broken: FakeDeployment) -> None:
+    for path in ("~/acta-verify.txt", "~/acta-verify-large.txt"):
+        broken.on("PUT", f"/v1/files/{path}", success({"path": path, "etag": "e", "size": 1}, 201))
+        broken.on("GET", f"/v1/files/{path}", Reply(200, b"another"))
+    for name in ("files", "large_file"):
+        assert asked(name, verified(broken.url)).state == "failed"
+
+
+@pytest.mark.usefixtures("unheld")
+def test_a_decision_that_wakes_nothing_is_a_failure(broken: FakeDeployment) -> None:
+    broken.on("POST", "/v1/sessions", success({"session_id": SESSION_ID}, 202))
+    broken.on("GET", SESSION, success(ASKS))
+    broken.on("POST", f"{SESSION}/interventions/int_1/resolve", success({}))
+    found = asked("approval", verified(broken.url, canary="acta-verify-x"))
+    assert (found.state, dict(found.figures)) == ("failed", {})
+    assert len(broken.requests_to("POST", f"{SESSION}/interventions/int_1/resolve")) == 1
