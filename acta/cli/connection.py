@@ -12,16 +12,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from acta import __version__
 from acta.cli.exit_codes import CliError
-from acta.cli.terminal.text import one_line, visible
+from acta.cli.terminal.text import note, one_line, visible
 from acta.client.api import Client
 from acta.client.deployment import API_URL, TOKEN, Deployment, token_in
 
 
 def connect(arguments: Namespace, *, role: str = "member") -> Client:
     """A client of the deployment that the command's options name. Raises CliError or ClientError."""
-    return Client(deployment_of(arguments, role=role))
+    client = Client(deployment_of(arguments, role=role))
+    client.caller.http.event_hooks = {"response": [VersionNotice(getattr(arguments, "env", None))]}
+    return client
+
+
+class VersionNotice:
+    """Tells once, on standard error, if an answer comes from another version of Acta than the command line's.
+
+    `environment`: the deployment's, if it is known.
+    """
+
+    def __init__(self, environment: str | None) -> None:
+        self._environment = environment or "NAME"
+        self._told = False
+
+    def __call__(self, response: Any) -> None:
+        text = response.headers.get("Acta-Version", "")
+        parts = text.split(".")
+        if self._told or text == __version__ or not all(each.isascii() and each.isdigit() for each in parts):
+            return
+        self._told = True
+        is_newer = [int(each) for each in parts] > [int(each) for each in __version__.split(".")]
+        remedy = "pip install -U acta-agents" if is_newer else f"acta deploy --env {self._environment}"
+        compared = "newer" if is_newer else "older"
+        note(
+            f"acta: the deployment is {compared} than this command ({text}, {__version__}): {one_line(remedy)}"
+        )
 
 
 def deployment_of(

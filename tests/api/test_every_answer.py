@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from acta import __version__
 from acta.engine import errors
 from acta.engine.api.envelope import CACHE, HEADERS, Response, to_json
 from tests.api.gateway import Answer, Gateway, claims
@@ -46,6 +47,7 @@ def test_every_status_carries_the_security_headers_and_the_content_type_of_its_b
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
         "Referrer-Policy": "no-referrer",
+        "Acta-Version": __version__,
         "Cache-Control": "no-store",
     }
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from acta import __version__
 from acta.engine.api.app import Api
 from acta.engine.api.operation import Operation
 from acta.engine.api.operations import OPERATIONS
@@ -19,7 +20,10 @@ STRANGER = Gateway(
 
 def test_health_needs_no_token() -> None:
     answer = STRANGER.request("GET", "/healthz")
-    assert (answer.status, answer.json) == (200, {"success": True, "data": {"status": "ok"}})
+    assert (answer.status, answer.json) == (
+        200,
+        {"success": True, "data": {"status": "ok", "version": __version__}},
+    )
 
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
+import httpx2
 
 from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
@@ -100,8 +100,8 @@ def stack(state_dir: Path) -> Finding:
     if running is None or not state.is_served():
         return Finding(True, f"no local stack runs in {state.path} (acta up starts one)")
     try:
-        status = httpx.get(f"{running.api_url}/healthz", timeout=10, trust_env=False).status_code
-    except httpx.HTTPError:
+        status = httpx2.get(f"{running.api_url}/healthz", timeout=10, trust_env=False).status_code
+    except httpx2.HTTPError:
         status = 0
     return Finding(
         status == 200, f"local stack at {running.api_url}", "it does not answer: stop it and start it again"

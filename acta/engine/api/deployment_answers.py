@@ -9,6 +9,8 @@ from acta.engine.api.answers import Counter, Instant, TypedDict
 
 class HealthView(TypedDict):
     status: Literal["ok"]
+    version: str
+    """The version of Acta that is deployed, such as `0.1.0`."""
 
 
 class SchemaVersionsView(TypedDict):

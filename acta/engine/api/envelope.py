@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from acta import __version__
+
 JSON = "application/json"
 NO_BODY = ""
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -14,6 +16,7 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
+    "Acta-Version": __version__,  # the command line compares it with its own
 }
 """Headers of every answer. They win over a handler's own."""
 CACHE = "Cache-Control"

@@ -11,6 +11,7 @@ compressed.
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from acta import __version__
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import JSON, NO_HEADERS, Response, success, takes_gzip, to_json
 from acta.engine.errors import NotFound
@@ -58,7 +59,7 @@ def _answer(api: Api, name: str, content_type: str, headers: Mapping[str, str]) 
 
 
 def read_health(api: Api) -> Response:
-    return success({"status": "ok"})
+    return success({"status": "ok", "version": __version__})
 
 
 def read_protected_resource(api: Api) -> Response:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from acta.engine.settings import SettingsError
 from acta.infra.deployed.account import Account
@@ -253,8 +253,8 @@ class LocalStack:
         assert self.emulator is not None
         self.front.forward_to(DeployedApi(HOST, self.emulator.port, deployment.api_id))
         try:
-            return httpx.get(f"{self.url}/healthz", timeout=60, trust_env=False).status_code == 200
-        except httpx.HTTPError:
+            return httpx2.get(f"{self.url}/healthz", timeout=60, trust_env=False).status_code == 200
+        except httpx2.HTTPError:
             return False
 
     @property

@@ -22,8 +22,10 @@ from acta.engine.api.operation import Function
 from acta.engine.api.operations import operations_in
 
 OURS = ("acta/engine", "acta/functions")
-"""The packages whose modules are followed. Of `acta` itself a zip has the empty-handed `__init__.py` alone."""
+"""The packages whose modules are followed. Of `acta` itself a zip has `__init__.py` alone, with the version."""
 TOP = "acta/__init__.py"
+OF_TOP = ("acta", "acta.__version__")
+"""What a module may import of `TOP`, which is in every zip."""
 APP = "acta/engine/app.py"
 API = "acta/engine/api/app.py"
 CALLED = ("app", "_app", "deps")
@@ -82,7 +84,7 @@ def reach(root: Path, package: str, without: tuple[str, ...] = ()) -> Reach:
                 modules = (f"{_place(name)}.py", f"{_place(name)}/__init__.py")
                 found = [each for each in modules if each in there and not each.startswith(left_out)]
                 waiting += [each for each in found if each not in files]
-            else:
+            elif name not in OF_TOP:
                 libraries.add(name.partition(".")[0])
         if not waiting and APP in files and of_app != parts:
             of_app = set(parts)

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from acta import __version__
 from acta.cli.commands.grammar import parse
-from acta.cli.connection import Invocation, deployment_of
+from acta.cli.connection import Invocation, connect, deployment_of
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA, main
 from acta.client.deployment import Deployment
 from acta.client.errors import InvalidDeploymentError
 from acta.client.sign_in.machine import MachineTokens
 from acta.local_aws.loopback import free_port
-from tests.acta.fake_deployment import FakeDeployment
+from tests.acta.fake_deployment import FakeDeployment, success
 
 
 def test_a_malformed_token_is_refused_before_it_is_sent(
@@ -36,6 +37,32 @@ def test_without_a_stack_the_command_says_how_to_start_one(
 def test_a_deployment_that_is_not_there_is_one_clear_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions", "--api-url", f"http://127.0.0.1:{free_port()}", "--token", "a.b.c"]) == 2
     assert "connection was refused" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (
+            "99.0.0",
+            f"acta: the deployment is newer than this command (99.0.0, {__version__}): pip install -U acta-agents\n",
+        ),
+        (
+            "0.0.9",
+            f"acta: the deployment is older than this command (0.0.9, {__version__}): acta deploy --env NAME\n",
+        ),
+        (__version__, ""),
+        ("", ""),
+        ("\x1b[2J.9", ""),
+    ],
+)
+def test_a_deployment_of_another_version_is_told_once(
+    version: str, said: str, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.on("GET", "/v1/me", success({})._replace(headers=(("Acta-Version", version),)))
+    with connect(options(api_url=deployment.url, token="a.b.c")) as client:
+        client.me()
+        client.me()
+    assert capsys.readouterr().err == said
 
 
 def parsed_of(words: list[str]) -> Namespace:
