@@ -8,6 +8,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
+DIST := dist
 PACKAGED := acta/infra/packaging/locks
 UV_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
@@ -130,10 +131,10 @@ sbom: setup ## what the locks pin, those that the zips are built from among them
 	@npm sbom --sbom-format=cyclonedx --package-lock-only --prefix acta/infra/packaging/cdk >build/sbom/cdk.cdx.json
 
 dist: setup ## the wheel and the sdist of acta-agents in dist/, the same bytes each time
-	@rm -rf dist build/page && mkdir -p build/page
+	@rm -rf $(DIST) build/page && mkdir -p build/page
 	@$(BIN)/python -m acta.infra.packaging.console_page build/page
-	@$(BIN)/uv build --quiet --no-build-isolation --no-sources --python $(BIN)/python --out-dir dist .
-	@ls dist
+	@$(BIN)/uv build --quiet --no-build-isolation --no-sources --python $(BIN)/python --out-dir $(DIST) .
+	@ls $(DIST)
 
 clean: ## remove everything that was made, the local stack's data included
 	@rm -rf .venv .venv-emulator .venv-runtime .venv-bench .venv-model .venv-audit .venv-api .venv-otlp .venv-mcp .venv-litellm node_modules build dist .acta

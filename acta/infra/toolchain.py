@@ -166,7 +166,7 @@ def uv() -> str:
 
         return find_uv_bin()
     except (ImportError, FileNotFoundError):
-        raise SetupFailed("uv is not installed in this Python environment: pip install uv") from None
+        raise SetupFailed("uv is missing, which this needs: pip install 'acta-agents[deploy]'") from None
 
 
 def make_side_environment(name: str, title: str, lock: Path | None = None) -> None:
