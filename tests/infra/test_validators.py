@@ -61,6 +61,24 @@ def test_the_registry_s_schemas_allow_what_all_options_together_bring(
     assert problems_of(everything("prod"), "eu-west-1") == []
 
 
+def test_every_commercial_region_knows_what_an_environment_without_options_brings(prod: Synthesised) -> None:
+    """What an option brings may be unknown in some, as a budget is: `acta deploy` asks the region before it begins."""
+    from cfnlint.helpers import REGIONS
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+
+    stacks = (prod.stateful, prod.sessions, prod.stateless)
+    kinds = {each["Type"] for one in stacks for each in one.body["Resources"].values()} - {
+        "Custom::ActaPrompts"
+    }
+    commercial = [
+        each for each in REGIONS if not each.startswith(("cn-", "us-gov-", "us-iso", "eu-iso", "eusc-"))
+    ]
+    assert len(commercial) > 30
+    known = {region: set(PROVIDER_SCHEMA_MANAGER.get_resource_types(region)) for region in commercial}
+    assert {region: lacking for region in commercial if (lacking := kinds - known[region])} == {}
+    assert "AWS::Budgets::Budget" not in known["eu-north-1"]
+
+
 def test_what_the_registry_does_not_allow_is_found(prod: Synthesised) -> None:
     """The templates are not read as something else, and the schemas are there."""
     function = next(
