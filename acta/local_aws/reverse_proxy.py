@@ -60,6 +60,15 @@ class Pages(Protocol):
         """None: the request is for the API. `headers`: their names in lower case. `who`: asks who has connected."""
 
 
+class Forwarded(Protocol):
+    """What requests are forwarded to."""
+
+    def request(self, method: str, raw_path: str, headers: Headers, body: bytes) -> Answer:
+        """Raises OSError or HTTPException when no answer comes, NotHttp for what HTTP cannot carry."""
+
+    def close(self) -> None: ...
+
+
 class PortTaken(RuntimeError):
     """The port has a listener already or may not be used; the message is one line for a person."""
 
@@ -88,7 +97,7 @@ class Front(ThreadingHTTPServer):
         self.look = look
         self.documents: Mapping[str, bytes] = {}
         self.pages: Pages | None = None
-        self.api: DeployedApi | None = None
+        self.api: Forwarded | None = None
         try:
             super().__init__((HOST, port), FrontHandler)
         except (OSError, OverflowError) as error:
@@ -110,7 +119,7 @@ class Front(ThreadingHTTPServer):
         self.documents = documents
         self.pages = pages
 
-    def forward_to(self, api: DeployedApi) -> None:
+    def forward_to(self, api: Forwarded) -> None:
         self.api = api
 
     def stop(self) -> None:

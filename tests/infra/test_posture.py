@@ -11,7 +11,7 @@ from acta.engine.settings import Settings
 from acta.infra.api.issuers import ExternalIssuer, OwnPool
 from acta.infra.app import add_stacks
 from acta.infra.environments import DEV, ENVIRONMENTS, LOCAL, PROD, STAGING
-from acta.infra.lambdas.function import _of_environment as of_environment
+from acta.infra.lambdas.variables import of_environment
 from acta.infra.posture import (
     POINTS,
     Point,

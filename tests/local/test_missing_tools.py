@@ -9,7 +9,7 @@ import pytest
 
 from acta.cli.operations.doctor import stack as look
 from acta.infra.local.deploy import cdk_environ
-from acta.infra.local.stack import LocalStack, emulator
+from acta.infra.local.stack import emulator
 from acta.infra.local.state_directory import RunningStack, StateDir
 from acta.infra.toolchain import CDK, SetupFailed, require_node, require_npm
 from acta.local_aws.loopback import HOST
@@ -87,10 +87,9 @@ def test_a_stack_that_had_to_leave_its_port_says_so(tmp_path: Path) -> None:
         other.listen()
         taken = int(other.getsockname()[1])
         StateDir(tmp_path).write(RunningStack(1, taken, f"http://{HOST}:{taken}", "http://x", "offline"))
-        stack = LocalStack(tmp_path, environ=neutral_environ())
-        front = stack.open_front()
+        front, moved_from = StateDir(tmp_path).open_front(None, None)
         try:
-            assert stack.moved_from == taken
+            assert moved_from == taken
             assert front.port != taken
         finally:
             front.stop()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from acta.infra.local.stack import LocalStack
 from acta.infra.local.state_directory import RunningStack, StateDir
 from acta.local_aws.loopback import HOST, free_port
 
@@ -18,7 +17,7 @@ def taken() -> Iterator[int]:
 
 
 def port_of(path: Path, preferred: int | None = None, port: int | None = None) -> int:
-    front = LocalStack(path, port=port, preferred_port=preferred, environ={}).open_front()
+    front, _ = StateDir(path).open_front(port, preferred)
     try:
         return front.port
     finally:

@@ -18,6 +18,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from acta.engine.api.operations import CATCH_ALL, OPEN_KEYS, OPERATIONS
+from acta.infra.api.web_pages import MAX_AGE_SECONDS, METHODS, REQUEST_HEADERS, RESPONSE_HEADERS
 from acta.infra.data_stores import new_log_group
 from acta.infra.environments import LOCAL, Environment
 from acta.infra.names import metrics_namespace
@@ -57,14 +58,6 @@ REFUSALS = {
 """Patterns of lines in the access log, where the status is a string. Another tenant's data answers 404, as if it did
 not exist, so the two cannot be told apart.
 """
-
-REQUEST_HEADERS = [
-    "authorization", "content-digest", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
-    "mcp-method", "mcp-name", "mcp-protocol-version", "repr-digest",
-]  # fmt: skip
-RESPONSE_HEADERS = [
-    "allow", "etag", "location", "ratelimit", "ratelimit-policy", "retry-after",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -214,11 +207,10 @@ class ApiGateway(Construct):
 def _cors(environment: Environment) -> apigw.CorsPreflightOptions | None:
     if not environment.cors_origins:
         return None
-    methods = sorted({route.method for route in OPERATIONS})
     return apigw.CorsPreflightOptions(
         allow_origins=list(environment.cors_origins),
-        allow_methods=[apigw.CorsHttpMethod[method] for method in methods],
+        allow_methods=[apigw.CorsHttpMethod[method] for method in METHODS],
         allow_headers=REQUEST_HEADERS,
         expose_headers=RESPONSE_HEADERS,
-        max_age=Duration.hours(1),
+        max_age=Duration.seconds(MAX_AGE_SECONDS),
     )

@@ -24,19 +24,15 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from acta.engine.limits.tenant_limits import TenantLimits
-from acta.engine.queue.places import LEARN, ProviderLimits
 from acta.engine.recovery.store import SHARE
 from acta.engine.settings import Settings
 from acta.engine.store.schema import CURRENT
 from acta.engine.tools.builtin import check_optional
-from acta.engine.usage.aws_prices import AwsPrices
-from acta.infra.api.issuers import OwnPool
-from acta.infra.api.machine_claims import ROLES_CLAIM, TENANT_CLAIM
 from acta.infra.data_stores import new_log_group
 from acta.infra.environments import SNAP_START_SINCE, Environment
 from acta.infra.lambdas.grants import GRANTS, READ_SECRETS, gets
 from acta.infra.lambdas.roles import LAMBDA, WRITE_LOGS, Resources, allow, role_with, roles_of
+from acta.infra.lambdas.variables import EMPTY, as_variables, of_environment
 from acta.infra.names import (
     ALIAS,
     AUDIT,
@@ -57,8 +53,6 @@ from acta.infra.sizing import FunctionName, recovery_workers
 
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("start", "step", "tool", "intervene", "admin", "mcp"))
 """Functions that know the tools of a tenant; a test compares this with what their code reaches."""
-EMPTY: tuple[object, ...] = ("", None, {})
-"""Values that mean the same as a variable that is not set."""
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
 """Functions that events call, so that nobody waits for an answer."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
@@ -134,7 +128,7 @@ class ActaFunction(Construct):
         """The variables of `acta.engine.settings.Settings`. A wrong name or value raises SettingsError at synthesis."""
         resources = self._resources
         given = {
-            **_of_environment(self._environment),
+            **of_environment(self._environment),
             "env": self._environment.name,
             "table": resources.table.table_name,
             "bucket": resources.bucket.bucket_name,
@@ -148,11 +142,7 @@ class ActaFunction(Construct):
         granted = {field: value for field, value in values.items() if gets(name, field)}
         values = {**granted, **self._of_grants(name, values)}
         check_optional(Settings(**values).offered_tools)
-        texts = {
-            field: value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-            for field, value in values.items()
-        }
-        return {Settings.fields[field].variable: text for field, text in texts.items()}
+        return as_variables(values)
 
     def _of_grants(self, name: FunctionName, overrides: Mapping[str, object]) -> dict[str, object]:
         """The settings that a function needs to use what its grants allow."""
@@ -187,53 +177,6 @@ class ActaFunction(Construct):
         if grants.traces:
             values |= resources.traces.settings
         return values
-
-
-def _of_environment(environment: Environment) -> dict[str, object]:
-    """The settings that an environment decides about (`acta/engine/settings.py`): its fields of the same names, what
-    follows from its others, and its `settings`. Raises ValueError where those name what an option decides: a strict
-    environment would call itself strict and would not be.
-    """
-    named = {
-        name: _plain(getattr(environment, name)) for name in Settings.fields if hasattr(environment, name)
-    }
-    own_pool_lists_machines = isinstance(environment.auth, OwnPool) and bool(environment.auth.machines)
-    decided = {
-        **named,
-        "tenant_limits": _limits(environment.limits_by_tenant),
-        "provider_limits": _limits(environment.provider_limits),
-        "ended_sessions_days": environment.retention.ended_sessions,
-        "audit_retention_days": environment.retention.audit,
-        "step_memory_mb": environment.sizes["step"].memory,
-        "tool_memory_mb": environment.sizes["tool"].memory,
-        "machine_tenant_claim": TENANT_CLAIM if own_pool_lists_machines else "",
-        "machine_roles_claim": ROLES_CLAIM if own_pool_lists_machines else "",
-        **environment.caps.settings,
-    }
-    if twice := sorted(decided.keys() & environment.settings.keys()):
-        raise ValueError(
-            f"environment {environment.name}: settings has {', '.join(twice)}, which options of the environment decide "
-            "(docs/options.md): give those instead"
-        )
-    return {**decided, **environment.settings}
-
-
-def _plain(value: object) -> object:
-    """The value in the form in which a setting holds it."""
-    if isinstance(value, AwsPrices):
-        return {name: price for name, price in vars(value).items() if price is not None}
-    return ",".join(value) if isinstance(value, tuple) else value
-
-
-def _limits(limits: Mapping[str, TenantLimits] | Mapping[str, ProviderLimits]) -> dict[str, object]:
-    """Leaves out limits that are None. A name without limits keeps an empty entry, unless no name has any."""
-    named: dict[str, object] = {
-        name: "learn"
-        if each == LEARN
-        else {limit: most for limit, most in each._asdict().items() if most is not None}
-        for name, each in limits.items()
-    }
-    return named if any(named.values()) else {}
 
 
 SECRETS_VARIABLE = "ACTA_TOOL_SECRETS"

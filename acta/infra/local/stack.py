@@ -45,7 +45,7 @@ from acta.infra.toolchain import EMULATOR_PYTHON, MADE, RUNTIME_PYTHON
 from acta.local_aws.credentials import Credentials
 from acta.local_aws.emulator_process import NEVER, EmulatorProcess
 from acta.local_aws.loopback import HOST
-from acta.local_aws.reverse_proxy import DeployedApi, Front, PortTaken
+from acta.local_aws.reverse_proxy import DeployedApi, Front
 
 READY_SECONDS = 90.0
 
@@ -127,7 +127,8 @@ class LocalStack:
         require_tools()
         if self.state.is_served():
             raise self.state.in_use()
-        self.front = self.open_front()  # before the directory is touched: a taken port leaves nothing behind
+        # before the directory is touched: a taken port leaves nothing behind
+        self.front, self.moved_from = self.state.open_front(self.port, self.preferred_port)
         self.state.claim()
         self.front.publish(self.issuer.documents(), SignInPage(self.issuer, self.state.path))
         self.start_emulator()
@@ -144,23 +145,6 @@ class LocalStack:
         )
         self.state.write(running)
         return running
-
-    def open_front(self) -> Front:
-        """Opens the front on the requested port; else on the previous one, so that nothing has to be deployed again;
-        else on the preferred one; else on any free one.
-        """
-        if self.port is not None:
-            return Front(self.port)
-        last = self.state.read()
-        if last is not None:
-            try:
-                return Front(last.port)
-            except PortTaken:
-                self.moved_from = last.port
-        elif self.preferred_port is not None:
-            with suppress(PortTaken):
-                return Front(self.preferred_port)
-        return Front()
 
     def start_emulator(self) -> None:
         phase = "start the local AWS"

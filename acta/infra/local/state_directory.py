@@ -3,12 +3,14 @@
 import fcntl
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from acta.engine.untrusted.own_files import write_own
 from acta.local_aws.credentials import FILE
+from acta.local_aws.reverse_proxy import Front, PortTaken
 
 DEFAULT_STATE_DIR = Path(".acta")
 
@@ -80,6 +82,19 @@ class StateDir:
     @property
     def log(self) -> Path:
         return self.path / "cdk.log"
+
+    def open_front(self, port: int | None, preferred: int | None) -> tuple[Front, int | None]:
+        """Listens on `port`; else on the last one, so that tokens stay valid; else on the preferred one; else on any
+        free one. And the last port, if another program has it now. Raises PortTaken for `port`.
+        """
+        if port is not None:
+            return Front(port), None
+        last = self.read()
+        wanted = preferred if last is None else last.port
+        if wanted is not None:
+            with suppress(PortTaken):
+                return Front(wanted), None
+        return Front(), None if last is None else last.port
 
     def claim(self) -> None:
         """Raises StateInUse, or OSError when the path cannot be a directory."""

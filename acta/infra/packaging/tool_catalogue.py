@@ -198,11 +198,19 @@ def _specs(folder: ToolFolder, bundle: Path) -> Sequence[Mapping[str, Any]]:
     variables = {"PATH": os.defpath, "LANG": "C.UTF-8", **(folder.variables or {})}
     # It has the libraries of AWS's runtime, such as boto3.
     python = str(RUNTIME_PYTHON) if RUNTIME_PYTHON.exists() else sys.executable
+    return described(folder, [python, "-I", "-B", "-c", ASK, str(bundle)], variables, bundle)
+
+
+def described(
+    folder: ToolFolder, command: Sequence[str], variables: Mapping[str, str], where: Path
+) -> Sequence[Mapping[str, Any]]:
+    """What `command`, which runs `acta/tools/describe.py` in the folder `where`, says of the tools. Raises
+    BadFolder."""
     try:
         ran = subprocess.run(
-            [python, "-I", "-B", "-c", ASK, str(bundle)],
+            command,
             env=variables,
-            cwd=bundle,
+            cwd=where,
             capture_output=True,
             text=True,
             check=False,
