@@ -12,17 +12,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acta import __version__
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import note, one_line, visible
-from acta.client.api import Client
 from acta.client.deployment import API_URL, TOKEN, Deployment, token_in
 
+if TYPE_CHECKING:
+    from acta.client.api import Client
 
-def connect(arguments: Namespace, *, role: str = "member") -> Client:
+
+def connect(arguments: Namespace, *, role: str = "member") -> "Client":
     """A client of the deployment that the command's options name. Raises CliError or ClientError."""
+    # imported only now: it loads what speaks HTTP, and `acta dev` must not wait for that
+    from acta.client.api import Client
+
     client = Client(deployment_of(arguments, role=role))
     client.caller.http.event_hooks = {"response": [VersionNotice(getattr(arguments, "env", None))]}
     return client
@@ -133,7 +138,7 @@ MOST_LOOKED_AT = 500
 """How many of the newest sessions are looked through for an id that was given in part."""
 
 
-def session_named(client: Client, text: str) -> str:
+def session_named(client: "Client", text: str) -> str:
     """A session's whole id. `last` is the newest that the caller has started, so that nobody decides about another
     person's session by mistake. Raises CliError if several sessions fit, or none.
 

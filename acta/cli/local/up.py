@@ -2,7 +2,6 @@
 goal on a stack of its own, shows it live and keeps the files that it made.
 """
 
-import json
 import os
 import shlex
 import shutil
@@ -11,7 +10,7 @@ import time
 import webbrowser
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -20,21 +19,27 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory, save
-from acta.cli.local_stack import LOCAL_TENANT, LOCAL_USER
+from acta.cli.local.ready import (
+    DEFAULT_PORT,
+    SAMPLES,
+    announce,
+    model_line,
+    page_link,
+    put_samples,
+    say_of_tools,
+    tell_of_missing_tools,
+)
 from acta.cli.operations.logs import first_line, further_lines, is_of_a_tool
 from acta.cli.sessions.listings import trace_lines
 from acta.cli.sessions.run import Watcher, print_outcome
 from acta.cli.terminal.prompt import stopped_by_signals
-from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, one_line, visible
+from acta.cli.terminal.text import cli_error, echo, elapsed, encodable, note, one_line
 from acta.client.api import Client
 from acta.client.deployment import Deployment
-from acta.client.errors import ClientError
-from acta.engine.models.providers import WITH_KEY
 from acta.engine.settings import SettingsError
 from acta.infra.deployed.session_logs import LogsUnreadable, read_lines
 from acta.infra.environments import LOCAL
 from acta.infra.local.deploy import CommandFailed, DeployProgress, ToolMissing
-from acta.infra.local.issuer import PageLinks
 from acta.infra.local.stack import LocalStack, StackFailed, lost_since
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir, StateInUse
 from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS, ToolWatch
@@ -42,10 +47,7 @@ from acta.infra.toolchain import MADE
 from acta.local_aws.emulator_process import REGION, EmulatorFailed
 from acta.local_aws.reverse_proxy import PortTaken
 
-DEFAULT_PORT = 2282
-"""No well-known service uses it; it is what the letters of Acta dial on a telephone."""
 Opens = Callable[[str], bool]
-SAMPLES = Path(__file__).parent / "samples"
 
 
 def up(arguments: Namespace) -> int:
@@ -61,9 +63,7 @@ def up(arguments: Namespace) -> int:
             ) as stack,
         ):
             if arguments.samples:
-                token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
-                with Client(Deployment(stack.url, token)) as client:
-                    put_directory(client, str(SAMPLES))
+                put_samples(stack)
             serve(stack, as_json=arguments.json, opens=webbrowser.open if arguments.open else None)
     except KeyboardInterrupt:
         note("stopped")
@@ -77,7 +77,15 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
     try:
         tools = ToolWatch(stack, stack.state.path / "tools.json", say_of_tools)
         tools.begin()
-        announce(stack, tools.names, as_json=as_json)
+        aws = {
+            "aws_endpoint_url": stack.aws_endpoint_url,
+            "aws_credentials_file": str(stack.state.credentials),
+        }
+        variables = (
+            f"AWS    AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_DEFAULT_REGION={REGION} "
+            f"AWS_SHARED_CREDENTIALS_FILE={shlex.quote(str(stack.state.credentials))}"
+        )
+        announce(stack, tools.names, variables, aws if as_json else None)
         if opens is not None:
             opens(page_link(stack))
         lines, missing = ToolLines(stack.logs(), say_of_tools), set[str]()
@@ -92,63 +100,6 @@ def serve(stack: LocalStack, *, as_json: bool, opens: Opens | None = None) -> No
         raise
     log = stack.emulator.log_path if stack.emulator is not None else stack.state.aws
     raise CliError(f"the local AWS ended by itself: {stack.loss}; its log: {log}")
-
-
-def tell_of_missing_tools(stack: LocalStack, told: set[str]) -> None:
-    """Says which agents of the announced tenant name tools that do not exist. `told`: what was said already."""
-    token = stack.issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
-    found: set[str] = set()
-    with suppress(ClientError), Client(Deployment(stack.url, token), pause=lambda _: None) as client:
-        for agent in client.agents.list():
-            found |= {f"tools: agent {agent['agent_id']}: {each}" for each in agent["warnings"]}
-        for line in sorted(found - told):
-            say_of_tools(line)
-        told.clear()
-        told |= found
-
-
-def say_of_tools(text: str) -> None:
-    """Prints on standard error, because a script reads one line from standard output."""
-    note(visible(text))
-
-
-def page_link(stack: LocalStack) -> str:
-    """The link signs in an admin, who sees every page. It works once, within a minute."""
-    return PageLinks(stack.state.path).make(stack.url, LOCAL_TENANT, LOCAL_USER, ("admin",))
-
-
-def announce(stack: LocalStack, tools: Sequence[str] = (), *, as_json: bool) -> None:
-    """Prints how to reach the stack, for a person or as one line of JSON for a script."""
-    issuer = stack.issuer
-    token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
-    if as_json:
-        ready = {
-            "api_url": stack.url,
-            "console_url": page_link(stack),
-            "token": token,
-            "admin_token": issuer.issue_token(LOCAL_TENANT, "admin", "admin"),
-            "aws_endpoint_url": stack.aws_endpoint_url,
-            "aws_credentials_file": str(stack.state.credentials),
-            "state": str(stack.state.path),
-            "provider": stack.config.provider,
-        }
-        print(json.dumps(ready), flush=True)
-        return
-    print(f"API    {stack.url}")
-    print(f"model  {model_line(stack)}")
-    if tools:
-        print(visible(f"tools  {', '.join(tools)}"))
-    print(f"token  {token}")
-    print(f"page   {page_link(stack)}")
-    credentials = shlex.quote(str(stack.state.credentials))
-    print(
-        f"AWS    AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_DEFAULT_REGION={REGION} "
-        f"AWS_SHARED_CREDENTIALS_FILE={credentials}"
-    )
-    here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
-    print(f"In another terminal: {here.line('run', 'List my files')}")
-    print(f"The page's link signs in once, within a minute. Another one: {here.line('console')}")
-    print("Ctrl-C stops.", flush=True)
 
 
 OVERLAP = timedelta(seconds=5)
@@ -210,14 +161,6 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
         yield stack
     finally:
         stack.stop()
-
-
-def model_line(stack: LocalStack) -> str:
-    """The provider and the model that answer on this stack."""
-    if stack.config.provider == "offline":
-        keys = " or ".join(each.key_variable for each in WITH_KEY)
-        return f"offline: no LLM is used, rules play the model (set {keys} for one)"
-    return f"{stack.config.provider}, {stack.config.model or 'the models that agents name'}"
 
 
 class PlainProgress:

@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 
 from acta.cli.exit_codes import CliError
-from acta.cli.local.up import serve, tell_of_missing_tools
+from acta.cli.local.ready import tell_of_missing_tools
+from acta.cli.local.up import serve
 from acta.infra.local.issuer import LocalIssuer
 from acta.infra.local.stack import LocalStack, lost_since
 from acta.infra.local.state_directory import StateDir
