@@ -8,7 +8,7 @@ from typing import Any
 from acta.infra.engine.workflow import PLACEHOLDERS, definition
 from acta.infra.environments import LOCAL, Environment
 from acta.local_aws.emulator_process import EmulatorProcess
-from acta.local_aws.testing import Cloud, eventually
+from acta.local_aws.testing import Cloud, eventually, refusal
 
 Json = dict[str, Any]
 
@@ -122,6 +122,10 @@ class Machine:
 
     def wake(self, token: str, decision: Json) -> None:
         self.cloud.states.send_task_success(taskToken=token, output=json.dumps(decision))
+
+    def is_gone(self, token: str) -> bool:
+        """Whether nothing waits for the token any more."""
+        return refusal(self.cloud.states.send_task_success, taskToken=token, output="{}") == "TaskTimedOut"
 
 
 def entered(events: list[Json]) -> list[str]:
