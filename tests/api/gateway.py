@@ -3,15 +3,15 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
+from acta.embedded import gateway
 from acta.engine.api.app import Api
 from acta.engine.api.operation import Function
-from acta.engine.api.operations import OPERATIONS
+from acta.engine.api.operations import DEFAULT_KEY
 from acta.engine.app import App
 
 TENANT = "acme"
@@ -84,54 +84,16 @@ class Gateway:
 
         Whichever function is called, the event names the route that the gateway would have found.
         """
-        route_key, variables = routed(method, path)
         sent = {"host": "api.test", **({name.lower(): value for name, value in (headers or {}).items()})}
         if json_body is not None:
             body = json.dumps(json_body)
             sent.setdefault("content-type", "application/json")
         raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body or b""
-        if raw:
-            sent.setdefault("content-length", str(len(raw)))
-        is_text = passes_as_text(sent.get("content-type", ""))
-        raw_query = query if isinstance(query, str) else urlencode(query)
-        event: dict[str, Any] = {
-            "version": "2.0",
-            "routeKey": route_key,
-            "rawPath": path,
-            "rawQueryString": raw_query,
-            "headers": sent,
-            "requestContext": {
-                "accountId": "123456789012",
-                "apiId": "api",
-                "stage": "$default",
-                "requestId": "request-1",
-                "routeKey": route_key,
-                "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1"},
-            },
-            "isBase64Encoded": bool(raw) and not is_text,
-        }
-        if raw_query:
-            parsed = parse_qs(raw_query, keep_blank_values=True)
-            event["queryStringParameters"] = {name: ",".join(values) for name, values in parsed.items()}
-        if variables:
-            event["pathParameters"] = variables
-        if raw:
-            event["body"] = raw.decode(errors="replace") if is_text else base64.b64encode(raw).decode()
-        if self.token is not None:
-            event["requestContext"]["authorizer"] = {"jwt": {"claims": dict(self.token), "scopes": None}}
+        asked = query if isinstance(query, str) else urlencode(query)
+        event = gateway.to_event(method, path, asked, sent, raw, *gateway.routed(method, path), self.token)
+        event["requestContext"] |= {"accountId": "123456789012", "apiId": "api", "requestId": "request-1"}
+        event["requestContext"]["http"]["sourceIp"] = "192.0.2.1"
         return _answer(self.handler(event, Context()))
-
-
-def passes_as_text(content_type: str) -> bool:
-    """As `acta.local_aws.services.api_gateway.tell_text_from_bytes`, which has the sources."""
-    kind, _, charset = content_type.lower().replace(" ", "").partition(";charset=")
-    is_text = kind.startswith("text/") or kind.removeprefix("application/") in (
-        "json",
-        "xml",
-        "javascript",
-        "graphql",
-    )
-    return is_text and charset in ("", "utf-8")
 
 
 def digest(name: str, data: bytes, header: str = "Content-Digest") -> dict[str, str]:
@@ -141,19 +103,9 @@ def digest(name: str, data: bytes, header: str = "Content-Digest") -> dict[str, 
 
 
 def routed(method: str, path: str) -> tuple[str, dict[str, str]]:
-    """`routeKey` and `pathParameters` of a request.
-
-    Source: API Gateway developer guide, "Create routes for HTTP APIs": the most specific route of the method wins,
-    `$default` takes the rest, and leading slashes count as one.
-    """
-    for route in sorted(OPERATIONS, key=lambda each: each.path.count("{")):
-        pattern = re.sub(
-            r"\{(\w+)(\+?)\}", lambda name: f"(?P<{name[1]}>{'.+' if name[2] else '[^/]+'})", route.path
-        )
-        found = re.fullmatch(pattern, "/" + path.lstrip("/"), re.DOTALL)
-        if found is not None and route.method == method:
-            return f"{route.method} {route.path}", found.groupdict()
-    return "$default", {}
+    """`routeKey` and `pathParameters` of a request."""
+    operation, variables = gateway.routed(method, path)
+    return (DEFAULT_KEY if operation is None else str(operation)), variables
 
 
 def _answer(result: dict[str, Any]) -> Answer:

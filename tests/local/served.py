@@ -1,4 +1,4 @@
-"""`acta up` as a child process, used as a script would use it."""
+"""`acta up` or `acta dev` as a child process, used as a script would use it."""
 
 import json
 import signal
@@ -16,13 +16,18 @@ PATIENCE_SECONDS = 240
 
 
 class Served:
-    """One state directory and, while running, the process that serves it. `repository`: where commands are given, with
-    the tools of that repository; None: here, with those of the tests.
+    """One state directory and, while running, the process that serves it. `program`: the command. `repository`: where
+    commands are given, with the tools of that repository; None: here, with those of the tests. `environ`: further
+    variables.
     """
 
-    def __init__(self, state: Path, repository: Path | None = None) -> None:
+    def __init__(
+        self, state: Path, repository: Path | None = None, program: str = "up", **environ: str
+    ) -> None:
         self.state = state
         self.repository = repository
+        self.program = program
+        self.environ = environ
         self.process: subprocess.Popen[str] | None = None
         self.ready: dict[str, Any] = {}
         self.progress = ""
@@ -34,8 +39,8 @@ class Served:
         log = self.state.with_suffix(".stderr")
         with log.open("w") as stderr:
             self.process = subprocess.Popen(
-                command("up", "--json", "--state", str(self.state)),
-                env=environ_in(self.repository),
+                command(self.program, "--json", "--state", str(self.state)),
+                env={**environ_in(self.repository), **self.environ},
                 cwd=self.repository,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -44,7 +49,7 @@ class Served:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         self.progress = log.read_text()
-        assert line, f"acta up ended: {self.progress}"
+        assert line, f"acta {self.program} ended: {self.progress}"
         self.ready = json.loads(line)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
@@ -66,7 +71,7 @@ class Served:
         return httpx.get(self.ready["api_url"] + path, headers=headers, trust_env=False, timeout=60)
 
     def descendants(self) -> list[int]:
-        """Process ids of everything below `acta up`."""
+        """Process ids of everything below the command."""
         assert self.process is not None
         listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
         pairs = [tuple(map(int, line.split())) for line in listing.stdout.splitlines()]

@@ -31,6 +31,17 @@ BUCKET_OWNER = option(
 )
 CONFIRMED = option("--confirm NAME", "for scripts: the environment's name once more")
 
+SERVED = (
+    option(
+        "--port PORT",
+        "of the API on 127.0.0.1 (default: that of last time, else 2282, else a free one)",
+        type=click.IntRange(1, 65_535),
+    ),
+    option("--state DIR", "where its data lives (default: .acta)"),
+    option("--samples", "put a few files into the storage, to try a goal on"),
+    option("--open", "open the page in your browser when ready"),
+    option("--json", "print one line of JSON when ready, for scripts"),
+)
 LOCAL = (
     Command(
         "init [FOLDER]",
@@ -41,19 +52,9 @@ LOCAL = (
         epilog="FOLDER: default: the current one. Nothing that is there is overwritten.",
     ),
     Command(
-        "up",
-        "local.up:up",
-        "Serve the local stack until Ctrl-C.",
-        option(
-            "--port PORT",
-            "of the API on 127.0.0.1 (default: that of last time, else 2282, else a free one)",
-            type=click.IntRange(1, 65_535),
-        ),
-        option("--state DIR", "where its data lives (default: .acta)"),
-        option("--samples", "put a few files into the storage, to try a goal on"),
-        option("--open", "open the page in your browser when ready"),
-        option("--json", "print one line of JSON when ready, for scripts"),
+        "dev", "local.dev:dev", "Serve Acta from one process until Ctrl-C, without the local AWS.", *SERVED
     ),
+    Command("up", "local.up:up", "Serve the local stack until Ctrl-C.", *SERVED),
     Command(
         "token",
         "local_stack:token",

@@ -90,7 +90,13 @@ def local_account(arguments: Namespace) -> Account:
     """The account of the local stack of --state. Raises CliError."""
     with cli_error(NoStack, NoCredentials, words="{}, or give --env"):
         state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
-        running, credentials = state.running(), Credentials.from_file(state.credentials)
+        running = state.running()
+        if not running.aws_endpoint_url:
+            raise CliError(
+                f"acta dev serves {state.path}, and there is no AWS behind it: what its functions logged is in "
+                f"{state.path / 'acta.log'}, and acta up has an AWS of its own"
+            )
+        credentials = Credentials.from_file(state.credentials)
     return Account.local(running.aws_endpoint_url, credentials.as_arguments())
 
 

@@ -993,7 +993,7 @@ def find(route_key: str, method: str, path: str) -> Operation:
     # The gateway reads //v1/sessions as /v1/sessions. Acta does not: one resource has one path.
     if found is not None and path.startswith(found.prefix):
         return found
-    methods = {each.method for each in OPERATIONS if _fits(each.path, path.rstrip("/"))}
+    methods = {each.method for each in OPERATIONS if fits(each.path, path.rstrip("/"))}
     if methods and method not in methods:
         raise MethodNotAllowed(tuple(sorted(methods)))
     raise NotFound("There is nothing at this path.")
@@ -1005,13 +1005,13 @@ def without_slash(method: str, path: str, query: str) -> str | None:
     is not.
     """
     bare = path.rstrip("/")
-    if bare == path or not any(row.method == method and _fits(row.path, bare) for row in OPERATIONS):
+    if bare == path or not any(row.method == method and fits(row.path, bare) for row in OPERATIONS):
         return None
     place = quote(bare, safe="/%")
     return f"{place}?{quote(query, safe=_OF_A_QUERY)}" if query else place
 
 
-def _fits(pattern: str, path: str) -> bool:
+def fits(pattern: str, path: str) -> bool:
     """A variable stands for one part of the path or, as `{name+}`, for all the rest of it; it is never empty."""
     wanted = pattern.split("/")
     parts = path.split("/", len(wanted) - 1 if pattern.endswith("+}") else -1)

@@ -4,6 +4,7 @@ To keep cold starts short, the SDK is imported at the first call, and only botoc
 third longer, and nothing here needs it. botocore itself reads `AWS_ENDPOINT_URL`.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,19 @@ HOLDS_TENANTS_SECRETS = ("secretsmanager",)
 """A tenant has separate credentials for each of the two. A function uses its own for every other service."""
 
 
+_here: dict[str, Any] = {}
+
+
+def serve_here(clients: Mapping[str, Any]) -> None:
+    """From now on this process asks these in the place of AWS: service -> what takes the requests of its client."""
+    _here.update(clients)
+
+
 @cache
 def aws_client(service: str) -> Any:
     """The client that the whole process uses. `service`: `dynamodb`, `s3`, `stepfunctions`, `secretsmanager`, …"""
+    if service in _here:
+        return _here[service]
     return make_client(
         service, read_seconds=settings().aws_read_seconds, credentials=tenant_credentials(service)
     )

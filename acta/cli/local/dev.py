@@ -1,0 +1,87 @@
+"""`acta dev` serves all of Acta from one process, on a file in the state directory, until it is stopped."""
+
+import json
+import time
+import webbrowser
+from argparse import Namespace
+from pathlib import Path
+from typing import NoReturn
+
+from acta.cli import exit_codes
+from acta.cli.local.ready import (
+    DEFAULT_PORT,
+    announce,
+    page_link,
+    put_samples,
+    say_of_tools,
+    tell_of_missing_tools,
+)
+from acta.cli.terminal.prompt import stopped_by_signals
+from acta.cli.terminal.text import cli_error, note
+from acta.embedded.dev import Dev
+from acta.engine.settings import SettingsError
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateInUse
+from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS
+from acta.local_aws.reverse_proxy import PortTaken
+
+DIFFERS = (
+    "It is the API that runs in AWS, in one process on one file: without IAM, alarms and Lambda functions as tools "
+    "(acta up has them)."
+)
+
+
+def dev(arguments: Namespace) -> int:
+    """Serves until Ctrl-C or SIGTERM."""
+    state = Path(arguments.state or DEFAULT_STATE_DIR)
+    with stopped_by_signals(), cli_error(SettingsError, cut=400):
+        served = Dev(
+            state,
+            port=arguments.port,
+            # for the default directory: tokens name the URL as their issuer, so it has to be the same each time
+            preferred_port=DEFAULT_PORT if arguments.state is None else None,
+            say=say_of_tools,
+            tool_log=say_tool_line,
+        )
+        for name in served.config.unknown:
+            note(f"acta: nothing reads {name}; is it misspelt?")
+        try:
+            with cli_error(OSError, words=f"{state}: {{}}"), cli_error(PortTaken, StateInUse):
+                served.start()
+            serve(served, arguments)
+        except KeyboardInterrupt:
+            note("stopped; sessions that were at work go on at the next acta dev")
+            return exit_codes.OK
+        finally:
+            served.stop()
+
+
+def serve(served: Dev, arguments: Namespace) -> NoReturn:
+    """Raises KeyboardInterrupt at a signal."""
+    if served.moved_from is not None:
+        note(
+            f"acta: port {served.moved_from} of last time is taken, so the API moved to {served.url}; "
+            "tokens issued before are void: get new ones with acta token"
+        )
+    if arguments.samples:
+        put_samples(served)
+    announce(served, served.tools.names, DIFFERS, {} if arguments.json else None)
+    if arguments.open:
+        webbrowser.open(page_link(served))
+    missing = set[str]()
+    tell_of_missing_tools(served, missing)
+    while True:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+        if served.tools.look():
+            tell_of_missing_tools(served, missing)
+
+
+def say_tool_line(line: str) -> None:
+    """What a tool prints: lines of JSON (`acta/tools/log.py`), or whatever its libraries write."""
+    from acta.cli.operations.logs import first_line, further_lines  # few starts print one
+
+    try:
+        fields = json.loads(line)
+        said = "\n".join([first_line(fields), *further_lines(fields)])
+    except (ValueError, TypeError, KeyError, AttributeError):
+        said = line
+    say_of_tools(f"tools: {said}")
