@@ -2,7 +2,7 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +14,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, aws_errors, environment_of
 from acta.cli.operations.verify.api import TOKENS, clean_up
 from acta.cli.operations.verify.checks import Check, CheckAnswer, CheckUnanswered, Needs, Verified, answer
-from acta.cli.operations.verify.report import as_json, head_of, write
+from acta.cli.operations.verify.report import JSON_FILE, MARKDOWN_FILE, as_json, head_of, write
 from acta.cli.operations.verify.table import CHECKS
 from acta.cli.terminal.prompt import confirm, is_agreed, stopped_by_signals
 from acta.cli.terminal.text import cli_error, counted, dollars, echo, note, one_line
@@ -25,6 +25,7 @@ from acta.infra.deployed.stacks import stack_outputs
 from acta.infra.names import DECIDED
 from acta.infra.posture import with_decisions
 
+RELEASE = version("acta-agents")
 MARKS = {"passed": "passed      ", "failed": "FAILED      ", "not answered": "not answered"}
 
 
@@ -40,28 +41,39 @@ def verify(arguments: Namespace) -> int:
         )
     )
     ask(deployed, checks, allowed, arguments)
-    answers: list[CheckAnswer] = []
     changes = any(each.needs == "a change" for each in checks) and arguments.changes
     with aws_errors():
         recorded = trail_of(deployed.account).recorded("deployment.verify") if changes else nullcontext()
     with aws_errors(), stopped_by_signals(), recorded:
-        try:
-            for check in checks:
-                answers.append(answer(check, deployed, allowed))
-                if not arguments.json:
-                    tell(answers[-1])
-        finally:
-            clean_up(deployed)
-    head = head_of(deployed, version("acta-agents"))
-    with cli_error(OSError, words="the report cannot be written: {}"):
-        made = write(head, answers, Path(arguments.to or "."))
-    if arguments.json:
-        print(json.dumps(as_json(head, answers)))
-    else:
-        echo(
-            f"The report is in {' and '.join(one_line(str(each)) for each in made)}. It has no content and no names."
+        answers = answered(
+            deployed, checks, allowed, Path(arguments.to or "."), None if arguments.json else tell
         )
+    if arguments.json:
+        print(json.dumps(as_json(head_of(deployed, RELEASE), answers)))
+    else:
+        echo(f"The report is in {JSON_FILE} and {MARKDOWN_FILE}. It has no content and no names.")
     return exit_codes.FAILED if any(each.state == "failed" for each in answers) else exit_codes.OK
+
+
+def answered(
+    deployed: Verified,
+    checks: Iterable[Check],
+    allowed: frozenset[Needs],
+    folder: Path,
+    told: Callable[[CheckAnswer], None] | None = None,
+) -> list[CheckAnswer]:
+    """Runs the checks one after the other and writes the report, also of those that ran before an interruption."""
+    answers: list[CheckAnswer] = []
+    try:
+        for check in checks:
+            answers.append(answer(check, deployed, allowed))
+            if told is not None:
+                told(answers[-1])
+    finally:
+        clean_up(deployed)
+        with cli_error(OSError, words="the report cannot be written: {}"):
+            write(head_of(deployed, RELEASE), answers, folder)
+    return answers
 
 
 def verified(arguments: Namespace) -> Verified:
@@ -135,7 +147,7 @@ def cost(deployed: Verified, sessions: int) -> str:
     return f"the model costs {dollars(sessions * TOKENS * highest / 1_000_000)} at the very most"
 
 
-def tell(answered: CheckAnswer) -> None:
-    figures = ", ".join(f"{name} {value}" for name, value in answered.figures.items())
-    said = answered.said or answered.check.proves
-    echo(f"{MARKS[answered.state]}  {answered.check.name}: {said}{f' ({figures})' if figures else ''}")
+def tell(found: CheckAnswer) -> None:
+    figures = ", ".join(f"{name} {value}" for name, value in found.figures.items())
+    said = found.said or found.check.proves
+    echo(f"{MARKS[found.state]}  {found.check.name}: {said}{f' ({figures})' if figures else ''}")

@@ -96,10 +96,8 @@ def as_markdown(head: ReportHead, answers: Sequence[CheckAnswer]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(head: ReportHead, answers: Sequence[CheckAnswer], folder: Path) -> tuple[Path, Path]:
+def write(head: ReportHead, answers: Sequence[CheckAnswer], folder: Path) -> None:
     """Replaces the report that is there. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / JSON_FILE, folder / MARKDOWN_FILE
-    made[0].write_text(json.dumps(as_json(head, answers), indent=2) + "\n", encoding="utf-8")
-    made[1].write_text(as_markdown(head, answers), encoding="utf-8")
-    return made
+    (folder / JSON_FILE).write_text(json.dumps(as_json(head, answers), indent=2) + "\n", encoding="utf-8")
+    (folder / MARKDOWN_FILE).write_text(as_markdown(head, answers), encoding="utf-8")

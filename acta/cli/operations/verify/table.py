@@ -142,6 +142,14 @@ CHECKS = (
         "Whether the gateway's log delivery was set up.", not_here=NO_ACCESS_LOG,
     ),
     Check(
+        "alarms", aws.no_alarm_rings, "No alarm is raised.", "How alarms judge their real metrics.",
+        not_here=NO_ALARMS,
+    ),
+    Check(
+        "first_hour", aws.no_alarm_rang_at_first, "No alarm was raised only because a deployment was new.",
+        "How CloudWatch judges an alarm that has no data yet.", not_here=NO_ALARMS,
+    ),
+    Check(
         "alarm_rings", changes.alarm_rings, "An alarm that is raised reaches its topic.",
         "Whether CloudWatch may publish to the topic, also to an encrypted one.", "a change", NO_ALARMS,
     ),
@@ -181,14 +189,6 @@ CHECKS = (
     Check(
         "dashboard", aws.dashboard_shows_values, "The dashboard's searches find values.",
         "Whether a search takes a namespace with hyphens.", not_here=NO_METRICS,
-    ),
-    Check(
-        "alarms", aws.no_alarm_rings, "No alarm is raised.", "How alarms judge their real metrics.",
-        not_here=NO_ALARMS,
-    ),
-    Check(
-        "first_hour", aws.no_alarm_rang_at_first, "No alarm was raised only because a deployment was new.",
-        "How CloudWatch judges an alarm that has no data yet.", not_here=NO_ALARMS,
     ),
     Check(
         "cold_starts", aws.functions_start_fast, "Functions start within ten seconds; how fast, in how much memory.",

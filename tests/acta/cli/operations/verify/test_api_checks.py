@@ -12,6 +12,7 @@ from acta.cli.operations.verify import api
 from acta.cli.operations.verify.checks import EVERY_NEED, CheckAnswer, Verified, answer
 from acta.client.api import Client
 from acta.client.deployment import Deployment
+from acta.engine.bound_tenant import tenant_hash
 from acta.infra.environments import Topic
 from tests.acta.cli.operations.verify.test_reading_checks import OUTPUTS, check, environment
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, success
@@ -250,3 +251,18 @@ def test_a_decision_that_wakes_nothing_is_a_failure(broken: FakeDeployment) -> N
     found = asked("approval", verified(broken.url, canary="acta-verify-x"))
     assert (found.state, dict(found.figures)) == ("failed", {})
     assert len(broken.requests_to("POST", f"{SESSION}/interventions/int_1/resolve")) == 1
+
+
+def test_the_size_of_the_own_tenant_s_policy_is_measured_beside_the_guess(broken: FakeDeployment) -> None:
+    broken.on("GET", "/v1/me", success({"user": "ann", "tenant": "acme", "roles": []}))
+    own = tenant_hash("acme", OUTPUTS["TableName"])
+    packed = [(own, 61), (own, 58), ("another", 70)]
+    lines = [
+        {"of": "step", "message": "session policy packed", "tenant_hash": each, "PackedPolicySize": size}
+        for each, size in packed
+    ]
+    found = asked("packed_policies", verified(broken.url, *lines))
+    assert found.figures["own_percent"] == 61
+    assert found.figures["most_percent"] == 70
+    assert 100 < float(found.figures["own_deflated"]) < float(found.figures["own_characters"])
+    assert "acme" not in str(found.figures)

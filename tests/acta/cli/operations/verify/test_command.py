@@ -1,7 +1,9 @@
 """Before anything is started, the command says what it costs and changes, and asks."""
 
+import json
 from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from acta.cli.commands.grammar import parse
 from acta.cli.exit_codes import CliError
 from acta.cli.main import ACTA
-from acta.cli.operations.verify.checks import EVERY_NEED, Needs, Verified
-from acta.cli.operations.verify.command import ask
+from acta.cli.operations.verify.checks import EVERY_NEED, Check, Figures, Needs, Verified
+from acta.cli.operations.verify.command import answered, ask
+from acta.cli.operations.verify.report import JSON_FILE
 from acta.cli.operations.verify.table import CHECKS
 from acta.client.api import Client
 from acta.client.deployment import Deployment
@@ -82,3 +85,17 @@ def test_a_change_without_a_session_is_asked_about_too(capsys: pytest.CaptureFix
     with pytest.raises(CliError):
         ask(verified(environment=DEV), alarm, EVERY_NEED, words("--changes"))
     assert "This starts" not in capsys.readouterr().err
+
+
+def test_an_interruption_leaves_a_report_of_what_was_answered(tmp_path: Path) -> None:
+    def interrupted(_: Verified) -> Figures:
+        raise KeyboardInterrupt
+
+    rows = [
+        Check("one", lambda _: {"events": 3}, "It works.", ""),
+        Check("two", interrupted, "It works.", ""),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        answered(replace(verified(), client=None), rows, READ, tmp_path)
+    told = json.loads((tmp_path / JSON_FILE).read_text())
+    assert [(each["check"], each["state"]) for each in told["checks"]] == [("one", "passed")]
