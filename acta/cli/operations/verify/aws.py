@@ -30,6 +30,8 @@ from acta.infra.names import (
 
 COMPLETE = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 DAY = timedelta(days=1)
+LOOKED_AT_FIRST = "RecoveryStopped"
+"""How the names of alarms end that take missing data for trouble."""
 TENANT, OTHER_TENANT = "acta-verify-a", "acta-verify-b"
 """Made-up tenants, for questions to IAM's simulator. Nothing of them is stored."""
 
@@ -367,7 +369,7 @@ def no_alarm_rang_at_first(deployed: Verified) -> Figures:
     """Whether an alarm that takes missing data for trouble was raised in the first hour after it was created."""
     looked = 0
     for alarm in alarms_of(deployed):
-        if not alarm["AlarmName"].endswith("RecoveryStopped"):
+        if not alarm["AlarmName"].endswith(LOOKED_AT_FIRST):
             continue
         history = [
             *deployed.all(
@@ -377,7 +379,9 @@ def no_alarm_rang_at_first(deployed: Verified) -> Figures:
         created = [
             each["Timestamp"]
             for each in history
-            if each["HistoryItemType"] == "ConfigurationUpdate" and "created" in each["HistorySummary"]
+            if each["HistoryItemType"] == "ConfigurationUpdate"
+            # AWS does not document the words
+            and "created" in f"{each['HistorySummary']} {each.get('HistoryData', '')}"
         ]
         if not created:
             continue

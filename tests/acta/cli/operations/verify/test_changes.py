@@ -227,7 +227,9 @@ def rings(*summaries: str, states: list[str]) -> CheckAnswer:
     ]
     account = account_with(
         {
-            "cloudwatch.describe_alarms": {"MetricAlarms": [alarm("StepErrors"), alarm("Api5xx", "ALARM")]},
+            "cloudwatch.describe_alarms": {
+                "MetricAlarms": [alarm("Api5xx", "ALARM"), alarm("DueRecoveryStopped"), alarm("StepErrors")]
+            },
             "cloudwatch.describe_alarm_history": {"AlarmHistoryItems": told},
             "cloudwatch.set_alarm_state": is_set,
         }

@@ -307,6 +307,16 @@ def test_an_alarm_that_rings_later_than_in_its_first_hour_is_no_false_one() -> N
     assert asked("first_hour", answers).state == "passed"
 
 
+def test_the_creation_of_an_alarm_is_also_known_by_its_data() -> None:
+    (created,) = history(("ConfigurationUpdate", "Alarm x", timedelta()))["AlarmHistoryItems"]
+    (rang,) = history(("StateUpdate", "Alarm updated from OK to ALARM", timedelta(minutes=20)))[
+        "AlarmHistoryItems"
+    ]
+    items = [{**created, "HistoryData": '{"type": "Create", "createdAlarm": {}}'}, rang]
+    answers = {**good(), "cloudwatch.describe_alarm_history": {"AlarmHistoryItems": items}}
+    assert asked("first_hour", answers).state == "failed"
+
+
 @pytest.mark.parametrize("name", ["tools_apart", "spans"])
 def test_what_an_environment_does_not_have_is_not_answered(name: str) -> None:
     assert asked(name, good()).state == "not answered"
