@@ -1,5 +1,6 @@
 """`acta lock [FOLDER...]`: writes which versions and hashes the libraries of Python tools have, or checks it."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
 
@@ -7,12 +8,12 @@ from acta.cli import exit_codes
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line, visible
 from acta.infra.packaging.tool_lock import locked, make_lock
-from acta.infra.tool_folders import DEFAULT_DIR, MODULE, BadFolder, ToolFolder
+from acta.infra.tool_folders import MODULE, BadFolder, ToolFolder, tools_directory
 
 
 def lock(arguments: Namespace) -> int:
     """Raises CliError for a folder that has no tools, or whose libraries cannot be locked."""
-    tools_dir = Path(arguments.dir or DEFAULT_DIR)
+    tools_dir = Path(arguments.dir or os.path.relpath(tools_directory(os.environ)))
     found = sorted(path.parent.name for path in tools_dir.glob(f"*/{MODULE}"))
     unknown = [name for name in arguments.folder or () if name not in found]
     if unknown or not found:

@@ -1,6 +1,7 @@
 """`acta new tool NAME`: makes a folder with a tool, its tests and its settings, which work as they are."""
 
 import json
+import os
 import re
 import shlex
 from argparse import Namespace
@@ -11,7 +12,7 @@ from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.local.init import TEMPLATE, print_commands
 from acta.cli.terminal.text import cli_error, one_line, visible
-from acta.infra.tool_folders import DEFAULT_DIR, FOLDER_PATTERN, MAX_FOLDER_CHARS
+from acta.infra.tool_folders import FOLDER_PATTERN, MAX_FOLDER_CHARS, tools_directory
 
 EXAMPLE = TEMPLATE / "tools" / "orders"
 
@@ -23,7 +24,7 @@ def new_tool(arguments: Namespace) -> int:
             f"{one_line(arguments.name)} cannot be the name: take a-z, 0-9 and single hyphens, at most "
             f"{MAX_FOLDER_CHARS} characters, such as orders"
         )
-    folder = Path(arguments.dir or DEFAULT_DIR) / arguments.name
+    folder = Path(arguments.dir or os.path.relpath(tools_directory(os.environ))) / arguments.name
     in_python = arguments.name.replace("-", "_")
     files = {}
     for path in sorted(EXAMPLE.glob("*.*")):

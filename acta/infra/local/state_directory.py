@@ -11,8 +11,10 @@ from typing import Self
 from acta.engine.untrusted.own_files import write_own
 from acta.local_aws.credentials import FILE
 from acta.local_aws.reverse_proxy import Front, PortTaken
+from acta.repository import repository
 
 DEFAULT_STATE_DIR = Path(".acta")
+"""In the repository, wherever in it a command is given, or else in the current folder."""
 
 
 class StateInUse(RuntimeError):
@@ -63,7 +65,8 @@ class StateDir:
     """Only its owner can read it. `lock` is held for as long as a stack serves the directory."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
+        here = (repository() if path == DEFAULT_STATE_DIR else None) or Path.cwd()
+        self.path = (here / path).resolve()
         self.handle: int | None = None
 
     @property

@@ -20,6 +20,7 @@ from acta.cli.main import ACTA, main
 from acta.cli.operations.target import environment_named
 from acta.infra.environments import every_environment, operators_file
 from acta.infra.local.deploy import cdk_environ
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
 from acta.infra.tool_folders import folders_in, tools_directory
 from acta.repository import repository
 from tests.acta.real_api import FOR_ADMINS, RealApi
@@ -33,16 +34,35 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "my shop"
 
 
-def test_its_tests_pass_as_made(shop: Path) -> None:
-    ran = subprocess.run(
+def run_tests() -> "subprocess.CompletedProcess[str]":
+    """The tests of the current folder."""
+    return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         capture_output=True,
         text=True,
         check=False,
         env={"PATH": ""},
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "4 passed" in ran.stdout
+
+
+def test_its_tests_pass_as_made_and_fail_where_its_tool_does(shop: Path) -> None:
+    ran = run_tests()
+    assert (ran.returncode, "4 passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
+    tools = shop / "tools" / "orders" / "tools.py"
+    tools.write_text(tools.read_text().replace("sent on Monday", "lost"))
+    assert "3 failed, 1 passed" in run_tests().stdout
+
+
+def test_the_tool_and_the_agent_of_the_page_pass_their_tests(shop: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "your-repository.md").read_text(encoding="utf-8")
+    tools, tests, agent = re.findall(r"```(?:python|yaml)\n(.*?)```", page, re.DOTALL)
+    assert main(["new", "tool", "parcels"]) == 0
+    (shop / "tools" / "parcels" / "tools.py").write_text(tools)
+    (shop / "tools" / "parcels" / "test_parcels.py").write_text(tests)
+    (shop / "agents" / "packer.yaml").write_text(agent)
+    ran = run_tests()
+    assert (ran.returncode, "6 passed" in ran.stdout) == (0, True), ran.stdout + ran.stderr
+    assert main(["apply", "--check"]) == 0
 
 
 def test_three_next_commands_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,6 +104,11 @@ def test_environments_and_tools_are_found_from_every_folder_of_it(
     assert operators_file({"ACTA_ENVIRONMENTS": "other.py"}) == "other.py"
     assert [*every_environment({})] == ["local", "dev", "staging", "prod"]
     assert [each.name for each in folders_in(tools_directory({}), "local")] == ["orders"]
+    assert StateDir(DEFAULT_STATE_DIR).path == shop / ".acta"
+    assert StateDir(Path("other")).path == shop / place / "other"
+    assert main(["lock", "--check"]) == 0
+    assert main(["new", "tool", "parcels"]) == 0
+    assert (shop / "tools" / "parcels" / "tools.py").is_file()
     for name in ("dev", "staging"):  # one that the file has, and one of Acta's
         assert environment_named(name).tools_dir == str(shop / "tools")
     assert main(["apply", "--check"]) == 0
