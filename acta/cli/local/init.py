@@ -42,7 +42,7 @@ def init(arguments: Namespace) -> int:
     here = Invocation.from_arguments(Namespace())
     following = {
         "pytest": "the tests of the tool and of the agent",
-        here.line("up"): "serves them on this machine, until Ctrl-C",
+        here.line("dev"): "serves them from one process, until Ctrl-C",
         here.line(
             "run", 'use lookup_orders with {"number": "7"}'
         ): "in another terminal: an agent that uses the tool",

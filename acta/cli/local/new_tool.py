@@ -41,7 +41,7 @@ def new_tool(arguments: Namespace) -> int:
     use = f'use lookup_{in_python} with {{"number": "7"}}'
     following = {
         shlex.join(["pytest", str(folder)]): "its tests",
-        here.line("up"): "the local stack with the tool in it",
+        here.line("dev"): "serves Acta with the tool in it",
         here.line("run", use): "in another terminal, an agent that uses it",
     }
     if arguments.json:

@@ -68,7 +68,7 @@ def test_the_tool_and_the_agent_of_the_page_pass_their_tests(shop: Path) -> None
 def test_three_next_commands_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "shop")]) == 0
     said = capsys.readouterr().out.split("Next")[1].splitlines()
-    assert [len(said), "pytest" in said[1], "acta up" in said[2], "acta run" in said[3]] == [
+    assert [len(said), "pytest" in said[1], "acta dev" in said[2], "acta run" in said[3]] == [
         4,
         True,
         True,

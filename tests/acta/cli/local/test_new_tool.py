@@ -38,7 +38,7 @@ def test_the_next_commands_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "Made tools/orders with requirements.txt, test_orders.py, tool.toml, tools.py."
     assert "pytest tools/orders " in said[2]
-    assert "acta up " in said[3]
+    assert "acta dev " in said[3]
     assert 'acta run \'use lookup_orders with {"number": "7"}\' ' in said[4]
 
 
