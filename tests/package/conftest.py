@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from acta.infra.tool_folders import TOOLS_DIR
 from acta.infra.toolchain import ROOT, UV
 from tests.e2e.support.deployments import neutral_environ
 
@@ -56,7 +57,8 @@ class Installed(NamedTuple):
     def environ(self) -> dict[str, str]:
         home = {"HOME": str(self.folder / "home"), "XDG_CACHE_HOME": str(self.folder / "cache")}
         path = os.pathsep.join((str(self.folder / "venv" / "bin"), os.environ["PATH"]))
-        kept = {name: value for name, value in neutral_environ().items() if name != "PYTHONPATH"}
+        left_out = ("PYTHONPATH", TOOLS_DIR)
+        kept = {name: value for name, value in neutral_environ().items() if name not in left_out}
         return {**kept, **home, "PATH": path}
 
     def run(self, program: str, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
