@@ -439,8 +439,7 @@ class Environment:
                     raise UnusableValue(f"{name} is JSON as in docs/options.md, not {value!r}") from None
                 return replace(self, provider_limits=limits)
             case "notifications" | "traces" if not self.is_local:
-                where = "acta/infra/environments.py"
-                raise UnusableValue(f"{name} of an environment in AWS are set in {where}")
+                raise UnusableValue(f"{name} of an environment in AWS are set in environments.py")
             case "notifications":
                 return replace(self, notifications=LocalWebhook(is_listening=True))
             case "traces":

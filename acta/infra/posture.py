@@ -192,7 +192,7 @@ def require_decided(environment: Any) -> None:
     flags = "\n".join(f"      --decide {each.option}=…  # {each.answer}" for each in points)
     raise Undecided(
         f"environment {environment.name} is strict, and its operator has to decide:\n{what}"
-        f"Write lines such as these into its entry in acta/infra/environments.py, or in your own file:\n{lines}"
+        f"Write lines such as these into its entry in environments.py:\n{lines}"
         f"or answer once, and the deployment keeps the answers:\n"
         f"    acta deploy --env {environment.name}\n{flags}"
     )

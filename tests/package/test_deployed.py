@@ -49,6 +49,10 @@ def test_an_installed_acta_serves_a_stack_and_deploys_without_the_clone(install:
     before = sorted(made.work.iterdir())
     with up(made) as ready:
         (made.work / "environments.py").write_text(ENVIRONMENTS.format(url=ready["api_url"]))
+        healthz = json.loads(
+            made.python(f"import httpx2; print(httpx2.get('{ready['api_url']}/healthz').text)").stdout
+        )
+        assert made.run("acta", "--version").stdout == f"acta {healthz['data']['version']}\n"
         ran = made.run("acta", "run", "List my files")
         assert ran.returncode == 0, ran.stderr
         assert "meeting-notes.md" in ran.stdout

@@ -482,7 +482,7 @@ def require_unprotected(chosen: OperatorTarget, fate: Fate) -> None:
         name = chosen.environment.name
         raise CliError(
             f"environment {name} is protected from deletion ({', '.join(map(_named, fate.protected))}): set "
-            f"deletion_protection=False of {name} in acta/infra/environments.py, run acta deploy --env {name}, "
+            f"deletion_protection=False of {name} in environments.py, run acta deploy --env {name}, "
             "and then this again"
         )
 
