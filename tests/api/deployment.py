@@ -13,7 +13,6 @@ from acta.engine.files.store import FileStore
 from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import SessionIndex
 from acta.engine.memories.dynamodb import DynamoMemories
-from acta.engine.recovery.store import RecoveryScans
 from acta.engine.settings import Settings
 from acta.engine.tools.port import ToolFunction
 from acta.engine.tools.tool import ToolSpec
@@ -21,7 +20,6 @@ from acta.testing.clock import FakeClock
 from acta.testing.secrets import MemoryToolSecretValues
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.doubles.tool_function import FakeToolFunction
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")
@@ -38,7 +36,6 @@ def admin_root(
     receiver_secrets: ToolSecretValues | None = None,
     tool_function: ToolFunction | None = None,
     own_tools: Mapping[str, ToolSpec] = NO_TOOLS,
-    scans: RecoveryScans | None = None,
 ) -> App:
     clock = FakeClock()
     table = table or SqliteTable(None, clock=clock)
@@ -54,7 +51,6 @@ def admin_root(
         clock=clock,
         audit=memory_audit(clock),
         tool_function=tool_function or FakeToolFunction(),
-        scans=scans or MemoryRecoveryScans(),
         limiter=None,
         own_tools=lambda tenant: own_tools if tenant == "acme" else {},
     )
@@ -74,7 +70,6 @@ class AdminApi:
         self.secret_values = MemoryToolSecretValues()
         self.receiver_secrets = MemoryToolSecretValues()
         self.tool_function = FakeToolFunction()
-        self.scans = MemoryRecoveryScans()
         self.root = admin_root(
             settings,
             index=index,
@@ -83,7 +78,6 @@ class AdminApi:
             receiver_secrets=self.receiver_secrets,
             tool_function=self.tool_function,
             own_tools=own_tools,
-            scans=self.scans,
         )
         self._handler = api_of("admin", self.root).handler
         self.admin = self.as_caller()

@@ -5,12 +5,10 @@ from typing import Any, NamedTuple
 from acta.engine.api.operations import OPERATIONS
 from acta.engine.audit.record import Audit
 from acta.engine.limits.limiter import limiter_of
-from acta.engine.limits.long_polls import LongPollLimit
 from acta.engine.limits.store import RateLeases
 from acta.engine.log.store import SessionIndex
 from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.doubles.audit import memory_audit
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.rate_leases import MemoryRateLeases
 from tests.in_process.house import TENANT, USER, House
 
@@ -36,7 +34,6 @@ def functions_of(
     first, second, third = (
         house.app(
             session_index=index or house.index,
-            long_poll_limit=LongPollLimit(MemoryLongPolls(), house.clock),
             audit=audit or memory_audit(),
             limiter=limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock),
             resolving=house.resolve_deps,

@@ -57,13 +57,13 @@ def test_when_recovery_looked_last_is_told_with_what_it_did() -> None:
     api = AdminApi(LIMITED)
     now = api.root.clock.now()
     for round in ROUNDS:
-        api.scans.put(round, RoundResult(now, RoundCounts()))
-    api.scans.put("due", RoundResult(now - LATE_AFTER, RoundCounts(looked=3, restarted=2)))
+        api.root.scans.put(round, RoundResult(now, RoundCounts()))
+    api.root.scans.put("due", RoundResult(now - LATE_AFTER, RoundCounts(looked=3, restarted=2)))
     told = api.admin.request("GET", PATH).data["recovery"]
     assert told["late"] is False
     assert (
         told["last_scan"].pop("ended_at") == (now - LATE_AFTER).isoformat(timespec="milliseconds")[:-6] + "Z"
     )
     assert told["last_scan"] == RoundCounts(looked=3, restarted=2)._asdict()
-    api.scans.put("woken", RoundResult(now - LATE_AFTER - timedelta(seconds=1), RoundCounts()))
+    api.root.scans.put("woken", RoundResult(now - LATE_AFTER - timedelta(seconds=1), RoundCounts()))
     assert api.admin.request("GET", PATH).data["recovery"]["late"] is True

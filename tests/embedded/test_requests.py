@@ -176,6 +176,24 @@ def test_an_update_that_cannot_be_made_is_refused(table: Table, update: str) -> 
     assert table.get("a") == {**table.key("a"), "n": {"N": "1"}, "t": {"S": "text"}}
 
 
+def test_a_number_has_at_most_38_digits(embedded: Table) -> None:
+    """moto keeps any number of them."""
+    embedded.put("a", n={"N": "9" * 38})
+    request = {"UpdateExpression": "ADD n :n", "ExpressionAttributeValues": {":n": {"N": "-9"}}}
+    embedded.call("update_item", Key=embedded.key("a"), **request)
+    request["ExpressionAttributeValues"] = {":n": {"N": "999"}}
+    assert embedded.refusal("update_item", Key=embedded.key("a"), **request) == "ValidationException"
+    assert embedded.get("a") == {**embedded.key("a"), "n": {"N": "9" * 37 + "0"}}
+
+
+def test_a_transaction_has_at_most_4_mb(embedded: Table) -> None:
+    puts = [{"Put": {"Item": {**embedded.key(f"a{n:02d}"), "z": {"B": b"x" * 399 * KB}}}} for n in range(11)]
+    embedded.transact(*puts[:10])
+    with pytest.raises(AwsRefused, match="ValidationException"):
+        embedded.transact(*puts)
+    assert embedded.get("a10") is None
+
+
 def test_a_value_that_no_expression_uses_is_refused(embedded: Table) -> None:
     table = embedded
     condition = {"ConditionExpression": "attribute_not_exists(pk)"}

@@ -18,8 +18,6 @@ from acta.engine.turn.engine import position
 from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
-from tests.doubles.long_polls import MemoryLongPolls
-from tests.doubles.recovery_scans import MemoryRecoveryScans
 from tests.in_process.whole import WholeHistory
 
 START = Cursor()
@@ -41,8 +39,7 @@ class House(InProcess):
 
     def recovery(self, **parts: Any) -> Recovery:
         """What the function `recover` does, one session after the other. `parts`: as `app` takes them."""
-        own = {"scans": MemoryRecoveryScans(), "long_polls": MemoryLongPolls(), "load": None}
-        return replace(self.app(telemetry=RECOVER, **{**own, **parts}).recovery, threads=1)
+        return replace(self.app(telemetry=RECOVER, **{"load": None, **parts}).recovery, threads=1)
 
     def history(self, session_id: str) -> WholeHistory:
         return WholeHistory(self.stored_history(session_id))

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from acta.engine.errors import ProviderRejected
-from acta.engine.limits.long_polls import LongPollLimit
 from acta.engine.log.commit import Decision
 from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
 from acta.engine.plans.edit import AddStep
@@ -14,7 +13,6 @@ from acta.engine.recovery.repair import repair
 from acta.engine.sessions.answers import session_view
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 from tests.recovery.failed_runs import fail_from_outside
@@ -117,8 +115,7 @@ def test_however_a_run_ends_its_plan_is_shown_as_closed_and_an_event_tells_it_on
 
 def test_the_plan_by_itself_is_shown_with_the_same_status() -> None:
     house, session = out_of_steps()
-    long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-    deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
+    deps = house.app(audit=memory_audit(), limiter=None)
     gateway = Gateway(api_of("status", deps).handler, claims(tenant=TENANT, user=USER))
     assert gateway.request("GET", f"/v1/sessions/{session}/plan").data["plan"]["status"] == "failed"
 

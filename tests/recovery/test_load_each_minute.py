@@ -27,7 +27,8 @@ def recovered(
     scans: MemoryRecoveryScans | None = None,
 ) -> int:
     """How many sessions went on in a new execution."""
-    recovery = house.recovery(long_polls=limits, load=load, scans=scans or MemoryRecoveryScans())
+    given = {} if scans is None else {"scans": scans}
+    recovery = house.recovery(long_polls=limits, load=load, **given)
     restarted: int = recovery.handle(event, Context())["restarted"]
     return restarted
 

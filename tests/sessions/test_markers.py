@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acta.engine.limits.long_polls import LongPollLimit
 from acta.engine.log.beside import PartialReply
 from acta.engine.log.conversation import INLINE_BYTES
 from acta.engine.people.answers import intervention_view
@@ -16,7 +15,6 @@ from acta.engine.sessions.answers import partial_view
 from acta.engine.turn.final_answer import GOAL_COMPLETE, claims_completion, for_people, without_marker
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, Turn, call, completes, plans, says, step
 
@@ -31,8 +29,7 @@ def told(*turns: Turn) -> tuple[House, str]:
 
 
 def gateway(house: House) -> Gateway:
-    long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-    deps = house.app(long_poll_limit=long_polls, audit=memory_audit(), limiter=None)
+    deps = house.app(audit=memory_audit(), limiter=None)
     return Gateway(api_of("status", deps).handler, claims(tenant=TENANT, user=USER))
 
 

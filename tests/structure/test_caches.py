@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PLACES = ("acta/engine", "acta/functions", "acta/tools")
+PLACES = ("acta/engine", "acta/functions", "acta/tools", "acta/embedded")
 EMPTY = {
     "OrderedDict",
     "defaultdict",
@@ -31,7 +31,9 @@ _asked_for _here _descriptions_of_aws _tools _is_shared _loop _http
 LimitsByTenant._limits
 """
 """Computed from code, catalogue and settings, which are the same for every tenant."""
-OF_A_VALUE = "key_part validator_of _offered closed left_to_the_tool _wired"
+OF_A_VALUE = """
+key_part validator_of _offered closed left_to_the_tool _wired condition update projection key_condition
+"""
 """From a text to what was made of it: who finds something there has brought all of it along."""
 CLIENTS = """
 aws_client credentials_for_data credentials_for_secrets function_client _client client_that_repeats_nothing

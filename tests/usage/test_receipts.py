@@ -2,11 +2,9 @@
 
 import pytest
 
-from acta.engine.limits.long_polls import LongPollLimit
 from acta.engine.usage.aws_estimate import COUNTED_ON, AwsRates
 from acta.engine.usage.aws_prices import LISTS, AwsPrices, prices_in
 from tests.api.gateway import Gateway, api_of, claims
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
 
@@ -14,8 +12,7 @@ END = says("", call("update_plan", action="fail", reason="over"))
 
 
 def gateway(house: House, prices: AwsPrices, user: str = USER) -> Gateway:
-    long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
-    status = house.app(long_poll_limit=long_polls, rates=AwsRates(prices), audit=None, limiter=None)
+    status = house.app(rates=AwsRates(prices), audit=None, limiter=None)
     return Gateway(api_of("status", status).handler, claims(tenant=TENANT, user=user, roles="[member]"))
 
 

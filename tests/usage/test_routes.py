@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from acta.engine.api.answers import instant
-from acta.engine.limits.long_polls import LongPollLimit
 from acta.engine.store.table_layout import item_commit
 from acta.engine.usage.aws_estimate import AwsRates, receipt_of
 from acta.engine.usage.aws_prices import LISTS, AwsPrices
 from acta.engine.usage.fold import fold
 from tests.api.gateway import Answer, Gateway, api_of, claims
 from tests.doubles.audit import PlainPseudonyms, memory_audit
-from tests.doubles.long_polls import MemoryLongPolls
 from tests.doubles.usage import MemoryUsage
 from tests.in_process.house import TENANT, USER, House
 from tests.in_process.scripted import ScriptedModel, call, plans, says
@@ -47,9 +45,7 @@ class Office:
 
     def ask(self, user: str = "root", roles: str = "[admin]", **query: str) -> Answer:
         house = self.house
-        long_polls = LongPollLimit(MemoryLongPolls(), house.clock)
         status = house.app(
-            long_poll_limit=long_polls,
             rates=AwsRates(self.prices),
             usage=self.usage,
             audit=self.audit,
