@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from weakref import finalize
 
 from acta.engine.errors import StoreUnavailable
 
@@ -52,6 +53,7 @@ class Database:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.executescript(SCHEMA)
+        self._closing = finalize(self, self._connection.close)  # a connection that nobody closed is a warning
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -76,7 +78,7 @@ class Database:
 
     def close(self) -> None:
         with self._lock:
-            self._connection.close()
+            self._closing()
 
 
 def check_understood(request: Request, understood: Collection[str]) -> None:

@@ -137,9 +137,9 @@ def test_a_record_that_is_there_stays_as_it_is(desk: Desk) -> None:
     assert desk.found() == [done]
 
 
-def item_of(aws: Aws, desk: Desk) -> dict[str, Any]:
-    (item,) = aws.dynamodb.query(
-        TableName=aws.table,
+def item_of(account: Aws, desk: Desk) -> dict[str, Any]:
+    (item,) = account.dynamodb.query(
+        TableName=account.table,
         KeyConditionExpression="pk = :pk",
         ExpressionAttributeValues={":pk": {"S": f"T#{desk.tenant}"}},
     )["Items"]
@@ -147,24 +147,24 @@ def item_of(aws: Aws, desk: Desk) -> dict[str, Any]:
     return found
 
 
-def test_records_have_an_end_only_where_the_deployment_says_so(aws: Aws) -> None:
-    kept = Desk(DynamoTrail(aws.table, client=aws.dynamodb))
+def test_records_have_an_end_only_where_the_deployment_says_so(account: Aws) -> None:
+    kept = Desk(DynamoTrail(account.table, client=account.dynamodb))
     kept.begin()
-    assert "ttl" not in item_of(aws, kept)
-    forgotten = Desk(DynamoTrail(aws.table, 30, aws.dynamodb))
+    assert "ttl" not in item_of(account, kept)
+    forgotten = Desk(DynamoTrail(account.table, 30, account.dynamodb))
     ends = (forgotten.begin().at + timedelta(days=30)).timestamp()
-    assert int(item_of(aws, forgotten)["ttl"]["N"]) == ends
+    assert int(item_of(account, forgotten)["ttl"]["N"]) == ends
 
 
-def test_a_filter_that_finds_little_comes_back_short_and_goes_on(aws: Aws) -> None:
+def test_a_filter_that_finds_little_comes_back_short_and_goes_on(account: Aws) -> None:
     """A page looks at a bounded number of items."""
-    desk = Desk(DynamoTrail(aws.table, client=aws.dynamodb))
+    desk = Desk(DynamoTrail(account.table, client=account.dynamodb))
     oldest = desk.begin("file.delete")
     later = [desk.made("file.write") for _ in range(QUERIES * FILTERED_LIMIT)]
     items = [record_item(desk.tenant, record, timedelta()) for record in later]
     for start in range(0, len(items), 25):
         puts = [{"PutRequest": {"Item": item}} for item in items[start : start + 25]]
-        aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
+        account.dynamodb.batch_write_item(RequestItems={account.table: puts})
     assert list(desk.pages(AuditFilter(action="file.delete"), limit=10)) == [[], [oldest]]
 
 

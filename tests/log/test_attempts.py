@@ -90,9 +90,9 @@ def test_it_is_deleted_with_its_session_and_a_late_worker_is_told(stores: Stores
     assert stores.attempts.read(tenant, "ses_3") == marker("a")
 
 
-def test_it_is_not_kept_in_the_clear(aws: Aws, tenant: str) -> None:
-    aws_stores(aws).attempts.write(tenant, "ses_1", marker("a", reply="in secret"), after=None)
-    assert "secret" not in str(stored(aws, tenant))
+def test_it_is_not_kept_in_the_clear(account: Aws, tenant: str) -> None:
+    aws_stores(account).attempts.write(tenant, "ses_1", marker("a", reply="in secret"), after=None)
+    assert "secret" not in str(stored(account, tenant))
 
 
 @pytest.mark.parametrize(
@@ -100,44 +100,44 @@ def test_it_is_not_kept_in_the_clear(aws: Aws, tenant: str) -> None:
     [({"v": {"N": str(NEXT + 1)}}, SchemaUnknown), ({"z": {"B": SPOILED}}, PoisonedSession)],
 )
 def test_another_release_s_marker_and_a_damaged_one_are_refused(
-    aws: Aws, tenant: str, changed: items.Item, error: type[Exception]
+    account: Aws, tenant: str, changed: items.Item, error: type[Exception]
 ) -> None:
-    attempts = aws_stores(aws).attempts
+    attempts = aws_stores(account).attempts
     attempts.write(tenant, "ses_1", marker("a"), after=None)
-    aws.dynamodb.put_item(TableName=aws.table, Item={**stored(aws, tenant), **changed})
+    account.dynamodb.put_item(TableName=account.table, Item={**stored(account, tenant), **changed})
     with pytest.raises(error):
         attempts.read(tenant, "ses_1")
 
 
 @pytest.mark.parametrize("version", [CURRENT, NEXT])
 def test_a_marker_of_the_next_release_is_read_and_its_new_fields_are_written_back(
-    aws: Aws, tenant: str, version: int
+    account: Aws, tenant: str, version: int
 ) -> None:
-    attempts = aws_stores(aws).attempts
+    attempts = aws_stores(account).attempts
     attempts.write(tenant, "ses_1", marker("a"), after=None)
-    body = json.loads(unpack(stored(aws, tenant)["z"]["B"]))
+    body = json.loads(unpack(stored(account, tenant)["z"]["B"]))
     body["queue"] = "later"
     body["attempts"][0]["region"] = "north"
     newer = {"v": {"N": str(version)}, "z": {"B": pack(json.dumps(body).encode())}}
-    aws.dynamodb.put_item(TableName=aws.table, Item={**stored(aws, tenant), **newer})
+    account.dynamodb.put_item(TableName=account.table, Item={**stored(account, tenant), **newer})
 
     read = attempts.read(tenant, "ses_1")
     answered = read.attempts[0].model_copy(update={"outcome": "ANSWERED"})
     attempts.write(tenant, "ses_1", read.model_copy(update={"attempts": (answered,)}), after="a")
 
     assert read.last_id == "a"
-    written = json.loads(unpack(stored(aws, tenant)["z"]["B"]))
+    written = json.loads(unpack(stored(account, tenant)["z"]["B"]))
     assert (written["queue"], written["attempts"][0]["region"]) == ("later", "north")
 
 
-def test_it_is_written_in_the_version_of_the_deployment_s_choice(aws: Aws, tenant: str) -> None:
-    attempts = DynamoAttempts(aws.table, aws.dynamodb, write_version=NEXT)
+def test_it_is_written_in_the_version_of_the_deployment_s_choice(account: Aws, tenant: str) -> None:
+    attempts = DynamoAttempts(account.table, account.dynamodb, write_version=NEXT)
     attempts.write(tenant, "ses_1", marker("a"), after=None)
-    assert stored(aws, tenant)["v"] == {"N": str(NEXT)}
+    assert stored(account, tenant)["v"] == {"N": str(NEXT)}
     assert attempts.read(tenant, "ses_1") == marker("a")
 
 
-def stored(aws: Aws, tenant: str) -> items.Item:
+def stored(account: Aws, tenant: str) -> items.Item:
     key = items.attempts_key(tenant, "ses_1")
-    item: items.Item = aws.dynamodb.get_item(TableName=aws.table, Key=key)["Item"]
+    item: items.Item = account.dynamodb.get_item(TableName=account.table, Key=key)["Item"]
     return item

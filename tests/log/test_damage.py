@@ -58,10 +58,10 @@ def test_a_damaged_intervention_hides_no_other_from_the_people_who_decide(
 
 @pytest.mark.parametrize("opened", [(), (make_intervention("ses_1", "int_1"),)], ids=["put", "transaction"])
 def test_a_commit_that_dynamodb_never_takes_is_no_outage_and_nothing_of_it_is_stored(
-    aws: Aws, tenant: str, opened: tuple[Intervention, ...]
+    account: Aws, tenant: str, opened: tuple[Intervention, ...]
 ) -> None:
     """Each attempt would meet the same, after another call of the model."""
-    stores, chance = aws_stores(aws), Random(0)
+    stores, chance = aws_stores(account), Random(0)
     texts = ["".join(map(chr, chance.choices(range(33, 127), k=4_000))) for _ in range(150)]
     entries = tuple(UserEntry(message_id="msg", content=Content.of(text)) for text in texts)
     with pytest.raises(PoisonedSession) as raised:

@@ -56,13 +56,13 @@ def test_pages_of_questions_are_full_and_the_last_one_says_so(
     assert pages == -(-120 // limit)
 
 
-def test_a_question_that_is_decided_while_it_is_looked_for_is_left_out(aws: Aws, tenant: str) -> None:
+def test_a_question_that_is_decided_while_it_is_looked_for_is_left_out(account: Aws, tenant: str) -> None:
     """The index is a moment behind."""
-    stores = aws_stores(aws)
+    stores = aws_stores(account)
     opened = [make_intervention("ses_1", f"int_{n}") for n in range(5)]
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=opened))
     for one in opened[2:4]:
-        set_state(aws, items.intervention_key(tenant, one.intervention_id), "resolved")
+        set_state(account, items.intervention_key(tenant, one.intervention_id), "resolved")
 
     first = pending(stores.index, tenant, 2)
 
@@ -71,8 +71,8 @@ def test_a_question_that_is_decided_while_it_is_looked_for_is_left_out(aws: Aws,
 
 
 @pytest.mark.thorough
-def test_many_hidden_questions_make_short_pages_that_name_none_of_them(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_many_hidden_questions_make_short_pages_that_name_none_of_them(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     stores.ask_quickly(tenant, [make_intervention("ses_0", "int_0000")])
     names: list[str] = []
     for _ in range(2):
@@ -110,32 +110,32 @@ def test_who_decides_by_a_role_finds_the_questions_of_private_sessions(stores: S
     assert seen_by("mia", "admin") == ["int_3"]
 
 
-def test_only_what_is_open_has_a_place_in_the_index(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_only_what_is_open_has_a_place_in_the_index(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     one = make_intervention("ses_1", "int_1")
     stores.log.append(make_commit(tenant, "ses_1", 1), TransactionItems(interventions=(one,)))
     stores.list_quickly(
         [IndexEntry(tenant, "ses_1", "a", "active"), IndexEntry(tenant, "ses_2", "a", "idle")]
     )
-    assert len(in_index(aws, tenant)) == 3
+    assert len(in_index(account, tenant)) == 3
 
     stores.log.append(make_commit(tenant, "ses_1", 2), TransactionItems(interventions=(decided(one),)))
     stores.list_quickly([IndexEntry(tenant, "ses_1", "a", "completed")])
     stores.log.delete(tenant, "ses_2")
 
-    assert in_index(aws, tenant) == []
+    assert in_index(account, tenant) == []
 
 
-def set_state(aws: Aws, key: items.Item, state: str) -> None:
-    aws.dynamodb.update_item(
-        TableName=aws.table,
+def set_state(account: Aws, key: items.Item, state: str) -> None:
+    account.dynamodb.update_item(
+        TableName=account.table,
         Key=key,
         UpdateExpression="SET st = :state",
         ExpressionAttributeValues={":state": {"S": state}},
     )
 
 
-def in_index(aws: Aws, tenant: str) -> list[str]:
+def in_index(account: Aws, tenant: str) -> list[str]:
     partitions = [
         items.pending_partition(tenant),
         *(items.open_partition(tenant, state) for state in items.OPEN_STATES),
@@ -143,8 +143,8 @@ def in_index(aws: Aws, tenant: str) -> list[str]:
     return [
         item["sk"]["S"]
         for partition in partitions
-        for item in aws.dynamodb.query(
-            TableName=aws.table,
+        for item in account.dynamodb.query(
+            TableName=account.table,
             IndexName=items.OPEN_INDEX,
             KeyConditionExpression="op = :op",
             ExpressionAttributeValues={":op": {"S": partition}},

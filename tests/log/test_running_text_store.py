@@ -54,24 +54,24 @@ def test_it_is_deleted_with_its_session_and_what_comes_late_is_not_kept(stores: 
     assert stores.partials.get(tenant, "ses_3") == SAID
 
 
-def stored(aws: Aws, tenant: str) -> items.Item:
+def stored(account: Aws, tenant: str) -> items.Item:
     key = items.partial_key(tenant, "ses_1")
-    item: items.Item = aws.dynamodb.get_item(TableName=aws.table, Key=key)["Item"]
+    item: items.Item = account.dynamodb.get_item(TableName=account.table, Key=key)["Item"]
     return item
 
 
-def test_it_does_not_outlive_its_turn_by_long_and_is_not_kept_in_the_clear(aws: Aws, tenant: str) -> None:
-    aws_stores(aws).partials.put(tenant, "ses_1", SAID)
-    item = stored(aws, tenant)
+def test_it_does_not_outlive_its_turn_by_long_and_is_not_kept_in_the_clear(account: Aws, tenant: str) -> None:
+    aws_stores(account).partials.put(tenant, "ses_1", SAID)
+    item = stored(account, tenant)
     assert int(item["ttl"]["N"]) == int((NOW + PARTIAL_LIFE).timestamp())
     assert timedelta(minutes=5) < PARTIAL_LIFE < timedelta(hours=1)
     assert "one" not in str(item)
 
 
-def test_another_release_s_text_is_refused(aws: Aws, tenant: str) -> None:
-    partials = aws_stores(aws).partials
+def test_another_release_s_text_is_refused(account: Aws, tenant: str) -> None:
+    partials = aws_stores(account).partials
     partials.put(tenant, "ses_1", SAID)
-    other = {**stored(aws, tenant), "v": {"N": str(NEXT + 1)}}
-    aws.dynamodb.put_item(TableName=aws.table, Item=other)
+    other = {**stored(account, tenant), "v": {"N": str(NEXT + 1)}}
+    account.dynamodb.put_item(TableName=account.table, Item=other)
     with pytest.raises(SchemaUnknown):
         partials.get(tenant, "ses_1")

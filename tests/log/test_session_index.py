@@ -192,12 +192,12 @@ def test_live_sessions_are_spread_over_all_shards(stores: Stores, tenant: str) -
     assert min(sizes) > 0
 
 
-def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_an_entry_that_cannot_be_read_is_counted_and_hides_no_other(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     first, damaged = of_one_shard(2)
     stores.list_quickly([IndexEntry(tenant, first, "a", "active", LiveEntry("active", NOW))])
     item = listing_item(IndexEntry(tenant, damaged, "a", "active", LiveEntry("active", NOW)))
-    aws.dynamodb.put_item(TableName=aws.table, Item=item | {"live_at": {"S": "long ago"}})
+    account.dynamodb.put_item(TableName=account.table, Item=item | {"live_at": {"S": "long ago"}})
 
     page = stores.index.live("active", 7, before=None, limit=500, cursor=None)
 

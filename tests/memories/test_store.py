@@ -151,9 +151,11 @@ def test_a_summary_that_the_writer_does_not_see_makes_no_room(
     assert stores.memories.get(tenant, anns.memory_id) is None
 
 
-def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
-    memories = DynamoMemories(aws.table, stores.clock, aws.dynamodb, 2_000)
+def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(
+    account: Aws, tenant: str
+) -> None:
+    stores = aws_stores(account)
+    memories = DynamoMemories(account.table, stores.clock, account.dynamodb, 2_000)
     oldest = make_memory(stores, "for everybody")
     memories.add(tenant, oldest)
     hidden: list[Memory] = []
@@ -162,7 +164,7 @@ def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(a
         hidden += [
             make_memory(stores, f"hidden {second}").model_copy(update={"only_for": "ann"}) for _ in range(600)
         ]
-    write(aws, tenant, hidden)
+    write(account, tenant, hidden)
 
     pages: list[tuple[Memory, ...]] = []
     cursor: str | None = None
@@ -177,14 +179,14 @@ def test_on_aws_a_page_of_what_is_somebody_else_s_goes_on_and_names_none_of_it(a
     assert pages == [(), (oldest,)]
 
 
-def write(aws: Aws, tenant: str, memories: Sequence[Memory]) -> None:
+def write(account: Aws, tenant: str, memories: Sequence[Memory]) -> None:
     """Into the tenant's listing, quickly."""
     for start in range(0, len(memories), 25):
         puts = [
             {"PutRequest": {"Item": memory_items(tenant, memory, CURRENT)[0]}}
             for memory in memories[start : start + 25]
         ]
-        aws.dynamodb.batch_write_item(RequestItems={aws.table: puts})
+        account.dynamodb.batch_write_item(RequestItems={account.table: puts})
 
 
 def test_without_a_summary_the_bound_holds_until_something_is_deleted(stores: Stores, tenant: str) -> None:
@@ -315,41 +317,41 @@ class Racing:
         return self._client.transact_write_items(**request)
 
 
-def test_on_aws_two_additions_at_once_both_count(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_on_aws_two_additions_at_once_both_count(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     fill(stores, tenant, ["fact"] * (MOST_MEMORIES - 2))
     fast, slow, late = (make_memory(stores, text) for text in ("fast", "slow", "late"))
-    racing = Racing(aws.dynamodb, lambda: stores.memories.add(tenant, fast))
+    racing = Racing(account.dynamodb, lambda: stores.memories.add(tenant, fast))
 
-    assert DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow) is True
+    assert DynamoMemories(account.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow) is True
 
     assert listed(stores, tenant, 9, "a")[0][:2] == ["slow", "fast"]
     with pytest.raises(MemoryFull):
         stores.memories.add(tenant, late)
 
 
-def test_on_aws_the_last_place_is_given_once(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_on_aws_the_last_place_is_given_once(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     fill(stores, tenant, ["fact"] * (MOST_MEMORIES - 1))
     fast, slow = make_memory(stores, "fast"), make_memory(stores, "slow")
-    racing = Racing(aws.dynamodb, lambda: stores.memories.add(tenant, fast))
+    racing = Racing(account.dynamodb, lambda: stores.memories.add(tenant, fast))
 
     with pytest.raises(MemoryFull):
-        DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow)
+        DynamoMemories(account.table, stores.clock, racing, MOST_MEMORIES).add(tenant, slow)
 
     assert listed(stores, tenant, 9, "a")[0][0] == "fast"
 
 
-def test_on_aws_a_change_lost_to_another_one_is_reported(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_on_aws_a_change_lost_to_another_one_is_reported(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     (old,) = fill(stores, tenant, ["fact"])
     stores.clock.advance(1)
     theirs, mine = (
         old.model_copy(update={"text": text, "updated_at": stores.clock.now()}) for text in ("theirs", "mine")
     )
-    racing = Racing(aws.dynamodb, lambda: stores.memories.update(tenant, old, theirs))
+    racing = Racing(account.dynamodb, lambda: stores.memories.update(tenant, old, theirs))
 
     with pytest.raises(MemoryChanged):
-        DynamoMemories(aws.table, stores.clock, racing, MOST_MEMORIES).update(tenant, old, mine)
+        DynamoMemories(account.table, stores.clock, racing, MOST_MEMORIES).update(tenant, old, mine)
 
     assert stores.memories.get(tenant, old.memory_id) == theirs

@@ -44,8 +44,8 @@ def record(key: items.Item, name: str = "INSERT") -> dict[str, Any]:
     return {"eventName": name, "eventSource": "aws:dynamodb", "dynamodb": {"Keys": key}}
 
 
-def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
-    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
+def brought(account: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
+    changes = StreamedChanges(account.table, account.dynamodb).changed_by({"Records": list(records)})
     return [
         (each.tenant, None if each.intervention is None else each.intervention.intervention_id, each.is_new)
         for each in changes
@@ -53,80 +53,82 @@ def brought(aws: Aws, *records: dict[str, Any]) -> list[tuple[str, str | None, b
     ]
 
 
-def heads(aws: Aws, *records: dict[str, Any]) -> list[Head | None]:
-    changes = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": list(records)})
+def heads(account: Aws, *records: dict[str, Any]) -> list[Head | None]:
+    changes = StreamedChanges(account.table, account.dynamodb).changed_by({"Records": list(records)})
     return [each.head for each in changes if isinstance(each, SessionChange)]
 
 
-def put(aws: Aws, tenant: str, name: str) -> items.Item:
+def put(account: Aws, tenant: str, name: str) -> items.Item:
     intervention = make_intervention("ses_1", name)
-    aws.dynamodb.put_item(TableName=aws.table, Item=items.intervention_item(tenant, intervention, CURRENT))
+    account.dynamodb.put_item(
+        TableName=account.table, Item=items.intervention_item(tenant, intervention, CURRENT)
+    )
     return items.intervention_key(tenant, name)
 
 
 @pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "a/b#c%20", ".hidden"])
-def test_a_change_has_its_tenant_and_the_intervention_as_it_is_now(aws: Aws, name: str) -> None:
+def test_a_change_has_its_tenant_and_the_intervention_as_it_is_now(account: Aws, name: str) -> None:
     tenant = f"{name}{uuid4().hex}"
-    key = put(aws, tenant, "int_1")
-    changes = brought(aws, record(key), record(key, "MODIFY"))
+    key = put(account, tenant, "int_1")
+    changes = brought(account, record(key), record(key, "MODIFY"))
     assert changes == [(tenant, "int_1", True), (tenant, "int_1", False)]
 
 
 @pytest.mark.parametrize("tenant", ["t" * 65, "@" * 100])
-def test_a_tenant_too_long_for_a_key_is_named_by_its_session(aws: Aws, tenant: str) -> None:
-    key = put(aws, tenant, "int_1")
-    ((named, found, _),) = brought(aws, record(key))
+def test_a_tenant_too_long_for_a_key_is_named_by_its_session(account: Aws, tenant: str) -> None:
+    key = put(account, tenant, "int_1")
+    ((named, found, _),) = brought(account, record(key))
     assert (named.startswith("%sha256-"), found) == (True, "int_1"), "a session that is gone names nobody"
-    put_session(aws, tenant, "waiting_for_user")
-    assert brought(aws, record(key)) == [(tenant, "int_1", True)]
+    put_session(account, tenant, "waiting_for_user")
+    assert brought(account, record(key)) == [(tenant, "int_1", True)]
 
 
-def test_what_was_deleted_is_reported_as_gone(aws: Aws, tenant: str) -> None:
+def test_what_was_deleted_is_reported_as_gone(account: Aws, tenant: str) -> None:
     key = items.intervention_key(tenant, "int_none")
-    assert brought(aws, record(key)) == [(tenant, None, True)]
+    assert brought(account, record(key)) == [(tenant, None, True)]
 
 
-def test_everything_else_of_the_table_is_passed_over(aws: Aws, tenant: str) -> None:
-    key = put(aws, tenant, "int_1")
+def test_everything_else_of_the_table_is_passed_over(account: Aws, tenant: str) -> None:
+    key = put(account, tenant, "int_1")
     others = [items.listing_key(tenant, "ses_1"), items.record_key(tenant, "route", "key")]
-    assert brought(aws, *map(record, others), record(key, "REMOVE")) == []
-    assert heads(aws, *map(record, others)) == []
+    assert brought(account, *map(record, others), record(key, "REMOVE")) == []
+    assert heads(account, *map(record, others)) == []
 
 
-def put_session(aws: Aws, tenant: str, state: str) -> items.Item:
+def put_session(account: Aws, tenant: str, state: str) -> items.Item:
     """Two commits, the second in this state, as the listing says."""
     for number, now in ((1, "planning"), (2, state)):
         head = make_head(tenant, "ses_1", state=now)
         commit = make_commit(tenant, "ses_1", number, head=head)
-        aws.dynamodb.put_item(TableName=aws.table, Item=items.commit_item(commit, []))
+        account.dynamodb.put_item(TableName=account.table, Item=items.commit_item(commit, []))
     listed = IndexEntry(tenant, "ses_1", "default", head.coarse_state)
-    aws.dynamodb.put_item(TableName=aws.table, Item=items.listing_item(listed))
+    account.dynamodb.put_item(TableName=account.table, Item=items.listing_item(listed))
     return items.listing_key(tenant, "ses_1")
 
 
 @pytest.mark.parametrize("state", ["completed", "failed", "cancelled"])
 @pytest.mark.parametrize("name", ["acme", "Ämter & Söhne", "@" * 100])
-def test_a_session_that_is_over_comes_with_its_newest_head(aws: Aws, name: str, state: str) -> None:
+def test_a_session_that_is_over_comes_with_its_newest_head(account: Aws, name: str, state: str) -> None:
     tenant = f"{uuid4().hex}{name}"
-    key = put_session(aws, tenant, state)
-    (head,) = heads(aws, record(key, "MODIFY"))
+    key = put_session(account, tenant, state)
+    (head,) = heads(account, record(key, "MODIFY"))
     assert head is not None
     assert (head.tenant, head.session_id, head.state) == (tenant, "ses_1", state)
 
 
 @pytest.mark.parametrize("state", ["planning", "waiting_for_user"])
-def test_of_a_session_that_goes_on_nothing_is_read(aws: Aws, tenant: str, state: str) -> None:
-    assert heads(aws, record(put_session(aws, tenant, state), "MODIFY")) == [None]
+def test_of_a_session_that_goes_on_nothing_is_read(account: Aws, tenant: str, state: str) -> None:
+    assert heads(account, record(put_session(account, tenant, state), "MODIFY")) == [None]
 
 
-def test_of_a_deleted_session_nothing_is_left_to_tell(aws: Aws, tenant: str) -> None:
-    key = put_session(aws, tenant, "cancelled")
+def test_of_a_deleted_session_nothing_is_left_to_tell(account: Aws, tenant: str) -> None:
+    key = put_session(account, tenant, "cancelled")
     rest = {**items.commit_item(make_commit(tenant, "ses_1", 2), []), "ttl": {"N": "1"}}
     del rest["z"]
-    aws.dynamodb.put_item(TableName=aws.table, Item=rest)
-    assert heads(aws, record(key, "MODIFY")) == [None], "erased behind the listing"
-    aws.dynamodb.delete_item(TableName=aws.table, Key=key)
-    assert heads(aws, record(key, "MODIFY"), record(key, "REMOVE")) == [None]
+    account.dynamodb.put_item(TableName=account.table, Item=rest)
+    assert heads(account, record(key, "MODIFY")) == [None], "erased behind the listing"
+    account.dynamodb.delete_item(TableName=account.table, Key=key)
+    assert heads(account, record(key, "MODIFY"), record(key, "REMOVE")) == [None]
 
 
 def test_a_topic_gives_out_the_notification_with_attributes_to_filter_by() -> None:
@@ -162,9 +164,9 @@ def test_a_topic_that_is_not_there_is_tried_again() -> None:
 
 
 def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothing_but_its_key(
-    aws: Aws, tenant: str
+    account: Aws, tenant: str
 ) -> None:
-    key = put(aws, tenant, "int_1")
+    key = put(account, tenant, "int_1")
     brought_first = record(key, "MODIFY") | {"eventID": "1", "awsRegion": "us-east-1"}
     with mock_aws():
         sqs = make_client("sqs", **WHERE)
@@ -177,7 +179,7 @@ def test_a_change_comes_out_of_the_queue_as_the_stream_brought_it_and_with_nothi
     assert postponed is not None
     assert postponed.message_id == message["MessageId"]
     assert postponed.change == {"eventName": "MODIFY", "dynamodb": {"Keys": key}}
-    changes = StreamedChanges(aws.table, aws.dynamodb)
+    changes = StreamedChanges(account.table, account.dynamodb)
     assert list(changes.changed_by({"Records": [postponed.change]})) == list(
         changes.changed_by({"Records": [brought_first]})
     )
@@ -211,26 +213,26 @@ def test_a_queue_that_is_not_there_says_so() -> None:
 
 @pytest.mark.parametrize("name", ["", "Ämter & Söhne", "@" * 100])
 def test_what_changed_leads_to_the_webhooks_of_its_tenant_and_its_session(
-    aws: Aws, tenant: str, name: str
+    account: Aws, tenant: str, name: str
 ) -> None:
     tenant += name
     at = datetime(2026, 1, 1, tzinfo=UTC)
     receiver = TenantReceiver(
         tenant=tenant, url="https://a.example", created_at=at, updated_at=at, updated_by="ann"
     )
-    stored, key = ReceiversByPartition(aws.table, aws.dynamodb), put(aws, tenant, "int_1")
-    (change,) = StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": [record(key)]})
-    (listed,) = StreamedChanges(aws.table, aws.dynamodb).changed_by(
-        {"Records": [record(put_session(aws, tenant, "completed"), "MODIFY")]}
+    stored, key = ReceiversByPartition(account.table, account.dynamodb), put(account, tenant, "int_1")
+    (change,) = StreamedChanges(account.table, account.dynamodb).changed_by({"Records": [record(key)]})
+    (listed,) = StreamedChanges(account.table, account.dynamodb).changed_by(
+        {"Records": [record(put_session(account, tenant, "completed"), "MODIFY")]}
     )
     assert change.partition == listed.partition
     own = items.receiver_item(SessionReceiver(tenant, "ses_1", "https://b.example"))
-    aws.dynamodb.put_item(TableName=aws.table, Item=own)
+    account.dynamodb.put_item(TableName=account.table, Item=own)
     assert stored(change.partition, "ses_1") == StoredReceivers(None, None), "nothing could sign it"
-    DynamoTenantReceivers(aws.table, aws.dynamodb).put(receiver)
+    DynamoTenantReceivers(account.table, account.dynamodb).put(receiver)
     assert stored(change.partition, "ses_1") == StoredReceivers(receiver, "https://b.example")
     assert stored(change.partition, "ses_2") == StoredReceivers(receiver, None)
-    delete_session(Service("dynamodb", aws.dynamodb), aws.table, FakeClock(), tenant, "ses_1")
+    delete_session(Service("dynamodb", account.dynamodb), account.table, FakeClock(), tenant, "ses_1")
     assert stored(change.partition, "ses_1") == StoredReceivers(receiver, None), "erased with its session"
 
 

@@ -163,9 +163,9 @@ def test_a_page_looks_at_so_many_hidden_sessions_and_the_next_goes_on(stores: St
     assert [each for page in pages for each in page] == ["ses_02101", "ses_00000"]
 
 
-def test_on_aws_the_cursor_of_a_page_names_nothing_that_is_hidden(aws: Aws, tenant: str) -> None:
+def test_on_aws_the_cursor_of_a_page_names_nothing_that_is_hidden(account: Aws, tenant: str) -> None:
     """Also where very many were made in one second, which the cursor stays behind until all are looked at."""
-    stores = aws_stores(aws)
+    stores = aws_stores(account)
     names = []
     for _ in range(2):
         stores.clock.advance(2)

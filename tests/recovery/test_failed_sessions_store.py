@@ -74,8 +74,8 @@ def test_a_cursor_of_another_listing_is_refused(stores: Stores, tenant: str) -> 
             stores.index.failed(limit=3, cursor=cursor)
 
 
-def test_what_cannot_be_read_is_counted_and_hides_nothing(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_what_cannot_be_read_is_counted_and_hides_nothing(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     long = f"{tenant}-{'long' * 60}"
     there = fail(stores, tenant, "ses_1")
     for session_id in ("ses_damaged", "ses_newer"):
@@ -91,10 +91,10 @@ def test_what_cannot_be_read_is_counted_and_hides_nothing(aws: Aws, tenant: str)
     assert sum(page.damaged for page in found) >= 3
 
 
-def test_only_listed_sessions_are_taken_for_failed_ones(aws: Aws, tenant: str) -> None:
-    stores = aws_stores(aws)
+def test_only_listed_sessions_are_taken_for_failed_ones(account: Aws, tenant: str) -> None:
+    stores = aws_stores(account)
     item = intervention_item(tenant, make_intervention("ses_1", "int_1"), CURRENT)
-    aws.dynamodb.put_item(TableName=aws.table, Item={**item, "st": {"S": "failed"}})
+    account.dynamodb.put_item(TableName=account.table, Item={**item, "st": {"S": "failed"}})
     assert failed(stores, tenant) == []
 
 

@@ -49,8 +49,8 @@ class Place:
 
 
 @pytest.fixture
-def place(moto_account: Aws) -> Place:
-    return Place(moto_account)
+def place(account: Aws) -> Place:
+    return Place(account)
 
 
 def test_commits_are_read_by_their_names_in_order_however_many(place: Place) -> None:

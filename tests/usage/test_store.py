@@ -67,9 +67,9 @@ def backend(account: Aws) -> Backend:
     return Backend(aws_stores(account).log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
 
 
-def test_agents_are_called_what_they_are_called_now(moto_account: Aws) -> None:
-    definitions = DynamoDefinitions(moto_account.table, FakeClock(), moto_account.dynamodb)
-    usage = DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb)
+def test_agents_are_called_what_they_are_called_now(account: Aws) -> None:
+    definitions = DynamoDefinitions(account.table, FakeClock(), account.dynamodb)
+    usage = DynamoUsage(account.table, FakeClock(), account.dynamodb)
     tenant, at = f"tenant-{uuid4().hex}", NOW
     desk = AgentDefinition(agent_id="desk", name="Desk", version=1, created_at=at, updated_at=at)
     definitions.create_agent(tenant, desk)
@@ -134,16 +134,16 @@ class CountedReads:
         return answer
 
 
-def test_who_asks_for_one_name_reads_nobody_else_s_rows(moto_account: Aws) -> None:
-    tenant, aws = f"tenant-{uuid4().hex}", moto_account
+def test_who_asks_for_one_name_reads_nobody_else_s_rows(account: Aws) -> None:
+    tenant = f"tenant-{uuid4().hex}"
     rows = {RowKey("user", 7, f"p_{number}"): Amounts(runs=1) for number in range(50)}
     now = counted(make_head(tenant, "ses_1", updated_at=NOW), 1, "ann")
-    client = CountedReads(aws.dynamodb)
-    DynamoUsage(aws.table, FakeClock(), aws.dynamodb).add(
+    client = CountedReads(account.dynamodb)
+    DynamoUsage(account.table, FakeClock(), account.dynamodb).add(
         [Fold(UsagePartition(tenant, "ses_1"), 0, now)], rows
     )
 
-    assert len(list(DynamoUsage(aws.table, FakeClock(), client).rows(tenant, "user", 7, 8, "p_30"))) == 1
+    assert len(list(DynamoUsage(account.table, FakeClock(), client).rows(tenant, "user", 7, 8, "p_30"))) == 1
     assert client.items == 1
 
 
@@ -198,9 +198,9 @@ def test_what_a_session_had_used_last_is_counted_after_it_was_deleted(backend: B
     assert backend.usage.counted([gone.partition]) == {gone.partition: None}, "nothing of it is kept"
 
 
-def test_a_damaged_commit_holds_nobody_up(moto_account: Aws) -> None:
-    stores, tenant = aws_stores(moto_account), f"tenant-{uuid4().hex}"
-    backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
+def test_a_damaged_commit_holds_nobody_up(account: Aws) -> None:
+    stores, tenant = aws_stores(account), f"tenant-{uuid4().hex}"
+    backend = Backend(stores.log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
     damaged, whole = backend.commit(1), backend.commit(1, "ses_2")
     stores.spoil(tenant, "ses_1", 1)
     assert backend.fold(damaged, whole) == FoldResult(sessions=1, unread=1, writes=1)
@@ -208,13 +208,13 @@ def test_a_damaged_commit_holds_nobody_up(moto_account: Aws) -> None:
 
 
 @pytest.mark.parametrize("damage", [{"z": {"B": b"no document"}}, {"v": {"S": "two"}}, {"v": {"N": "999"}}])
-def test_a_damaged_count_holds_nobody_up(moto_account: Aws, damage: dict[str, Any]) -> None:
-    stores, tenant = aws_stores(moto_account), f"tenant-{uuid4().hex}"
-    backend = Backend(stores.log, DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb), tenant)
+def test_a_damaged_count_holds_nobody_up(account: Aws, damage: dict[str, Any]) -> None:
+    stores, tenant = aws_stores(account), f"tenant-{uuid4().hex}"
+    backend = Backend(stores.log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant)
     backend.fold(backend.commit(1), backend.commit(1, "ses_2"))
     key = counted_key(UsagePartition(tenant, "ses_1"))
-    stored = moto_account.dynamodb.get_item(TableName=moto_account.table, Key=key)["Item"]
-    moto_account.dynamodb.put_item(TableName=moto_account.table, Item={**stored, **damage})
+    stored = account.dynamodb.get_item(TableName=account.table, Key=key)["Item"]
+    account.dynamodb.put_item(TableName=account.table, Item={**stored, **damage})
 
     done = backend.fold(backend.commit(2), backend.commit(2, "ses_2"))
 
@@ -265,14 +265,16 @@ def test_the_stream_tells_of_new_commits_alone() -> None:
     assert list(committed_in(event)) == [StreamCommit(UsagePartition("acme", "ses_1"), 7, at)]
 
 
-def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(moto_account: Aws) -> None:
-    tenant, aws = f"tenant-{uuid4().hex}", moto_account
-    backend = Backend(aws_stores(aws).log, DynamoUsage(aws.table, FakeClock(), aws.dynamodb), tenant)
+def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(account: Aws) -> None:
+    tenant = f"tenant-{uuid4().hex}"
+    backend = Backend(
+        aws_stores(account).log, DynamoUsage(account.table, FakeClock(), account.dynamodb), tenant
+    )
     for number in (1, 2):
         backend.fold(backend.commit(number))
     backend.commit(3, deleted=True)
-    stored = aws.dynamodb.query(
-        TableName=aws.table,
+    stored = account.dynamodb.query(
+        TableName=account.table,
         KeyConditionExpression="pk = :pk",
         ExpressionAttributeValues={":pk": {"S": usage_pk(tenant)}},
     )["Items"]
@@ -282,18 +284,18 @@ def test_what_the_stream_brings_of_usage_is_nothing_to_notify_of(moto_account: A
         for item in stored
         for what in ("INSERT", "MODIFY")
     ]
-    assert list(StreamedChanges(aws.table, aws.dynamodb).changed_by({"Records": told})) == []
+    assert list(StreamedChanges(account.table, account.dynamodb).changed_by({"Records": told})) == []
 
 
 @pytest.mark.parametrize("tenant", ["a b/ü", "x" * 300])
-def test_names_that_do_not_fit_into_keys_are_counted_too(tenant: str, moto_account: Aws) -> None:
-    stores = aws_stores(moto_account)
-    usage = DynamoUsage(moto_account.table, FakeClock(), moto_account.dynamodb)
+def test_names_that_do_not_fit_into_keys_are_counted_too(tenant: str, account: Aws) -> None:
+    stores = aws_stores(account)
+    usage = DynamoUsage(account.table, FakeClock(), account.dynamodb)
     session = f"ses_{uuid4().hex}"
     stores.log.append(
         make_commit(tenant, session, 1, head=make_head(tenant, session, usage=Usage(output_tokens=5)))
     )
-    stored = moto_account.dynamodb.scan(TableName=moto_account.table)["Items"]
+    stored = account.dynamodb.scan(TableName=account.table)["Items"]
     (item,) = (each for each in stored if session in each["pk"]["S"])
     record = {"eventName": "INSERT", "dynamodb": {"Keys": {"pk": item["pk"], "sk": item["sk"]}}}
 
