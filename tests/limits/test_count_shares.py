@@ -273,10 +273,12 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.thorough)])
-def test_wherever_a_worker_dies_what_is_counted_is_what_is_open(aws: Aws, tenant: str, after: bool) -> None:
+def test_wherever_a_worker_dies_what_is_counted_is_what_is_open(
+    sqlite_account: Aws, tenant: str, after: bool
+) -> None:
     """At each transaction in turn, before it or after it was made: draws and ends among them."""
-    client = Client(aws.dynamodb)
-    stores = aws_stores(aws._replace(dynamodb=client))
+    client = Client(sqlite_account.dynamodb)
+    stores = aws_stores(sqlite_account._replace(dynamodb=client))
     sessions = Tenant(stores, tenant, most_open=6)
 
     def died(act: Callable[[], object]) -> bool:
@@ -366,10 +368,12 @@ def test_whatever_comes_nobody_is_refused_wrongly_and_no_limit_is_passed(
 
 @pytest.mark.parametrize("most_starts", [None, 9])
 @pytest.mark.thorough
-def test_no_limit_is_passed_however_workers_race(aws: Aws, tenant: str, most_starts: int | None) -> None:
+def test_no_limit_is_passed_however_workers_race(
+    sqlite_account: Aws, tenant: str, most_starts: int | None
+) -> None:
     """Others do all that they do in the moment between what one has read and what it writes."""
-    client, names = Client(aws.dynamodb), count()
-    stores = aws_stores(aws._replace(dynamodb=client))
+    client, names = Client(sqlite_account.dynamodb), count()
+    stores = aws_stores(sqlite_account._replace(dynamodb=client))
 
     @settings(max_examples=12, deadline=None)
     @given(moves)
