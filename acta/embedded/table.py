@@ -66,7 +66,8 @@ class SqliteTable:
         self.database = Database(path)
         self.clock = clock or SystemClock()
         self.changed = Event()
-        """Set after each change that was kept. Whoever waits for changes clears it before reading them."""
+        """Set at the beginning and after each change that was kept. Whoever waits for changes clears it, then reads."""
+        self.changed.set()
         self._streamed = frozenset(streamed)
         with self.database.writing() as connection:
             connection.create_function("segment", 2, _segment, deterministic=True)

@@ -43,7 +43,7 @@ _secrets
 that is bound."""
 OF_THE_DEPLOYMENT = """
 _ADDED secret_text OpenAIModel._known McpServers.eras Secrets._kept Admission._held Admission._buckets Admission._named
-Admission._is_idle DynamoAdmission._seen
+Admission._is_idle DynamoAdmission._seen Worker._apis ToolFolders._folders ToolFolders._tools
 """
 """Rows of models, secrets of the deployment and of folders of tools, what a model refuses, what a server speaks, the
 rate of a provider's key: by model, URL, provider or name of the deployment's own."""
@@ -57,9 +57,10 @@ ChatReplyBuilder._position_of ResponsesReplyBuilder._items ResponsesReplyBuilder
 EventReader._rest EventReader._data _Used._values
 _Batch._additions _Batch._folds _Batch._rows S3Files._clients SharedPlaces._places SharedPlaces._furthest
 Admitter._passed_over _Walk.references _Walk.words
-Past._seen
+Past._seen Process._driven ToolFolders._idle ToolFolders._used
 """
-"""Parts of one session, request, reply or invocation, and gone with it."""
+"""Parts of one session, request, reply or invocation, and gone with it. Idle processes of Python tools are kept by
+the name of their environment, as Lambda keeps them."""
 
 
 def is_empty(value: ast.expr | None) -> bool:
