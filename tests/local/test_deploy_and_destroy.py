@@ -149,7 +149,7 @@ def test_a_stack_whose_creation_failed_is_seen_and_can_be_deleted(cloudformation
 
 @pytest.mark.thorough
 def test_an_environment_is_deployed_used_changed_and_removed(
-    acta: Acta, issuer: LocalIssuer, cloudformation: Any
+    acta: Acta, issuer: LocalIssuer, cloudformation: Any, tmp_path: Path
 ) -> None:
     env = ("--env", "trial")
     done = acta("deploy", *env)
@@ -169,6 +169,13 @@ def test_an_environment_is_deployed_used_changed_and_removed(
     done = acta("posture", *env, "--json")
     points = json.loads(done.stdout)["points"]
     assert (done.returncode, [each for each in points if each["state"] != "has it"]) == (0, [])
+
+    done = acta(
+        "verify", *env, "--no-sessions", "--only", "one_release", "--only", "files", "--to", str(tmp_path)
+    )
+    assert (done.returncode, "trial" in done.stdout) == (0, False), done.stderr
+    report = json.loads((tmp_path / "acta-verify.json").read_text())
+    assert [each["state"] for each in report["checks"]] == ["passed", "not answered"]
 
     there = ("--api-url", told["outputs"]["ApiUrl"], "--token", issuer.issue_token("acme", "ann", "member"))
     done = acta("run", "List my files", *there)

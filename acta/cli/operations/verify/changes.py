@@ -130,6 +130,7 @@ def alias_shifts_and_returns(deployed: Verified) -> Figures:
 
 def release_goes_back(deployed: Verified) -> Figures:
     """What `acta rollback` does, there and back again, with a session in between."""
+    deployed.api.me()  # nothing is moved where no session could be started
     lambdas = deployed.account.client("lambda")
     history = releases_of(deployed)
     try:
@@ -230,6 +231,7 @@ def with_workers(deployed: Verified, **different: Any) -> Figures:
 
     Meanwhile other sessions meet this version, too. They are retried, or wait, and go on.
     """
+    deployed.api.me()
     name = function_name(deployed.name, "step")
     with another_version(deployed, "step", **different) as (_, new), alias_of(deployed, "step"):
         deployed.aws("lambda").call(

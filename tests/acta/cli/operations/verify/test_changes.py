@@ -157,9 +157,8 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     told: dict[str, Any] = {"state": "executing"}
     monkeypatch.setattr(changes, "start", lambda deployed, **more: SESSION)
     monkeypatch.setattr(changes, "ended", lambda deployed, session_id: {"run": {"iteration": 2}})
-    monkeypatch.setattr(
-        Verified, "api", property(lambda self: type("Api", (), {"session": lambda _, id: told})())
-    )
+    answers = {"session": lambda _, id: told, "me": lambda _: {}}
+    monkeypatch.setattr(Verified, "api", property(lambda self: type("Api", (), answers)()))
     return told
 
 
@@ -254,6 +253,7 @@ def test_an_alarm_that_reaches_nobody_is_a_failure(summaries: tuple[str, ...]) -
     assert states[-1] == "acta-prod-StepErrors OK"
 
 
+@pytest.mark.usefixtures("sessions")
 def test_where_there_is_no_earlier_release_nothing_is_moved() -> None:
     answers = {
         "lambda.list_versions_by_function": {
@@ -322,3 +322,10 @@ def test_the_newer_release_is_live_again_whatever_happens(
     with suppress(KeyboardInterrupt):
         answer(check("rollback"), verified(account), EVERY_NEED)
     assert set(account.lambdas.live().values()) == {"two"}
+
+
+@pytest.mark.parametrize("name", ["rollback", "out_of_memory", "out_of_time"])
+def test_nothing_is_changed_where_nobody_is_signed_in(name: str) -> None:
+    account = account_with({"lambda.get_function_configuration": {}})
+    assert answer(check(name), verified(account), EVERY_NEED).state == "not answered"
+    assert [each for each, _ in account.asked if each != "lambda.get_function_configuration"] == []
