@@ -226,7 +226,7 @@ def test_what_the_caller_may_not_read_is_told_and_stops_nobody(capsys: pytest.Ca
     told = capsys.readouterr()
     assert told.out == ""
     lines = [line for line in told.err.splitlines() if "was not checked" in line]
-    assert len(lines) == 7
+    assert len(lines) == 9
     assert all("AccessDenied" in line for line in lines)
 
 

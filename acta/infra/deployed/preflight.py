@@ -109,9 +109,11 @@ class Preflight:
             "whether cdk bootstrap has prepared the region": self._bootstrap,
             "which state the stacks are in": self._stacks,
             "how many Lambdas the account may run at once": self._concurrency,
-            "what the region offers": self._region,
+            "which types of resources the region knows": self._types,
+            "what else the region offers": self._features,
             "whether secrets of an earlier deployment exist": self._secrets,
-            "whether what the operator creates is there": self._given,
+            "whether certificates are issued": self._certificates,
+            "whether the secret of CloudFront exists": self._origin,
             "which endpoints the tools' VPC has": self._endpoints,
         }
         for what, check in checks.items():
@@ -124,11 +126,6 @@ class Preflight:
     def _service(self, name: str, region: str = "") -> Service:
         region = region or self.place.region
         return Service(name, self.clients(region, name))
-
-    def _created(self, kind: str) -> list[Mapping[str, Any]]:
-        """The properties of the resources of this type that are created."""
-        resources = (one for each in self.added.values() for one in each.values())
-        return [each.get("Properties", {}) for each in resources if each["Type"] == kind]
 
     def _bootstrap(self) -> Iterator[DeploymentProblem]:
         parameter = f"/cdk-bootstrap/{self.environment.bootstrap_qualifier}/version"
@@ -190,14 +187,13 @@ class Preflight:
             stops=False,
         )
 
-    def _region(self) -> Iterator[DeploymentProblem]:
-        """CloudFormation itself is asked which types of resources the region knows: published lists are out of date."""
-        environment, here = self.environment, self.place.region
-        edge = edge_stack(environment.name)
+    def _types(self) -> Iterator[DeploymentProblem]:
+        """CloudFormation itself is asked, because published lists of what a region offers are out of date."""
+        edge = edge_stack(self.environment.name)
         types: dict[str, set[str]] = {}
         for stack, resources in self.added.items():
             kinds = {each["Type"] for each in resources.values() if not each["Type"].startswith("Custom::")}
-            types.setdefault(EDGE_REGION if stack == edge else here, set()).update(kinds)
+            types.setdefault(EDGE_REGION if stack == edge else self.place.region, set()).update(kinds)
         for region, kinds in types.items():
             template = {
                 "Resources": {f"R{number}": {"Type": kind} for number, kind in enumerate(sorted(kinds))}
@@ -214,6 +210,9 @@ class Preflight:
                     f"CloudFormation knows no {lacking.strip('[]')} in {region}: leave out the option that brings it "
                     "(docs/options.md), or choose another region."
                 )
+
+    def _features(self) -> Iterator[DeploymentProblem]:
+        environment, here = self.environment, self.place.region
         if not environment.is_local:
             try:
                 _ = replace(environment, account=self.place.account, region=here).tool_folders
@@ -267,7 +266,7 @@ class Preflight:
             tuple(commands),
         )
 
-    def _given(self) -> Iterator[DeploymentProblem]:
+    def _certificates(self) -> Iterator[DeploymentProblem]:
         environment = self.environment
         domains = (environment.domain, environment.edge.domain if environment.edge is not None else None)
         for domain in (each for each in domains if each is not None):
@@ -283,27 +282,28 @@ class Preflight:
                     "validation, create the DNS records that this names:",
                     (f"aws acm describe-certificate --region {region} --certificate-arn {arn}",),
                 )
-        if environment.edge is None:
+
+    def _origin(self) -> Iterator[DeploymentProblem]:
+        if self.environment.edge is None:
             return
-        name = secret_name(environment.name, ORIGIN)
-        if (
-            unless(NOT_FOUND, self._service("secretsmanager", EDGE_REGION), "describe_secret", SecretId=name)
-            is None
-        ):
+        name = secret_name(self.environment.name, ORIGIN)
+        secrets = self._service("secretsmanager", EDGE_REGION)
+        if unless(NOT_FOUND, secrets, "describe_secret", SecretId=name) is None:
+            create = f"aws secretsmanager create-secret --region {EDGE_REGION} --name {name}"
             yield DeploymentProblem(
                 f"The secret {name}, which CloudFront adds to requests, does not exist in {EDGE_REGION}. Its SHA-256 "
                 "is one of origin_hashes (docs/options.md).",
-                (
-                    f'aws secretsmanager create-secret --region {EDGE_REGION} --name {name} --secret-string "$SECRET"',
-                ),
+                (f'{create} --secret-string "$SECRET"',),
             )
 
     def _endpoints(self) -> Iterator[DeploymentProblem]:
         network = self.environment.tool_network
-        new = [each for each in self._created("AWS::EC2::VPCEndpoint") if each.get("PrivateDnsEnabled")]
-        if not new or not network:
+        created = (each for resources in self.added.values() for each in resources.values())
+        endpoints = [each["Properties"] for each in created if each["Type"] == "AWS::EC2::VPCEndpoint"]
+        private = [each for each in endpoints if each.get("PrivateDnsEnabled")]
+        if not private or not network:
             return
-        service_names = {each["ServiceName"]["Fn::Join"][1][-1] for each in new}
+        service_names = {each["ServiceName"]["Fn::Join"][1][-1] for each in private}
         vpc = [{"Name": "vpc-id", "Values": [network.vpc_id]}]
         found = self._service("ec2").call("describe_vpc_endpoints", Filters=vpc)["VpcEndpoints"]
         for each in found:
@@ -315,11 +315,10 @@ class Preflight:
                 )
 
     def _python(self) -> Iterator[DeploymentProblem]:
-        wanted = self.environment.python
-        if not self.environment.is_local and sys.version_info[:2] != wanted:
+        wanted, here = (".".join(map(str, each)) for each in (self.environment.python, sys.version_info[:2]))
+        if not self.environment.is_local and here != wanted:
             yield DeploymentProblem(
-                f"The functions run Python {wanted[0]}.{wanted[1]}, and this command runs "
-                f"{sys.version_info[0]}.{sys.version_info[1]}: their zips have no bytecode, so each cold start "
-                f"compiles what it imports. Deploy with Python {wanted[0]}.{wanted[1]}.",
+                f"The functions run Python {wanted}, and this command runs {here}: their zips have no bytecode, so "
+                f"each cold start compiles what it imports. Deploy with Python {wanted}.",
                 stops=False,
             )
