@@ -39,7 +39,9 @@ UNDERSTOOD = frozenset({
     "UpdateExpression", "KeyConditionExpression", "FilterExpression", "ProjectionExpression",
     "ExpressionAttributeNames", "ExpressionAttributeValues",
 })  # fmt: skip
-VALUES_UNDERSTOOD = {"Select": ("COUNT",), "ReturnValues": ("ALL_NEW",)}
+VALUES_UNDERSTOOD = {
+    "Select": ("COUNT",), "ReturnValues": ("ALL_NEW",), "IndexName": (LIVE_INDEX, OPEN_INDEX),
+}  # fmt: skip
 
 _ENCODER = json.JSONEncoder(default=lambda held: b64encode(held).decode(), separators=(",", ":"))
 

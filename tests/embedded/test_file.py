@@ -114,6 +114,8 @@ def test_what_the_stores_do_not_use_says_that_it_is_not_known() -> None:
         table.get_item(TableName="t", Key=item("a"), ReturnConsumedCapacity="TOTAL")
     with pytest.raises(NotImplementedError, match="ReturnValues=ALL_OLD"):
         table.put_item(TableName="t", Item=item("a"), ReturnValues="ALL_OLD")
+    with pytest.raises(NotImplementedError, match="IndexName=by_age"):
+        table.query(TableName="t", IndexName="by_age", KeyConditionExpression="pk = :pk")
     with pytest.raises(NotImplementedError, match=r"size\(z\)"):
         table.put_item(TableName="t", Item=item("a"), ConditionExpression="size(z) > :n")
     with pytest.raises(NotImplementedError, match="Delimiter"):
