@@ -1,4 +1,4 @@
-"""Where Acta runs in AWS. Commands with `--env`, such as `acta deploy --env dev`, run this file."""
+"""Where Acta runs in AWS. `acta deploy --env dev` and other commands that use your AWS credentials run this file."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ ENVIRONMENTS = [
         # A program that applies the agents from CI (README.md), in the tenant acme. Import Machine and OwnPool, too.
         # auth=OwnPool(machines={"ci": Machine("acme", ("member", "admin"))}),
     ),
-    # Data stays, deletion is refused, a second factor is required, and two people decide what is at stake.
+    # Data stays, deletion is refused, people need a second factor, and nobody approves a call that they asked for.
     replace(
         PROD,
         # account="222222222222",

@@ -18,9 +18,11 @@ from acta.cli.commands.grammar import parse
 from acta.cli.local.init import keep_wheel
 from acta.cli.main import ACTA, main
 from acta.cli.operations.target import environment_named
+from acta.infra.api.issuers import OwnPool
 from acta.infra.environments import every_environment, operators_file
 from acta.infra.local.deploy import cdk_environ
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateDir
+from acta.infra.posture import Undecided, require_decided
 from acta.infra.tool_folders import folders_in, tools_directory
 from acta.repository import repository
 from tests.acta.real_api import FOR_ADMINS, RealApi
@@ -118,6 +120,22 @@ def test_an_own_environment_counts_at_once(shop: Path) -> None:
     text = (shop / "environments.py").read_text().replace("DEV,\n", 'DEV,\n        name="trial",\n', 1)
     (shop / "environments.py").write_text(text)
     assert environment_named("trial").name == "trial"
+
+
+def test_each_option_that_stands_there_as_a_comment_is_one(shop: Path) -> None:
+    with pytest.raises(Undecided):
+        require_decided(every_environment({})["prod"])
+    path = shop / "environments.py"
+    lines = [
+        re.sub(r"^( +)# (\w+=.*,)$", r"\1\2", line).replace("DEV, PROD", "DEV, PROD, Machine, OwnPool")
+        for line in path.read_text().splitlines()
+    ]
+    path.write_text("\n".join(lines))
+    found = every_environment({})
+    assert (found["dev"].account, found["prod"].region) == ("111111111111", "eu-west-1")
+    assert isinstance(found["dev"].auth, OwnPool)
+    assert [*found["dev"].auth.machines] == ["ci"]
+    require_decided(found["prod"])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
