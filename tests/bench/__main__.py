@@ -13,7 +13,7 @@ from typing import Any
 from acta.cli.local.up import PlainProgress
 from acta.infra.packaging.bundle import ROOT
 from tests.bench import growth, report
-from tests.bench.beside import comparison, tokens
+from tests.bench.beside import comparison, first_goal, tokens
 from tests.bench.beside.comparison import Runs
 from tests.bench.figures import (
     bodies,
@@ -61,8 +61,8 @@ DEPLOYED = (
     "imports",
 )
 """`turns` with its CPU; `beside`: the others on the same work; `tokens`: what they and Acta ask a model."""
-ASKED_FOR = ("load",)
-"""On a stand of its own, only where it is named."""
+ASKED_FOR = ("load", "dev")
+"""Only where it is named. `load`: on a stand of its own. `dev`: from an empty folder to the first goal."""
 
 Results = dict[str, Any]
 
@@ -126,6 +126,10 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
         with phase("each route's worst request"):
             results["bodies"] = bodies.measure()
             failures += [f"bodies: {one}" for one in bodies.over(results["bodies"])]
+    if "dev" in sections:
+        with phase("from an empty folder to the first goal"):
+            results["dev"] = first_goal.measure()
+            failures += [f"dev: {one}" for one in results["dev"]["missed"]]
     if "load" in sections:
         results["load"] = load.measure(progress)
     if sections.isdisjoint(DEPLOYED):

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.bench import growth
 from tests.bench.beside import report as beside
-from tests.bench.beside import tokens
+from tests.bench.beside import first_goal, tokens
 from tests.bench.figures import (
     bodies,
     cancels,
@@ -103,6 +103,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         beside.report(results["beside"])
     if "tokens" in results:
         tokens.report(results["tokens"])
+    if "dev" in results:
+        first_goal.report(results["dev"])
     if "prefix" in results:
         prefix.report(results["prefix"])
     if "bodies" in results:
