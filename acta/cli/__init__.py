@@ -13,7 +13,8 @@ def run() -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "acta":
             raise
-        extra = "cli" if find_spec("click") is None else "deploy"
+        more = "dev" if sys.argv[1:2] == ["dev"] else "deploy"
+        extra = "cli" if find_spec("click") is None else more
         print(
             f"acta: {error.name} is missing, which this command needs: pip install 'acta-agents[{extra}]'",
             file=sys.stderr,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.bench import growth
-from tests.bench.beside import report as beside
 from tests.bench.beside import first_goal, tokens
+from tests.bench.beside import report as beside
 from tests.bench.figures import (
     bodies,
     cancels,

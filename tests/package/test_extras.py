@@ -1,8 +1,12 @@
 """What each extra brings, what it leaves out, and what a command says that needs more."""
 
+import json
+import signal
+import subprocess
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 
 from acta import __version__
@@ -81,10 +85,32 @@ def test_cli_has_the_commands_and_names_deploy_for_the_others(install: Install) 
     told = made.run("acta", "deploy", "--env", "dev", "--yes")
     assert told.returncode == 2
     assert told.stderr.endswith("pip install 'acta-agents[deploy]'\n")
+    assert made.run("acta", "dev").stderr.endswith("pip install 'acta-agents[dev]'\n")
     assert made.run("acta", "sessions").stderr.startswith("acta: no local stack serves")
     assert made.run("acta", "init").returncode == 0
     assert (made.work / ".github" / "workflows" / "acta.yml").is_file()
     assert made.run("acta", "new", "tool", "parcels").returncode == 0
+    assert made.opened == []
+
+
+def test_dev_serves_a_new_repository_without_cdk_and_node(install: Install) -> None:
+    made = install("dev")
+    assert made.python(absent("aws_cdk", "botocore", "uv")).stdout == "[]\n"
+    assert made.run("acta", "init").returncode == 0
+    command = [str(made.folder / "venv" / "bin" / "acta"), "dev", "--json"]
+    environ = {**made.environ, "PATH": str(made.folder / "venv" / "bin")}
+    with subprocess.Popen(
+        command, cwd=made.work, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as dev:
+        try:
+            assert dev.stdout is not None
+            served = json.loads(dev.stdout.readline())
+            page = httpx.get(f"{served['api_url']}/console", follow_redirects=True, trust_env=False)
+            assert (page.status_code, "<html" in page.text) == (200, True)
+            ran = made.run("acta", "run", 'use lookup_orders with {"number": "7"}')
+            assert ran.returncode == 0, ran.stderr
+        finally:
+            dev.send_signal(signal.SIGTERM)
     assert made.opened == []
 
 

@@ -1,4 +1,4 @@
-"""From an empty folder to the first finished goal, with `acta dev` and with `langgraph dev`, one after the other in one run.
+"""From an empty folder to the first finished goal, with `acta dev` and with `langgraph dev`, in one run.
 
 Each is installed by pip into a fresh environment, from the same cache of wheels, serves one agent with one tool, and is
 given "hi". The same scripted server answers both at once, so no second is a model's. Acta is the wheel of this tree
@@ -54,10 +54,10 @@ class Contender(NamedTuple):
     """
 
     name: str
-    packages: Sequence[str]
+    packages: tuple[str, ...]
     reply: str
     prepare: Callable[[Path, Path], None]
-    command: Sequence[str]
+    command: tuple[str, ...]
     ready: str
     goal: Callable[[Path, Path, str], None]
 
@@ -129,7 +129,7 @@ def _serving(one: Contender, place: Path, environ: Mapping[str, str]) -> Iterato
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(url, timeout=1).status_code == httpx.codes.OK
+        return httpx.get(url, timeout=1, follow_redirects=True).status_code == httpx.codes.OK
     except httpx.TransportError:
         return False
 
@@ -157,11 +157,13 @@ def _langgraph() -> Contender:
         raise RunFailed(str(why)) from None
     places = [str(path) for path in ROOT.glob(".venv-bench/lib/python*/site-packages")]
     pinned = {found.metadata["Name"]: found.version for found in distributions(path=places)}
-    packages = [f"{name}{extra}=={pinned[name]}" for name, extra in PACKAGES.items()]
+    packages = tuple(f"{name}{extra}=={pinned[name]}" for name, extra in PACKAGES.items())
 
     def write(programs: Path, place: Path) -> None:
         (place / "graph.py").write_text(GRAPH)
-        (place / "langgraph.json").write_text('{"dependencies": ["."], "graphs": {"agent": "./graph.py:graph"}}')
+        (place / "langgraph.json").write_text(
+            '{"dependencies": ["."], "graphs": {"agent": "./graph.py:graph"}}'
+        )
 
     def goal(programs: Path, place: Path, url: str) -> None:
         asked = {"assistant_id": "agent", "input": {"messages": [{"role": "user", "content": "hi"}]}}
