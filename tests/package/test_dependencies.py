@@ -1,5 +1,6 @@
 """The bounds of `pyproject.toml` fit what the locks pin, so that what is tested is what users install."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,23 @@ def test_every_dependency_is_tested_and_has_a_lower_bound() -> None:
     assert [
         str(each) for each in asked() if not any(part.operator in (">=", "==") for part in each.specifier)
     ] == []
+
+
+def test_the_changelog_and_the_pages_name_this_version() -> None:
+    headings = [
+        line
+        for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("## ")
+    ]
+    assert headings[0] == "## Unreleased"
+    assert headings[1].startswith(f"## {__version__} - ")
+    pages = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    named = {
+        each
+        for page in pages
+        for each in re.findall(r"acta_agents-([0-9.]+)-", page.read_text(encoding="utf-8"))
+    }
+    assert named == {__version__}
 
 
 def test_what_is_made_stands_in_the_clone_or_else_in_the_cache_of_this_version(tmp_path: Path) -> None:

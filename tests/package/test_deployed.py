@@ -1,4 +1,4 @@
-"""From an empty folder to a deployment in the local AWS, with nothing but the wheel."""
+"""From an empty folder to a finished goal and to a deployment in the local AWS, with nothing but the wheel."""
 
 import json
 import signal
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.package.conftest import Install, Installed
@@ -25,21 +26,33 @@ NOT_OURS = '{"app": "exit 7", "context": {"@aws-cdk/core:bootstrapQualifier": "t
 
 
 @contextmanager
-def up(made: Installed) -> Iterator[dict[str, Any]]:
-    """What `acta up` prints when it is ready."""
-    with (made.folder / "up.log").open("w") as log:
+def serving(made: Installed, command: str, **more: str) -> Iterator[dict[str, Any]]:
+    """What `acta up` or `acta dev` prints when it is ready. `more`: further variables."""
+    with (made.folder / "serving.log").open("w") as log:
         serving = subprocess.Popen(
-            [str(made.folder / "venv" / "bin" / "acta"), "up", "--samples", "--json"],
-            cwd=made.work, env=made.environ, stdout=subprocess.PIPE, stderr=log, text=True,
+            [str(made.folder / "venv" / "bin" / "acta"), command, "--samples", "--json"],
+            cwd=made.work, env={**made.environ, **more}, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
         try:
             assert serving.stdout is not None
             line = serving.stdout.readline()
-            assert line, (made.folder / "up.log").read_text()
+            assert line, (made.folder / "serving.log").read_text()
             yield json.loads(line)
         finally:
             serving.send_signal(signal.SIGINT)
             serving.wait(60)
+
+
+def test_acta_dev_serves_the_api_and_the_page_without_node(install: Install) -> None:
+    made = install("deploy")
+    with serving(made, "dev", PATH=str(made.folder / "venv" / "bin")) as ready:
+        ran = made.run("acta", "run", "List my files")
+        assert ran.returncode == 0, ran.stderr
+        assert "meeting-notes.md" in ran.stdout
+        page = httpx2.get(f"{ready['api_url']}/console/inbox", trust_env=False)
+        assert (page.status_code, "<script" in page.text) == (200, True)
+    assert made.opened == []
+    assert [path.name for path in made.work.iterdir()] == [".acta"]
 
 
 def test_an_installed_acta_serves_a_stack_and_deploys_without_the_clone(install: Install) -> None:
@@ -47,7 +60,7 @@ def test_an_installed_acta_serves_a_stack_and_deploys_without_the_clone(install:
     assert made.run("acta", "init").returncode == 0
     (made.work / "cdk.json").write_text(NOT_OURS)
     before = sorted(made.work.iterdir())
-    with up(made) as ready:
+    with serving(made, "up") as ready:
         (made.work / "environments.py").write_text(ENVIRONMENTS.format(url=ready["api_url"]))
         healthz = json.loads(
             made.python(f"import httpx2; print(httpx2.get('{ready['api_url']}/healthz').text)").stdout
