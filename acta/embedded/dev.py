@@ -1,11 +1,12 @@
 """`acta dev` as one object: the process with all of Acta, its front on 127.0.0.1 and its sign-in page."""
 
+import json
 import os
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from acta.embedded.gateway import EmbeddedApi
 from acta.embedded.process import NOTIFY, TRACES, Process
@@ -37,9 +38,9 @@ class Dev:
         preferred_port: int | None = None,
         environ: Mapping[str, str] = os.environ,
         say: Say,
-        tool_log: Say,
+        tool_log: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """`say`: prints a line for a person. `tool_log`: gets each line that a Python tool prints. Raises
+        """`say`: prints a line for a person. `tool_log`: gets the fields of each line that a Python tool prints. Raises
         SettingsError.
         """
         self.config = LocalConfig.from_environ(environ)
@@ -87,7 +88,7 @@ class Dev:
             self._environ,
             settings.longest_tool_seconds,
             self._say,
-            self._tool_log,
+            self._tell_of_call,
         )
         tools.begin()
         base = environment.retry_base_seconds
@@ -105,6 +106,18 @@ class Dev:
         self._front.forward_to(EmbeddedApi(issuer, process.api, process.telemetry("gateway").failure))
         process.start()
         self.state.write(RunningStack(os.getpid(), self._front.port, self.url, "", self.config.provider))
+
+    def _tell_of_call(self, folder: str, line: str) -> None:
+        """A line that a tool prints: JSON (`acta/tools/log.py`), or whatever its libraries write."""
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            fields = line
+        if not isinstance(fields, dict):
+            fields = {"message": line}
+        if self._process is not None:
+            self._process.telemetry(f"tool-{folder}").write(fields)
+        self._tool_log(fields)
 
     def _environment(self) -> Environment:
         """The local one, with what variables of `acta up` change in it."""

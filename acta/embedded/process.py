@@ -21,7 +21,7 @@ from acta.embedded.engine import Engine, Executions, perform
 from acta.embedded.gateway import Invocation
 from acta.embedded.objects import SqliteObjects
 from acta.embedded.python_tools import ToolFolders
-from acta.embedded.services import Functions, Message, Queues, Secrets
+from acta.embedded.services import Functions, Queues, Secrets
 from acta.embedded.table import SqliteTable
 from acta.engine.api.app import Api
 from acta.engine.api.operation import Function
@@ -42,6 +42,8 @@ from acta.engine.tools.tenant.functions import FunctionGuard, LambdaTool, Python
 from acta.engine.turn.engine import engine_event
 from acta.engine.usage.aws_estimate import AwsRates
 from acta.engine.usage.aws_prices import prices_in
+from acta.infra.deployed.session_logs import TIMESTAMP
+from acta.infra.local.state_directory import LOG
 
 Data = dict[str, Any]
 SESSIONS_AT_ONCE = 16
@@ -52,6 +54,9 @@ MINUTE = 60.0
 ROUND_SECONDS = 60.0
 BATCH = 100
 NOTIFY, TRACES = "notify", "traces"
+"""Names of the queues, and of the functions that take from them."""
+FUNCTIONS = {"plan": "step", "think": "step", "tool": "tool", "lost_tool": "tool"}
+"""Which function does an operation of the engine; `intervene` does the others. Its name stands in the log."""
 AGAIN_SECONDS, DAY = 2.0, 86_400.0
 MOST_LOG_BYTES = 20_000_000
 Made = Callable[[Function], Path]
@@ -90,9 +95,13 @@ class EmbeddedTelemetry(Telemetry):
         pass
 
     def _write(self, level: str, message: str, extra: Mapping[str, Any] | None) -> None:
-        line = {"level": level, "message": message, "timestamp": datetime.now(UTC).isoformat()}
         told = {name: value for name, value in (extra or {}).items() if name != "_aws"}
-        text = json.dumps({**line, "service": self._service, **told}, default=str)
+        self.write({"level": level, "message": message, **told})
+
+    def write(self, fields: Mapping[str, Any]) -> None:
+        """A line of the function's log."""
+        at = {"timestamp": datetime.now(UTC).strftime(TIMESTAMP), "service": self._service}
+        text = json.dumps({**at, **fields}, default=str)
         with self._lock:
             self._out.write(f"{text}\n")
             self._out.flush()
@@ -100,9 +109,9 @@ class EmbeddedTelemetry(Telemetry):
 
 def _log_in(state: Path) -> TextIO:
     """The file of the log. A long one is put aside, and takes the place of the one that was put aside before."""
-    path = state / "acta.log"
+    path = state / LOG
     if path.exists() and path.stat().st_size > MOST_LOG_BYTES:
-        path.replace(state / "acta.log.1")
+        path.replace(path.with_suffix(".log.1"))
     return path.open("a", encoding="utf-8")
 
 
@@ -168,15 +177,17 @@ class Worker:
 
     def __init__(self, process: "Process") -> None:
         self._process = process
+        self._apps: dict[str, EmbeddedApp] = {}
         self._apis: dict[Function, Api] = {}
 
-    @cached_property
-    def app(self) -> EmbeddedApp:
-        return EmbeddedApp(self._process, "engine")
+    def app(self, function: str) -> EmbeddedApp:
+        if function not in self._apps:
+            self._apps[function] = EmbeddedApp(self._process, function)
+        return self._apps[function]
 
     def api(self, function: Function) -> Api:
         if function not in self._apis:
-            app = EmbeddedApp(self._process, function)
+            app = self.app(function)
             is_open = function in ("console", "fallback")
             self._apis[function] = Api(
                 function,
@@ -240,7 +251,7 @@ class Process:
     def start(self) -> None:
         """Goes on with what the last process left."""
         with self.worker() as worker:
-            store_prompts(SEEDS, worker.app.definitions, self.clock)
+            store_prompts(SEEDS, worker.app("admin").definitions, self.clock)
         self.engine.resume()
         for target in (self._timed, self._minutes, self._admit, self._follow, self._deliver):
             threading.Thread(target=target, name=target.__name__, daemon=True).start()
@@ -283,8 +294,10 @@ class Process:
 
     def _work(self, event: Data) -> Data:
         step = engine_event(event)
-        with self.worker() as worker, worker.app.telemetry.work("engine", step):
-            return perform(worker.app, step)
+        with self.worker() as worker:
+            app = worker.app(FUNCTIONS.get(step.op, "intervene"))
+            with app.telemetry.work("engine", step):
+                return perform(app, step)
 
     def _begin(self, name: str) -> None:
         with self._driven_lock:
@@ -305,7 +318,7 @@ class Process:
                 try:
                     self.engine.drive(name)
                 except Exception as error:  # the execution is lost, and recovery finds its session
-                    self.telemetry("engine").failure(error)
+                    self.telemetry("intervene").failure(error)
                     self.engine.abandon(name)
             self._timer.set()
 
@@ -335,10 +348,11 @@ class Process:
 
     def _call_recover(self, event: Data) -> None:
         with self.worker() as worker:
+            app = worker.app("recover")
             try:
-                worker.app.recovery.handle(event, Invocation.of(ROUND_SECONDS))
+                app.recovery.handle(event, Invocation.of(ROUND_SECONDS))
             except Exception as error:  # the next round does its work
-                worker.app.telemetry.failure(error)
+                app.telemetry.failure(error)
 
     def _later(self, name: str, event: Data) -> None:
         """Only turns ask for an invocation that they do not wait for: of `recover`, for the lines of providers."""
@@ -347,12 +361,12 @@ class Process:
     def _asked(self, event: Data) -> Data:
         """What the API asks the function `tool` for."""
         with self.worker() as worker:
-            app = worker.app
+            app = worker.app("tool")
             return answer(event, REQUEST_SECONDS * 1_000, app.telemetry, operations_of(app))
 
     def _files_of(self, person: str | None) -> FileStore:
         with self.worker() as worker:  # a store keeps nothing between two calls
-            return worker.app.files.seen_by(person)
+            return worker.app("tool").files.seen_by(person)
 
     def _follow(self) -> None:
         """Brings the changes of the table to `usage` and `notify`. A batch that failed comes again."""
@@ -362,10 +376,10 @@ class Process:
             while records := self.table.changes(BATCH):
                 with self.worker() as worker:
                     try:
-                        worker.app.usage_count.handle({"Records": records})
-                        worker.app.notifications.handle({"Records": records})
+                        worker.app("usage").usage_count.handle({"Records": records})
+                        worker.app("notify").notifications.handle({"Records": records})
                     except Exception as error:
-                        worker.app.telemetry.failure(error)
+                        self.telemetry("usage").failure(error)
                         if self._stopped.wait(AGAIN_SECONDS):
                             return
                         continue
@@ -379,13 +393,9 @@ class Process:
             for message in self.queues.receive(BATCH):
                 with self.worker() as worker:
                     try:
-                        if not self._deliver_one(worker.app, message):
+                        app, event = worker.app(message.queue), {"Records": [message.record]}
+                        handle = (app.notifications if message.queue == NOTIFY else app.trace_export).handle
+                        if not handle(event)["batchItemFailures"]:
                             self.queues.take_away(message)
                     except Exception as error:
-                        worker.app.telemetry.failure(error)
-
-    def _deliver_one(self, app: App, message: Message) -> bool:
-        """Whether the message stays in its queue."""
-        event = {"Records": [message.record]}
-        handle = app.notifications.handle if message.queue == NOTIFY else app.trace_export.handle
-        return bool(handle(event)["batchItemFailures"])
+                        self.telemetry(message.queue).failure(error)

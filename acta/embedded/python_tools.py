@@ -36,14 +36,15 @@ MORE_SECONDS = 2.0
 PASSED_ON = ("HOME", "LANG", "PATH", "PYTHONPATH", "TMPDIR", "TZ")
 """The variables that a tool's process has besides its folder's own: in Lambda it has none of this shell's."""
 Say = Callable[[str], None]
+Log = Callable[[str, str], None]
 ReachFiles = Callable[[str | None], FileStore]
 """The files that a person sees; None: those of no person."""
 
 
 class ToolProcess:
-    """One process of a folder. `log`: gets each line of what its tools print."""
+    """One process of a folder. `log`: gets the folder's name and each line of what its tools print."""
 
-    def __init__(self, folder: ToolFolder, log: Say) -> None:
+    def __init__(self, folder: ToolFolder, log: Log) -> None:
         self.folder = folder
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-B", "-m", "acta.embedded.tool_process", str(folder.path)],
@@ -55,10 +56,10 @@ class ToolProcess:
         )
         threading.Thread(target=self._tell, args=(log,), daemon=True).start()
 
-    def _tell(self, log: Say) -> None:
+    def _tell(self, log: Log) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
-            log(line.decode("utf-8", "replace").rstrip("\n"))
+            log(self.folder.name, line.decode("utf-8", "replace").rstrip("\n"))
 
     def call(self, event: Data, secrets: Mapping[str, str | None], files: FileStore) -> Data:
         """Raises FunctionFailed, as Lambda tells of an error, a crash and a timeout."""
@@ -135,7 +136,7 @@ def variables_of(folder: ToolFolder) -> dict[str, str]:
 class ToolFolders:
     """`directory`: where the folders are; it need not exist. `known`: the names of all environments, which a folder's
     file may mention. `secrets`: the variables that hold values of secrets, each under the secret's name. `say`: prints
-    what a person should know; `log`: gets the lines of the tools themselves.
+    what a person should know; `log`: gets a folder's name and each line that its tools print.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class ToolFolders:
         secrets: Mapping[str, str],
         longest_tool_seconds: int,
         say: Say,
-        log: Say,
+        log: Log,
     ) -> None:
         self.reach_files: ReachFiles | None = None
         self._directory = directory

@@ -70,6 +70,7 @@ def hang(how: str) -> str:
 @tool(effect="read", files="read")
 def first_line(path: str, call: Call) -> str:
     """Reads a line."""
+    print(f"reading {path}")
     return call.files.read_text(path).splitlines()[0] + " " + call.secret("GREETING")
 '''
 SETTINGS = 'tenants = ["*"]\nsecrets = ["GREETING"]\n'
@@ -264,6 +265,10 @@ def test_a_tool_is_taken_as_it_is_changed_and_reads_files_and_secrets(
         llmock.add(end("Read."))
         session_id = you.start("Read it")
         you.finished(session_id)
+        logged = served.acta("logs", session_id).stdout
+        assert [word for word in ("step ", "tool-effects", "reading a.txt") if word not in logged] == [], (
+            logged
+        )
         return next(each for each in results(you, session_id) if "hello" in each or "changed" in each)
 
     assert "one hello there" in said()
@@ -283,3 +288,5 @@ def test_what_is_printed_is_one_line_for_a_script(serve: Serve) -> None:
     assert known["api_url"] == served.ready["api_url"]
     listed = served.acta("sessions", "--json")
     assert listed.returncode == 0, listed.stderr
+    backed_up = served.acta("backup", "--tenant", "demo", "--to", str(served.state / "copy"))
+    assert "there is no AWS behind it" in backed_up.stderr

@@ -43,7 +43,7 @@ _secrets
 that is bound."""
 OF_THE_DEPLOYMENT = """
 _ADDED secret_text OpenAIModel._known McpServers.eras Secrets._kept Admission._held Admission._buckets Admission._named
-Admission._is_idle DynamoAdmission._seen Worker._apis ToolFolders._folders ToolFolders._tools
+Admission._is_idle DynamoAdmission._seen Worker._apis Worker._apps ToolFolders._folders ToolFolders._tools
 """
 """Rows of models, secrets of the deployment and of folders of tools, what a model refuses, what a server speaks, the
 rate of a provider's key: by model, URL, provider or name of the deployment's own."""

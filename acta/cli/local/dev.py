@@ -1,11 +1,11 @@
 """`acta dev` serves all of Acta from one process, on a file in the state directory, until it is stopped."""
 
-import json
 import time
 import webbrowser
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from acta.cli import exit_codes
 from acta.cli.local.ready import (
@@ -18,11 +18,13 @@ from acta.cli.local.ready import (
 )
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, note
-from acta.embedded.dev import Dev
 from acta.engine.settings import SettingsError
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateInUse
 from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS
 from acta.local_aws.reverse_proxy import PortTaken
+
+if TYPE_CHECKING:
+    from acta.embedded.dev import Dev
 
 DIFFERS = (
     "It is the API that runs in AWS, in one process on one file: without IAM, alarms and Lambda functions as tools "
@@ -32,6 +34,9 @@ DIFFERS = (
 
 def dev(arguments: Namespace) -> int:
     """Serves until Ctrl-C or SIGTERM."""
+    # imported only now: it needs more than the other commands, and says so where something is missing
+    from acta.embedded.dev import Dev
+
     state = Path(arguments.state or DEFAULT_STATE_DIR)
     with stopped_by_signals(), cli_error(SettingsError, cut=400):
         served = Dev(
@@ -55,7 +60,7 @@ def dev(arguments: Namespace) -> int:
             served.stop()
 
 
-def serve(served: Dev, arguments: Namespace) -> NoReturn:
+def serve(served: "Dev", arguments: Namespace) -> NoReturn:
     """Raises KeyboardInterrupt at a signal."""
     if served.moved_from is not None:
         note(
@@ -75,13 +80,9 @@ def serve(served: Dev, arguments: Namespace) -> NoReturn:
             tell_of_missing_tools(served, missing)
 
 
-def say_tool_line(line: str) -> None:
-    """What a tool prints: lines of JSON (`acta/tools/log.py`), or whatever its libraries write."""
-    from acta.cli.operations.logs import first_line, further_lines  # few starts print one
+def say_tool_line(fields: Mapping[str, Any]) -> None:
+    """Shows a line that a tool printed."""
+    from acta.cli.operations.logs import first_line, further_lines, is_of_a_tool  # few starts print one
 
-    try:
-        fields = json.loads(line)
-        said = "\n".join([first_line(fields), *further_lines(fields)])
-    except (ValueError, TypeError, KeyError, AttributeError):
-        said = line
-    say_of_tools(f"tools: {said}")
+    said = [first_line(fields), *further_lines(fields)] if is_of_a_tool(fields) else [str(fields["message"])]
+    say_of_tools("\n".join([f"tools: {said[0]}", *said[1:]]))

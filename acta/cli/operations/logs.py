@@ -12,10 +12,11 @@ from acta.cli import exit_codes
 from acta.cli.connection import FULL, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.repair import ago
-from acta.cli.operations.target import OperatorTarget, local_account, not_deployed, target
+from acta.cli.operations.target import OperatorTarget, local_account, log_of_dev, not_deployed, target
 from acta.cli.terminal.text import cli_error, counted, dollars, echo, note, one_line, visible
 from acta.engine.clock import EFFECT, is_id, made_at
 from acta.infra.deployed.session_logs import (
+    LogFile,
     LogLine,
     LogsUnreadable,
     logs_client,
@@ -88,7 +89,8 @@ def where(arguments: Namespace) -> tuple[Any, Environment, OperatorTarget | None
     if arguments.env:
         chosen = target(arguments.env)
         return logs_client(chosen.account), chosen.environment, chosen
-    return logs_client(local_account(arguments)), LOCAL, None
+    log = log_of_dev(arguments)
+    return logs_client(local_account(arguments)) if log is None else LogFile(log), LOCAL, None
 
 
 def require_deployed(chosen: OperatorTarget, client: Any = None) -> None:

@@ -22,7 +22,7 @@ from acta.infra.environments import (
     operators_file,
     select,
 )
-from acta.infra.local.state_directory import DEFAULT_STATE_DIR, NoStack, StateDir
+from acta.infra.local.state_directory import DEFAULT_STATE_DIR, LOG, NoStack, StateDir
 from acta.local_aws.credentials import Credentials, NoCredentials
 from acta.repository import FILE, repository
 
@@ -93,11 +93,18 @@ def local_account(arguments: Namespace) -> Account:
         running = state.running()
         if not running.aws_endpoint_url:
             raise CliError(
-                f"acta dev serves {state.path}, and there is no AWS behind it: what its functions logged is in "
-                f"{state.path / 'acta.log'}, and acta up has an AWS of its own"
+                f"acta dev serves {state.path}, and there is no AWS behind it: use acta up for this command"
             )
         credentials = Credentials.from_file(state.credentials)
     return Account.local(running.aws_endpoint_url, credentials.as_arguments())
+
+
+def log_of_dev(arguments: Namespace) -> Path | None:
+    """The log of `acta dev`. None: it does not serve the directory of --state."""
+    state = StateDir(Path(arguments.state or DEFAULT_STATE_DIR))
+    running = state.read()
+    is_dev = running is not None and not running.aws_endpoint_url and state.is_served()
+    return state.path / LOG if is_dev else None
 
 
 def environment_of(arguments: Namespace) -> Environment:

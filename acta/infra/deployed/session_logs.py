@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from acta.engine.aws.errors import NOT_FOUND
@@ -81,6 +83,45 @@ def _pages(client: Any, what: str, operation: str, **parameters: Any) -> Iterato
             raise LogsUnreadable(f"{what}: {error.response['Error']['Code']}") from None
     except BotoCoreError as error:
         raise LogsUnreadable(f"{what}: {error}") from None
+
+
+class LogFile:
+    """CloudWatch Logs of `acta dev`: one file with the lines of all functions, each with its `service`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get_paginator(self, operation: str) -> Any:
+        return SimpleNamespace(paginate=getattr(self, operation))
+
+    def describe_log_groups(self, **asked: Any) -> Iterator[Mapping[str, Any]]:
+        groups = {f"{_group_of('local')}{function}" for function, _, _ in self._lines("")}
+        yield {
+            "logGroups": [
+                {"logGroupName": each} for each in groups if each.startswith(asked["logGroupNamePrefix"])
+            ]
+        }
+
+    def filter_log_events(self, **asked: Any) -> Iterator[Mapping[str, Any]]:
+        wanted = asked["logGroupName"].removeprefix(_group_of("local"))
+        lines = self._lines(asked.get("filterPattern", "").strip('"'))
+        yield {
+            "events": [
+                {"timestamp": at, "message": text}
+                for function, at, text in lines
+                if function == wanted and at >= asked["startTime"]
+            ]
+        }
+
+    def _lines(self, text: str) -> Iterator[tuple[str, int, str]]:
+        """The function, the time in milliseconds and the line itself, of lines that have this text in them."""
+        with suppress(FileNotFoundError), self._path.open(encoding="utf-8") as file:
+            for line in file:
+                with suppress(ValueError):  # else its process was killed in the middle of it
+                    fields = json.loads(line) if text in line else {}
+                    if fields:
+                        at = datetime.strptime(fields["timestamp"], TIMESTAMP).astimezone(UTC)
+                        yield fields["service"].removeprefix("acta-"), round(at.timestamp() * 1_000), line
 
 
 def _group_of(environment: str) -> str:

@@ -15,6 +15,8 @@ from acta.repository import repository
 
 DEFAULT_STATE_DIR = Path(".acta")
 """In the repository, wherever in it a command is given, or else in the current folder."""
+LOG = "acta.log"
+"""The file in which `acta dev` collects what the functions log."""
 
 
 class StateInUse(RuntimeError):
