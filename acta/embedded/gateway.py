@@ -44,7 +44,7 @@ OF_PREFLIGHTS = (
 TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/graphql")
 
 
-class Invocation(NamedTuple):
+class LambdaContext(NamedTuple):
     """The part of a Lambda's context that is read."""
 
     ends: float
@@ -54,7 +54,7 @@ class Invocation(NamedTuple):
         return max(0, int((self.ends - time.monotonic()) * 1_000))
 
     @classmethod
-    def of(cls, seconds: float) -> "Invocation":
+    def of(cls, seconds: float) -> "LambdaContext":
         return cls(time.monotonic() + seconds)
 
 
@@ -98,7 +98,7 @@ class EmbeddedApi:
         event = to_event(method, path, query, sent, body, operation, variables, claims)
         try:
             with self._api_of(CATCH_ALL if operation is None else operation.function) as api:
-                return _answer(api.handler(event, Invocation.of(SECONDS)))
+                return _answer(api.handler(event, LambdaContext.of(SECONDS)))
         except Exception as error:
             self._failed(error)
             return gateway_answer(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal Server Error")

@@ -18,10 +18,10 @@ from queue import Empty, LifoQueue, SimpleQueue
 from typing import Any, TextIO
 
 from acta.embedded.engine import Engine, Executions, perform
-from acta.embedded.gateway import Invocation
+from acta.embedded.gateway import LambdaContext
 from acta.embedded.objects import SqliteObjects
 from acta.embedded.python_tools import ToolFolders
-from acta.embedded.services import Functions, Queues, Secrets
+from acta.embedded.services import Functions, Queues, StoredSecrets
 from acta.embedded.table import SqliteTable
 from acta.engine.api.app import Api
 from acta.engine.api.operation import Function
@@ -245,7 +245,7 @@ class Process:
             pause_seconds=pause_seconds,
         )
         tools.reach_files = self._files_of
-        secrets = Secrets(self.table.database)
+        secrets = StoredSecrets(self.table.database)
         serve_here({"secretsmanager": secrets, "sqs": self.queues, "lambda": self.functions})
 
     def start(self) -> None:
@@ -350,7 +350,7 @@ class Process:
         with self.worker() as worker:
             app = worker.app("recover")
             try:
-                app.recovery.handle(event, Invocation.of(ROUND_SECONDS))
+                app.recovery.handle(event, LambdaContext.of(ROUND_SECONDS))
             except Exception as error:  # the next round does its work
                 app.telemetry.failure(error)
 

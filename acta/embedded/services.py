@@ -61,7 +61,7 @@ class Functions:
         return {"Payload": io.BytesIO(json.dumps(answer).encode())}
 
 
-class Secrets:
+class StoredSecrets:
     """Secrets Manager, in the file that the stores share. Only the file's owner can read it."""
 
     def __init__(self, database: Database) -> None:
@@ -102,7 +102,7 @@ class Secrets:
             raise AwsRefused(operation, otherwise)
 
 
-class Message(NamedTuple):
+class QueuedMessage(NamedTuple):
     number: int
     queue: str
     record: Data
@@ -135,7 +135,7 @@ class Queues:
         self.sent.set()
         return {}
 
-    def receive(self, most: int) -> list[Message]:
+    def receive(self, most: int) -> list[QueuedMessage]:
         """What is due. It is due again later, unless it is taken away."""
         now = time.time()
         with self._database.writing() as connection:
@@ -147,11 +147,11 @@ class Queues:
                 (now + self._again, now, most),
             ).fetchall()
         return [
-            Message(number, queue, _record(number, body, sent, received))
+            QueuedMessage(number, queue, _record(number, body, sent, received))
             for number, queue, body, sent, received in rows
         ]
 
-    def take_away(self, message: Message) -> None:
+    def take_away(self, message: QueuedMessage) -> None:
         with self._database.writing() as connection:
             connection.execute("DELETE FROM messages WHERE number = ?", (message.number,))
 

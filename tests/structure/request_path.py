@@ -21,6 +21,8 @@ STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
 ROLE = "arn:aws:iam::123456789012:role/engine"
 STAND_IN = "acta/engine/models/offline"
 """The model's stand-in is not part of the way, and neither is what it calls: a provider would be asked in its place."""
+IN_PLACE_OF_AWS = "acta/embedded"
+"""Hands a request to the function, as a gateway of AWS would: it is not on the way in the function."""
 
 
 @dataclass
@@ -127,7 +129,8 @@ def _recorded(leg: Leg) -> Iterator[None]:
             if name not in known:
                 path = Path(name)
                 place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
-                known[name] = path.relative_to(ROOT) if place.startswith(PRODUCT) else None
+                is_on_the_way = place.startswith(PRODUCT) and not place.startswith(IN_PLACE_OF_AWS)
+                known[name] = path.relative_to(ROOT) if is_on_the_way else None
             found = known[name]
             if found is not None:
                 leg.calls.append(found)
