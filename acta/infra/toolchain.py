@@ -210,8 +210,14 @@ def make_node_packages() -> None:
 @contextlib.contextmanager
 def only_one() -> Iterator[None]:
     """Two set-ups of one folder wait for each other."""
-    (MADE / "build").mkdir(parents=True, exist_ok=True)
-    with (MADE / "build" / "setup.lock").open("w") as handle:
+    try:
+        (MADE / "build").mkdir(parents=True, exist_ok=True)
+        handle = (MADE / "build" / "setup.lock").open("w")
+    except OSError as error:
+        raise SetupFailed(
+            f"{MADE} cannot be written ({error.strerror}): set XDG_CACHE_HOME to another folder"
+        ) from None
+    with handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 

@@ -220,6 +220,12 @@ def test_a_lock_that_cannot_be_installed_leaves_no_half_bundle(small_tree: Path)
     assert list((small_tree / "build" / "bundle").iterdir()) == []
 
 
+def test_without_the_page_and_its_sources_it_is_said_what_to_install(small_tree: Path) -> None:
+    (small_tree / "acta" / "functions" / "console").mkdir()
+    with pytest.raises(NotMade, match="install the wheel or the sdist of `make dist`"):
+        Bundler(HOST, small_tree).key("console")
+
+
 def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
     bundler = Bundler(HOST, small_tree)
     for change in range(KEPT + 2):

@@ -114,6 +114,15 @@ def test_dev_serves_a_new_repository_without_cdk_and_node(install: Install) -> N
     assert made.opened == []
 
 
+def test_a_cache_that_cannot_be_written_is_said_with_what_to_do(install: Install) -> None:
+    made = install("cli")
+    (made.folder / "file").touch()
+    told = made.run("acta", "setup", XDG_CACHE_HOME=str(made.folder / "file"))
+    assert told.returncode == 2
+    assert told.stderr.startswith(f"acta: {made.folder / 'file'}/acta/{__version__} cannot be written")
+    assert told.stderr.endswith("set XDG_CACHE_HOME to another folder\n")
+
+
 def test_the_wheel_has_only_the_package_with_its_page_and_two_builds_are_the_same_bytes(
     built: tuple[Path, Path], tmp_path: Path
 ) -> None:

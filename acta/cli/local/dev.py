@@ -21,6 +21,7 @@ from acta.cli.terminal.text import cli_error, note
 from acta.engine.settings import SettingsError
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateInUse
 from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS
+from acta.infra.packaging.bundle import NotMade
 from acta.local_aws.reverse_proxy import PortTaken
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def dev(arguments: Namespace) -> int:
         for name in served.config.unknown:
             note(f"acta: nothing reads {name}; is it misspelt?")
         try:
-            with cli_error(OSError, words=f"{state}: {{}}"), cli_error(PortTaken, StateInUse):
+            with cli_error(OSError, words=f"{state}: {{}}"), cli_error(PortTaken, StateInUse, NotMade):
                 served.start()
             serve(served, arguments)
         except KeyboardInterrupt:

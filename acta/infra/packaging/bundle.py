@@ -171,6 +171,10 @@ def made_for(function: str, root: Path) -> Iterator[tuple[Path, Path]]:
     if (root / place).is_dir():
         yield from ((path, path.relative_to(root)) for path in sorted((root / place).iterdir()))
         return
+    if not (root / sources[0].partition("/")[0]).is_dir():  # pip has built this from a clone by itself
+        raise NotMade(
+            "this installation has no page for people: install the wheel or the sdist of `make dist`"
+        )
     digest = hashlib.sha256(f"{module} {sys.version_info[:3]} {version('pydantic')}".encode())
     for path in (path for source in sources for path in sorted(root.glob(source)) if path.is_file()):
         add_to(digest, path.relative_to(root), path.read_bytes())
