@@ -1,5 +1,6 @@
 """`acta dev` as a process of its own: it serves what `acta up` serves, and its sessions outlive it."""
 
+import base64
 import json
 import os
 import signal
@@ -16,7 +17,9 @@ from llmock.scenarios import Reply
 from acta.infra.local.issuer import AUTHORIZE
 from acta.infra.tool_folders import TOOLS_DIR
 from acta.local_aws.testing import eventually
+from tests.doubles import http_sink
 from tests.e2e.support.gate import Gate
+from tests.e2e.support.notified import verifies
 from tests.e2e.support.person import Json, Person
 from tests.e2e.support.thinking import calls, end, plan
 from tests.local.served import Served, acta, is_alive
@@ -279,6 +282,27 @@ def test_a_tool_is_taken_as_it_is_changed_and_reads_files_and_secrets(
     (tools / "tools.py").write_text("this is no Python")
     eventually(lambda: "what ran before still runs" in log.read_text() or None)
     assert "SyntaxError" in log.read_text()
+
+
+class Receiver(http_sink.Sink):
+    """Takes nothing the first time."""
+
+    def reply_to(self, heard: http_sink.Heard) -> http_sink.Reply:
+        return http_sink.Reply(503) if len(self.heard) == 1 else http_sink.Reply(204, body=b"")
+
+
+def test_a_webhook_is_told_of_a_question_again_where_it_did_not_take_it(serve: Serve) -> None:
+    secret = "whsec_" + base64.b64encode(b"a key of thirty-two bytes or so.").decode()
+    with Receiver() as sink:
+        served = serve(ACTA_NOTIFY_WEBHOOK_URL=sink.url("/hook"), ACTA_NOTIFY_SECRET=secret)
+        you = person(served)
+        you.put_file("old.txt", "old")
+        session_id = you.start("Delete the file old.txt")
+        you.asked(session_id)
+        first, again = eventually(lambda: sink.heard[:2] if len(sink.heard) > 1 else None)
+    assert first.headers["webhook-id"] == again.headers["webhook-id"]
+    assert verifies(again, secret)
+    assert session_id in json.dumps(again.body)
 
 
 def test_what_is_printed_is_one_line_for_a_script(serve: Serve) -> None:
