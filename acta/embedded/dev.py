@@ -128,12 +128,12 @@ class Dev:
         return environment
 
     def stop(self) -> None:
+        if self._process is not None:  # first, so that nothing that is cut off counts as done
+            self._process.stop()
+            self._process = None
         if self._front is not None:
             self._front.stop()
             self._front = None
-        if self._process is not None:
-            self._process.stop()
-            self._process = None
         self.state.release()
 
     def __enter__(self) -> Self:

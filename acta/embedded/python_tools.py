@@ -53,6 +53,7 @@ class ToolProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,  # or Ctrl-C in a terminal would reach the tool, and be recorded as its failure
         )
         threading.Thread(target=self._tell, args=(log,), daemon=True).start()
 

@@ -184,7 +184,9 @@ def test_web_pages_of_strangers_get_neither_an_answer_nor_a_token(serve: Serve) 
     assert httpx.get(f"{url}/v1/sessions", trust_env=False).status_code == 401
 
 
-@pytest.mark.parametrize("end_with", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "end_with", [pytest.param(signal.SIGINT, marks=pytest.mark.thorough), signal.SIGKILL]
+)
 def test_a_turn_that_was_cut_off_is_made_by_the_next_process(
     serve: Serve, llmock: Any, end_with: signal.Signals
 ) -> None:
@@ -210,7 +212,7 @@ def test_a_turn_that_was_cut_off_is_made_by_the_next_process(
     ("tool", "reruns", "end_with"),
     [
         ("pay", ["False"], signal.SIGKILL),
-        ("book", ["False", "True"], signal.SIGKILL),
+        pytest.param("book", ["False", "True"], signal.SIGKILL, marks=pytest.mark.thorough),
         ("look", ["False", "False"], signal.SIGINT),
     ],
 )
@@ -225,6 +227,7 @@ def test_a_tool_call_that_was_cut_off_has_its_effect_once(
     done = tools / "done.txt"
     eventually(lambda: done.read_text() if done.exists() else None)
     left = served.descendants()
+    assert os.getsid(0) not in map(os.getsid, left), "Ctrl-C in a terminal reaches a whole session"
     if end_with == signal.SIGKILL:
         killed(served)
     else:
