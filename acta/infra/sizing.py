@@ -22,6 +22,8 @@ FunctionName = Literal[
     "console",
     "fallback",
 ]
+CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
+"""Functions that events call, so that nobody waits for an answer."""
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
 LAMBDA_TIMEOUT = 900

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from acta.infra.environments import STAGING, Webhook
-from acta.infra.lambdas.function import CALLED_BY_EVENTS
+from acta.infra.sizing import CALLED_BY_EVENTS
 from tests.infra.conftest import Synthesised, Template, synthesised
 
 ON = replace(STAGING, snap_start=True, notifications=Webhook("https://hooks.example.com/acta"))

@@ -49,12 +49,10 @@ from acta.infra.packaging.bundle import ROOT, Bundler, copy_tree
 from acta.infra.packaging.install import target_of
 from acta.infra.packaging.tool_catalogue import CATALOGUE, HANDLER, BuiltFolder
 from acta.infra.release import release_of
-from acta.infra.sizing import FunctionName, recovery_workers
+from acta.infra.sizing import CALLED_BY_EVENTS, FunctionName, recovery_workers
 
 KNOW_TOOLS: frozenset[FunctionName] = frozenset(("start", "step", "tool", "intervene", "admin", "mcp"))
 """Functions that know the tools of a tenant; a test compares this with what their code reaches."""
-CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
-"""Functions that events call, so that nobody waits for an answer."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
 """Without this, older SDKs ask the STS endpoint of us-east-1, and an outage there would stop Acta in every region."""

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 
 from acta.cli.operations.verify.aws import logged
-from acta.cli.operations.verify.checks import CheckFailed, CheckUnanswered, Figures, Verified, word
+from acta.cli.operations.verify.checks import CheckFailed, CheckUnanswered, Figures, Verified
 from acta.client.deployment import is_loopback
 from acta.client.errors import ClientError
 from acta.client.following import has_ended, needs_a_person
@@ -200,9 +200,9 @@ def ended(deployed: Verified, session_id: str) -> Mapping[str, Any]:
         error = session["error"] or {}
         raise CheckFailed(
             "A session failed or asks a person, instead of coming to its end: `acta logs last --env NAME`.",
-            state=word(session["state"]),
-            reason=word(session["state_reason"]),
-            code=word(error.get("code", "none")),
+            state=session["state"],
+            reason=session["state_reason"],
+            code=error.get("code", "none"),
         )
     return session
 
@@ -280,10 +280,18 @@ def sessions_are_listed(deployed: Verified) -> Figures:
 
 def usage_is_counted(deployed: Verified) -> Figures:
     """The table's stream reaches the function that counts."""
-    used, begun = of_ended(deployed)["usage"]["total_tokens"], time.monotonic()
+    used, begun, before = (
+        of_ended(deployed)["usage"]["total_tokens"],
+        time.monotonic(),
+        deployed.tokens_before,
+    )
+    if before is None:
+        raise CheckUnanswered(
+            "The API did not say what was counted before the session: run this command again."
+        )
 
     def look() -> bool | None:
-        return True if tokens_counted(deployed) >= deployed.tokens_before + used else None
+        return True if tokens_counted(deployed) >= before + used else None
 
     late = CheckFailed("Usage is not counted within five minutes: docs/operations.md, Usage is behind.")
     deployed.until_found(SESSION_SECONDS, look, late)
@@ -308,13 +316,8 @@ def people_approve(deployed: Verified) -> Figures:
     """A session stops for a review, a long poll on it is held and answered, and a decision wakes the session at once,
     not by recovery's next round.
     """
-    session_id = start(deployed, review_every=1)
-    slow = CheckFailed(
-        "A session with a review after each turn does not ask for it: `acta logs last --env NAME`."
-    )
-    waiting = snapshot(deployed, session_id, lambda each: has_ended(each) or needs_a_person(each), slow)
-    if has_ended(waiting):
-        raise CheckUnanswered("The session ended before a review was due.", state=word(waiting["state"]))
+    waiting = waiting_for_a_review(deployed)
+    session_id = waiting["session_id"]
     page = {"cursor": "0", "has_more": True}
     while page["has_more"]:
         page = deployed.api.get(f"/v1/sessions/{session_id}", after=page["cursor"])
@@ -345,6 +348,18 @@ def people_approve(deployed: Verified) -> Figures:
     return figures
 
 
+def waiting_for_a_review(deployed: Verified) -> Mapping[str, Any]:
+    """A new session that waits for a person."""
+    session_id = start(deployed, review_every=1)
+    slow = CheckFailed(
+        "A session with a review after each turn does not ask for it: `acta logs last --env NAME`."
+    )
+    waiting = snapshot(deployed, session_id, lambda each: has_ended(each) or needs_a_person(each), slow)
+    if has_ended(waiting):
+        raise CheckUnanswered("The session ended before a review was due.", state=waiting["state"])
+    return waiting
+
+
 def people_are_notified(deployed: Verified) -> Figures:
     """The question of the session that stopped for a review is sent to whoever the environment names."""
     if not deployed.has("notifications"):
@@ -371,15 +386,18 @@ def people_are_notified(deployed: Verified) -> Figures:
     return {"sent": sent, "not_taken": len(said) - sent}
 
 
-def clean_up(deployed: Verified) -> None:
-    """Cancels and deletes the sessions that the checks started, and deletes their files. What AWS keeps stays."""
-    if deployed.client is None:
-        return
-    for session_id in deployed.started:
-        with suppress(ClientError):
-            deployed.client.cancel(session_id)
-        with suppress(ClientError):
-            deployed.client.delete(session_id)
-    for path in deployed.written:
-        with suppress(ClientError):
-            deployed.client.files.delete(path)
+def clean_up(deployed: Verified) -> list[str]:
+    """Deletes the sessions that the checks started, which ends those that still run, and their files. Returns the
+    sessions and files that could not be deleted. What AWS keeps stays.
+    """
+    deletions: list[tuple[str, Callable[[str], object]]] = [
+        *((each, deployed.api.delete) for each in deployed.started),
+        *((each, deployed.api.files.delete) for each in deployed.written),
+    ]
+    left = []
+    for name, delete in deletions:
+        try:
+            delete(name)
+        except ClientError:
+            left.append(name)
+    return left

@@ -7,17 +7,19 @@ CloudFormation left it.
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from acta.cli.operations.verify.api import asked, ended, snapshot, start
+from acta.cli.operations.verify.api import asked, ended, snapshot, start, waiting_for_a_review
 from acta.cli.operations.verify.aws import LOOKED_AT_FIRST, alarms_of, kind_of, logged, releases_of
-from acta.cli.operations.verify.checks import CheckFailed, CheckUnanswered, Figures, Verified, word
-from acta.client.following import has_ended, needs_a_person
+from acta.cli.operations.verify.checks import CheckFailed, CheckUnanswered, Figures, NotPutBack, Verified
+from acta.client.following import has_ended
+from acta.engine.aws.errors import NOT_FOUND
 from acta.engine.recovery.outage import WORKER_LOST
+from acta.infra.deployed.account import unless
 from acta.infra.deployed.releases import MovedByAnother, NotPossible, choose, move, require_rest
 from acta.infra.names import ALIAS, function_name
 from acta.infra.sizing import FunctionName
@@ -28,6 +30,10 @@ MORE_MEMORY = {"PYTHONTRACEMALLOC": "25"}
 """Has Python remember where each block of memory came from, which takes more than the blocks: a worker that has 100 MB
 then has some 500 (measured). So it runs out of memory without another line of code."""
 READY_SECONDS = 300
+PUT_BACK_SECONDS = 300
+"""How long a change is tried to be put back while AWS does not answer."""
+MARK = "acta verify"
+"""The description of every version that a check publishes, by which one that was left behind is found."""
 CALLS = 40
 HEALTH = {
     "version": "2.0", "routeKey": "GET /healthz", "rawPath": "/healthz", "rawQueryString": "", "headers": {},
@@ -51,7 +57,8 @@ def alarm_rings(deployed: Verified) -> Figures:
         each
         for each in alarms_of(deployed)
         if each["StateValue"] == "OK"
-        and each["AlarmActions"]
+        # an alarm of the operator's own may stop or start something when it is raised
+        and each["AlarmActions"] == [deployed.outputs.get("AlarmsTopicArn")]
         and not each["AlarmName"].endswith(LOOKED_AT_FIRST)
     ]
     if not quiet:
@@ -59,7 +66,8 @@ def alarm_rings(deployed: Verified) -> Figures:
     name = quiet[0]["AlarmName"]
     since = datetime.now(UTC) - timedelta(minutes=1)  # this machine's clock may be ahead of AWS's
     reason = "acta verify tries whether this alarm is told. Nothing is wrong."
-    deployed.warn(f"aws cloudwatch set-alarm-state --alarm-name {name} --state-value OK --state-reason tried")
+    set_state = partial(cloudwatch.call, "set_alarm_state", AlarmName=name, StateReason=reason)
+    undo = f"aws cloudwatch set-alarm-state --alarm-name {name} --state-value OK --state-reason tried"
 
     def look() -> list[str] | None:
         told = deployed.all(
@@ -72,12 +80,10 @@ def alarm_rings(deployed: Verified) -> Figures:
         )
         return [each["HistorySummary"] for each in told] or None
 
-    try:
-        cloudwatch.call("set_alarm_state", AlarmName=name, StateValue="ALARM", StateReason=reason)
+    with put_back(deployed, undo, lambda: set_state(StateValue="OK")):
+        set_state(StateValue="ALARM")
         late = CheckFailed("CloudWatch has not carried out the alarm's action within five minutes.")
         told = deployed.until_found(READY_SECONDS, look, late)
-    finally:
-        cloudwatch.call("set_alarm_state", AlarmName=name, StateValue="OK", StateReason=reason)
     if not any(each.startswith("Successfully executed action") for each in told):
         raise CheckFailed(
             "CloudWatch could not hand an alarm to its topic: look at the alarm's history in the console. If the "
@@ -106,13 +112,12 @@ def alias_shifts_and_returns(deployed: Verified) -> Figures:
         return versions
 
     with (
-        another_version(deployed, "fallback", Description="acta verify") as (old, new),
-        alias_of(deployed, "fallback"),
+        another_version(deployed, "fallback") as (old, new),
+        alias_of(deployed, "fallback") as point_to,
     ):
-        set_alias = partial(lambdas.call, "update_alias", FunctionName=name, Name=ALIAS)
-        set_alias(FunctionVersion=old, RoutingConfig={"AdditionalVersionWeights": {new: 0.5}})
+        point_to(old, {new: 0.5})
         half = deployed.until(60, lambda: found if len(set(found := executed(CALLS))) == 2 else None)
-        set_alias(FunctionVersion=new, RoutingConfig={"AdditionalVersionWeights": {}})
+        point_to(new, {})
         whole = deployed.until(60, lambda: True if set(executed(5)) == {new} else None)
         answered, _ = asked(deployed, "GET", "/healthz")
     back = deployed.until(60, lambda: True if set(executed(5)) == {old} else None)
@@ -142,22 +147,22 @@ def release_goes_back(deployed: Verified) -> Figures:
             "There is no earlier release to go back to, or one is being taken into use: deploy a change, then run this "
             "command again."
         ) from None
-    deployed.warn(f"acta rollback --env {deployed.name} --to {live.name}")
-    try:
-        moved = [*move(history, earlier, lambdas)]
+    undo = f"acta rollback --env {deployed.name} --to {live.name}"
+    with put_back(deployed, undo, lambda: [*move(releases_of(deployed), live, lambdas)]):
+        try:
+            moved = [*move(history, earlier, lambdas)]
+        except MovedByAnother:
+            raise CheckUnanswered(
+                "Somebody else moves aliases just now: run this command again later."
+            ) from None
         session = ended(deployed, start(deployed))
-    except MovedByAnother:
-        raise CheckUnanswered("Somebody else moves aliases just now: run this command again later.") from None
-    finally:
-        for _ in move(releases_of(deployed), live, lambdas):
-            pass
     return {"functions": len(moved), "turns": session["run"]["iteration"]}
 
 
 def lost_execution_goes_on(deployed: Verified) -> Figures:
     """The execution of a session that waits is stopped: EventBridge tells `recover`, which starts the next one."""
     states = deployed.aws("stepfunctions")
-    session_id = waiting_for_a_review(deployed)
+    session_id = waiting_for_a_review(deployed)["session_id"]
     arn = execution_of(deployed, session_id)
     states.call("stop_execution", executionArn=arn, error="ActaVerify")
 
@@ -178,18 +183,6 @@ def lost_execution_goes_on(deployed: Verified) -> Figures:
     slow = CheckFailed("A session that went on in another execution does not obey a decision.")
     snapshot(deployed, session_id, has_ended, slow)
     return {"seconds": seconds, "told_by": "event" if by_event else "scan"}
-
-
-def waiting_for_a_review(deployed: Verified) -> str:
-    """The id of a new session that waits for a person."""
-    session_id = start(deployed, review_every=1)
-    slow = CheckFailed(
-        "A session with a review after each turn does not ask for it: `acta logs last --env NAME`."
-    )
-    found = snapshot(deployed, session_id, lambda each: has_ended(each) or needs_a_person(each), slow)
-    if has_ended(found):
-        raise CheckUnanswered("The session ended before a review was due.", state=word(found["state"]))
-    return session_id
 
 
 def execution_of(deployed: Verified, session_id: str) -> str:
@@ -232,21 +225,14 @@ def with_workers(deployed: Verified, **different: Any) -> Figures:
     Meanwhile other sessions meet this version, too. They are retried, or wait, and go on.
     """
     deployed.api.me()
-    name = function_name(deployed.name, "step")
-    with another_version(deployed, "step", **different) as (_, new), alias_of(deployed, "step"):
-        deployed.aws("lambda").call(
-            "update_alias",
-            FunctionName=name,
-            Name=ALIAS,
-            FunctionVersion=new,
-            RoutingConfig={"AdditionalVersionWeights": {}},
-        )
+    with another_version(deployed, "step", **different) as (_, new), alias_of(deployed, "step") as point_to:
+        point_to(new, {})
         session_id = start(deployed)
         error = deployed.until(240, lambda: error_or_end(deployed, session_id))
     session = ended(deployed, session_id)
     if error is None or error == "":
         raise CheckUnanswered("The worker did its work all the same, so nothing was lost.")
-    figures = {"error": word(error), "turns": session["run"]["iteration"]}
+    figures = {"error": error, "turns": session["run"]["iteration"]}
     if error not in WORKER_LOST and error != "States.Timeout":
         raise CheckFailed(
             "Step Functions gives a lost worker a name that Acta does not know as such: send us this report.",
@@ -280,29 +266,72 @@ def another_version(
     deployed: Verified, function: FunctionName, **different: Any
 ) -> Iterator[tuple[str, str]]:
     """The version that the alias names, and a new one with another configuration, which is deleted at the end. Raises
-    CheckUnanswered while the alias names two versions.
+    CheckUnanswered while the alias names two versions, or the stack is being changed.
     """
     name, lambdas = function_name(deployed.name, function), deployed.aws("lambda")
+    busy = CheckUnanswered("A release is being taken into use: run this command again when that is over.")
+    try:
+        require_rest(deployed.name, deployed.account.client("cloudformation"))
+    except NotPossible:
+        raise busy from None
     alias = lambdas.call("get_alias", FunctionName=name, Name=ALIAS)
     if (alias.get("RoutingConfig") or {}).get("AdditionalVersionWeights"):
-        raise CheckUnanswered("A release is being taken into use: run this command again when that is over.")
+        raise busy
     latest = lambdas.call("get_function_configuration", FunctionName=name)
+    if latest.get("Description") == MARK:
+        raise CheckFailed(
+            "An earlier run of this command was killed and has left its change in a function: run the commands that it "
+            "printed, and then this one again."
+        )
+    different["Description"] = MARK
     usual = {each: latest.get(each, "") for each in different}
     # the next release is published from $LATEST, and CloudFormation would not notice that it differs
     given = shlex.quote(json.dumps({"FunctionName": name, **usual}))
-    deployed.warn(f"aws lambda update-function-configuration --cli-input-json {given}")
-    new = ""
-    try:
+
+    def restore() -> None:
+        change(deployed, name, usual)
+        versions = deployed.all(
+            "lambda",
+            "list_versions_by_function",
+            "Versions",
+            "NextMarker",
+            sent_as="Marker",
+            FunctionName=name,
+        )
+        # a rollback would take the newest version of a release; one may be left of a run that was killed
+        for version in [each["Version"] for each in versions if each.get("Description") == MARK]:
+            unless(NOT_FOUND, lambdas, "delete_function", FunctionName=name, Qualifier=version)
+
+    with put_back(deployed, f"aws lambda update-function-configuration --cli-input-json {given}", restore):
         change(deployed, name, different)
         new = lambdas.call("publish_version", FunctionName=name)["Version"]
+        deployed.warn(f"aws lambda delete-function --function-name {name} --qualifier {new}")
         wait_until_ready(deployed, name, new)
         yield alias["FunctionVersion"], new
+
+
+@contextmanager
+def put_back(deployed: Verified, command: str, restore: Callable[[], object]) -> Iterator[None]:
+    """Tells the command that puts back what is about to be changed. At the end `restore` does the same, again and again
+    while AWS does not answer. Raises NotPutBack.
+    """
+    deployed.warn(command)
+
+    def restored() -> bool | None:
+        with suppress(Exception):  # of a network that is gone, too
+            restore()
+            return True
+        return None
+
+    others: tuple[str, ...] = ()
+    try:
+        yield
+    except NotPutBack as inner:
+        others = inner.args
+        raise
     finally:
-        try:
-            change(deployed, name, usual)
-        finally:
-            if new and new != alias["FunctionVersion"]:
-                lambdas.call("delete_function", FunctionName=name, Qualifier=new)
+        if deployed.until(PUT_BACK_SECONDS, restored) is None:
+            raise NotPutBack(*others, command)
 
 
 def change(deployed: Verified, name: str, configuration: Mapping[str, Any]) -> None:
@@ -326,21 +355,27 @@ def wait_until_ready(deployed: Verified, name: str, version: str = "$LATEST") ->
 
 
 @contextmanager
-def alias_of(deployed: Verified, function: FunctionName) -> Iterator[None]:
-    """Inside, the alias may be moved; at the end it names the version that it named before."""
+def alias_of(
+    deployed: Verified, function: FunctionName
+) -> Iterator[Callable[[str, Mapping[str, float]], None]]:
+    """Inside, the alias may be pointed to a version, and a part of the calls to others; at the end it names the version
+    that it named before.
+    """
     name, lambdas = function_name(deployed.name, function), deployed.aws("lambda")
     before = lambdas.call("get_alias", FunctionName=name, Name=ALIAS)["FunctionVersion"]
-    deployed.warn(
+    undo = (
         f"aws lambda update-alias --function-name {name} --name {ALIAS} --function-version {before} "
         "--routing-config '{\"AdditionalVersionWeights\": {}}'"
     )
-    try:
-        yield
-    finally:
+
+    def point_to(version: str, weights: Mapping[str, float]) -> None:
         lambdas.call(
             "update_alias",
             FunctionName=name,
             Name=ALIAS,
-            FunctionVersion=before,
-            RoutingConfig={"AdditionalVersionWeights": {}},
+            FunctionVersion=version,
+            RoutingConfig={"AdditionalVersionWeights": weights},
         )
+
+    with put_back(deployed, undo, lambda: point_to(before, {})):
+        yield point_to

@@ -2,7 +2,7 @@
 
 A check is a function. It returns its figures where the deployment does what the check is about, and raises CheckFailed
 or CheckUnanswered otherwise. The report is sent to strangers, so nothing can get into it that a deployment said: every
-sentence is a text of this package, and a figure is a number or a `word`.
+sentence is a text of this package, and `answer` lets a figure be a number or a `word`.
 """
 
 import time
@@ -59,6 +59,15 @@ class CheckUnanswered(_Said):
     """Nobody can tell whether the deployment does it. `said`: why, and how it can be answered."""
 
 
+class NotPutBack(Exception):
+    """A check changed the deployment, and AWS did not let it put that back. No other check runs. The arguments are the
+    commands that put it back.
+    """
+
+    def __str__(self) -> str:
+        return " && ".join(self.args)
+
+
 @dataclass
 class Verified:
     """The deployment that is checked."""
@@ -77,8 +86,8 @@ class Verified:
     """The session that a check has followed to its end: later checks look at what it left behind."""
     canary: str = ""
     """A word that only that session's file and conversation have."""
-    tokens_before: int = 0
-    """What was counted of the person's usage before that session."""
+    tokens_before: int | None = None
+    """What was counted of the person's usage before that session. None: the API did not say."""
     started: list[str] = field(default_factory=list)
     """The ids of all sessions that checks have started."""
     written: list[str] = field(default_factory=list)
@@ -139,7 +148,7 @@ class Verified:
             ):
                 raise CheckFailed(
                     "CloudWatch does not accept a query of the dashboard or of this check. Send us this report.",
-                    code=word(each.get("Code")),
+                    code=each.get("Code", "none"),
                 )
             for each in results:
                 found.setdefault(each["Id"], []).extend(each["Values"])
@@ -196,21 +205,26 @@ class CheckAnswer(NamedTuple):
 
 def answer(check: Check, deployed: Verified, allowed: frozenset[Needs]) -> CheckAnswer:
     """Runs the check, unless the local AWS cannot answer it or nobody has asked for what it needs. An error that the
-    check does not expect ends this check and no other one.
+    check does not expect ends this check and no other one, except NotPutBack, which is raised.
     """
     if deployed.environment.is_local and check.not_here:
         return CheckAnswer(check, "not answered", check.not_here)
     if check.needs not in allowed:
         return CheckAnswer(check, "not answered", WITHOUT[check.needs])
+    state: State = "not answered"
+    said = ""
     try:
-        return CheckAnswer(check, "passed", figures=check.run(deployed))
-    except CheckFailed as failed:
-        return CheckAnswer(check, "failed", failed.said, failed.figures)
-    except CheckUnanswered as open_question:
-        return CheckAnswer(check, "not answered", open_question.said, open_question.figures)
+        state, figures = "passed", check.run(deployed)
+    except NotPutBack:
+        raise
+    except _Said as told:
+        state = "failed" if isinstance(told, CheckFailed) else "not answered"
+        said, figures = told.said, told.figures
     except Exception as error:
         said, figures = _explained(error)
-        return CheckAnswer(check, "not answered", said, figures)
+    # here, and not in each check, because a report must hold nothing else
+    words = {name: each if isinstance(each, int | float) else word(each) for name, each in figures.items()}
+    return CheckAnswer(check, state, said, words)
 
 
 WITHOUT: Mapping[Needs, str] = {
@@ -222,7 +236,7 @@ WITHOUT: Mapping[Needs, str] = {
 def _explained(error: Exception) -> tuple[str, Figures]:
     """A sentence about an error that a check let through, without the error's own text."""
     operation, _, code = str(error).partition(":")
-    named = {"call": word(operation), "code": word(code.strip())}
+    named = {"call": operation, "code": code.strip()}
     match error:
         case AwsDenied():
             return (
@@ -232,10 +246,7 @@ def _explained(error: Exception) -> tuple[str, Figures]:
         case StoreThrottled() | StoreUnavailable():
             return "AWS did not answer this call: run the same command again.", named
         case AwsRefused():
-            return "AWS refused this call: send us this report.", {
-                "call": word(operation),
-                "code": word(error.code),
-            }
+            return "AWS refused this call: send us this report.", {"call": operation, "code": error.code}
         case SignInEndedError():
             return "Your sign-in has ended: run `acta login --env NAME`, then this command again.", {}
     status = getattr(error, "status", None)
@@ -244,6 +255,6 @@ def _explained(error: Exception) -> tuple[str, Figures]:
     if isinstance(status, int):
         return "The API answered with an error: `acta logs` of the session may say more.", {
             "status": status,
-            "code": word(getattr(error, "code", "")),
+            "code": str(getattr(error, "code", "")),
         }
-    return "The check could not be carried out: send us this report.", {"error": word(type(error).__name__)}
+    return "The check could not be carried out: send us this report.", {"error": type(error).__name__}

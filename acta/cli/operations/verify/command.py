@@ -13,7 +13,15 @@ from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.operations.target import account_of, aws_errors, environment_of
 from acta.cli.operations.verify.api import TOKENS, clean_up
-from acta.cli.operations.verify.checks import Check, CheckAnswer, CheckUnanswered, Needs, Verified, answer
+from acta.cli.operations.verify.checks import (
+    Check,
+    CheckAnswer,
+    CheckUnanswered,
+    Needs,
+    NotPutBack,
+    Verified,
+    answer,
+)
 from acta.cli.operations.verify.report import JSON_FILE, MARKDOWN_FILE, as_json, head_of, write
 from acta.cli.operations.verify.table import CHECKS
 from acta.cli.terminal.prompt import confirm, is_agreed, stopped_by_signals
@@ -44,7 +52,8 @@ def verify(arguments: Namespace) -> int:
     changes = any(each.needs == "a change" for each in checks) and arguments.changes
     with aws_errors():
         recorded = trail_of(deployed.account).recorded("deployment.verify") if changes else nullcontext()
-    with aws_errors(), stopped_by_signals(), recorded:
+    changed = "a check has changed the deployment, and AWS did not let it put that back. Run {}"
+    with aws_errors(), cli_error(NotPutBack, words=changed), stopped_by_signals(), recorded:
         answers = answered(
             deployed, checks, allowed, Path(arguments.to or "."), None if arguments.json else tell
         )
@@ -70,7 +79,10 @@ def answered(
             if told is not None:
                 told(answers[-1])
     finally:
-        clean_up(deployed)
+        if left := clean_up(deployed):
+            note(
+                f"acta: these could not be deleted, so delete them yourself: {one_line(', '.join(left), 500)}"
+            )
         with cli_error(OSError, words="the report cannot be written: {}"):
             write(head_of(deployed, RELEASE), answers, folder)
     return answers

@@ -20,7 +20,7 @@ NO_ACCESS_LOG = "The local gateway writes no access log."
 CHECKS = (
     Check(
         "stacks_never_failed", aws.stacks_never_failed,
-        "Every stack was created and changed without an error in 90 days.",
+        "Every stack in the deployment's region was created and changed without an error in 90 days.",
         "Whether CloudFormation makes all of it: with roles that are minutes old, 80 routes, and what an earlier "
         "deployment left.", not_here="The local AWS takes templates that AWS refuses.",
     ),
@@ -63,7 +63,7 @@ CHECKS = (
         "Whether AWS's own parser takes the JSONata expressions.", not_here=NO_SUCH_SERVICE,
     ),
     Check(
-        "policies_valid", aws.policies_are_valid, "IAM finds no error in the policy of any role.",
+        "policies_valid", aws.policies_are_valid, "IAM finds no error in the policy of any function's role.",
         "Whether actions, resources and conditions belong together.", not_here=NO_SUCH_SERVICE,
     ),
     Check(

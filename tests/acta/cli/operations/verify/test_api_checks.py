@@ -153,7 +153,7 @@ def test_a_broken_deployment_shows(
         broken.on(method, path, reply)
     deployed = verified(broken.url, canary="acta-verify-x")
     if name != "session":
-        deployed.worked = snapshot("completed")["session"]
+        deployed.worked, deployed.tokens_before = snapshot("completed")["session"], 10
     found = asked(name, deployed)
     assert (found.state, found.figures.items() >= figures.items()) == (state, True), found
     assert found.said
@@ -266,3 +266,22 @@ def test_the_size_of_the_own_tenant_s_policy_is_measured_beside_the_guess(broken
     assert found.figures["most_percent"] == 70
     assert 100 < float(found.figures["own_deflated"]) < float(found.figures["own_characters"])
     assert "acme" not in str(found.figures)
+
+
+def test_usage_is_not_called_counted_where_nobody_knows_what_was_counted_before(
+    broken: FakeDeployment,
+) -> None:
+    deployed = verified(broken.url, canary="acta-verify-x")
+    broken.on("GET", "/v1/usage", failure(403, "FORBIDDEN", "no"), success(USED))
+    broken.on("POST", "/v1/sessions", success({"session_id": SESSION_ID}, 202))
+    broken.on("GET", SESSION, success(snapshot("completed")))
+    assert asked("session", deployed).state == "passed"
+    assert asked("usage", deployed).state == "not answered"
+
+
+def test_what_cannot_be_deleted_is_named(broken: FakeDeployment) -> None:
+    deployed = verified(broken.url, started=["ses_1", "ses_2"], written=[api.FILE])
+    broken.on("DELETE", "/v1/sessions/ses_1", failure(503, "UNAVAILABLE", "no"))
+    broken.on("DELETE", "/v1/sessions/ses_2", success({}, 204))
+    broken.on("DELETE", f"/v1/files/{api.FILE}", success({}, 204))
+    assert api.clean_up(deployed) == ["ses_1"]

@@ -6,15 +6,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 
 from acta.cli.operations.verify import changes
-from acta.cli.operations.verify.checks import EVERY_NEED, CheckAnswer, Verified, answer
-from tests.acta.cli.operations.verify.test_reading_checks import MACHINE, OUTPUTS, alarm, check, environment
+from acta.cli.operations.verify.checks import EVERY_NEED, CheckAnswer, NotPutBack, Verified, answer
+from tests.acta.cli.operations.verify.test_reading_checks import (
+    MACHINE,
+    OUTPUTS,
+    alarm,
+    check,
+    environment,
+    stack,
+)
 from tests.doubles.aws_answers import AnsweringAccount, Answers, account_with, refused
 from tests.doubles.lambda_versions import Lambdas, Stack
 
 SESSION = "ses_01KAQ0000000000000000000A1"
 EXECUTION = MACHINE.replace(":stateMachine:", ":execution:") + f":{SESSION}-run-1"
+
+
+GET = "get_function_configuration"
 
 
 def verified(account: AnsweringAccount, warned: list[str] | None = None) -> Verified:
@@ -52,6 +63,8 @@ class OneFunction:
             "lambda.get_function_configuration": self.configuration,
             "lambda.update_function_configuration": self.changed,
             "lambda.publish_version": self.published,
+            "lambda.list_versions_by_function": self.listed,
+            "cloudformation.describe_stacks": stack("UPDATE_COMPLETE"),
             "lambda.delete_function": self.deleted,
             "lambda.invoke": self.invoked,
         }
@@ -74,6 +87,12 @@ class OneFunction:
     def published(self, asked: Any) -> dict[str, Any]:
         self.versions["8"] = dict(self.latest)
         return {"Version": "8"}
+
+    def listed(self, asked: Any) -> dict[str, Any]:
+        every = {"$LATEST": self.latest, **self.versions}
+        return {
+            "Versions": [{"Version": each, "Description": of["Description"]} for each, of in every.items()]
+        }
 
     def deleted(self, asked: Any) -> dict[str, Any]:
         del self.versions[asked["Qualifier"]]
@@ -139,6 +158,72 @@ def test_nothing_is_shifted_while_a_release_goes_out() -> None:
     one.alias["RoutingConfig"] = {"AdditionalVersionWeights": {"6": 0.1}}
     account = account_with(one.answers())
     assert answer(check("alias_shifts"), verified(account), EVERY_NEED).state == "not answered"
+    assert [name for name, _ in account.asked if "update" in name or "publish" in name] == []
+
+
+def test_nothing_is_changed_while_the_stack_is() -> None:
+    one = OneFunction()
+    account = account_with({**one.answers(), "cloudformation.describe_stacks": stack("UPDATE_IN_PROGRESS")})
+    assert answer(check("alias_shifts"), verified(account), EVERY_NEED).state == "not answered"
+    assert [name for name, _ in account.asked] == ["cloudformation.describe_stacks"]
+
+
+@pytest.mark.usefixtures("healthy")
+def test_a_network_that_comes_back_lets_everything_be_put_back() -> None:
+    one, lost = OneFunction(), [0]
+
+    def gone_at_first(asked: Any) -> dict[str, Any]:
+        lost[0] += 1
+        if lost[0] in (3, 4):  # the first two shift the alias, and the third puts it back
+            raise EndpointConnectionError(endpoint_url="https://lambda.eu-west-1.amazonaws.com")
+        return one.moved(asked)
+
+    account = account_with({**one.answers(), "lambda.update_alias": gone_at_first})
+    assert answer(check("alias_shifts"), verified(account), EVERY_NEED).state == "passed"
+    assert is_as_before(one)
+
+
+@pytest.mark.usefixtures("healthy")
+@pytest.mark.parametrize("breaks", [None, KeyboardInterrupt()])
+def test_what_cannot_be_put_back_ends_the_command_with_every_command_that_does_it(
+    breaks: BaseException | None,
+) -> None:
+    one = OneFunction()
+    answers = one.answers()
+
+    def goes_away(asked: Any) -> dict[str, Any]:
+        answers.update({f"lambda.{each}": refused("ExpiredToken") for each in ("update_alias", GET)})
+        if breaks is not None:
+            raise breaks
+        raise refused("ExpiredToken")
+
+    answers["lambda.invoke"] = goes_away
+    with pytest.raises(NotPutBack) as raised:
+        answer(check("alias_shifts"), verified(account_with(answers)), EVERY_NEED)
+    assert [each.split()[2] for each in raised.value.args] == [
+        "update-alias",
+        "update-function-configuration",
+    ]
+
+
+@pytest.mark.usefixtures("healthy")
+def test_a_version_whose_number_never_arrived_is_deleted_too() -> None:
+    one = OneFunction()
+
+    def published_in_vain(asked: Any) -> dict[str, Any]:
+        one.published(asked)
+        raise KeyboardInterrupt
+
+    account = account_with({**one.answers(), "lambda.publish_version": published_in_vain})
+    with pytest.raises(KeyboardInterrupt):
+        answer(check("alias_shifts"), verified(account), EVERY_NEED)
+    assert is_as_before(one)
+
+
+def test_what_a_killed_run_has_left_is_not_taken_for_the_usual() -> None:
+    one = OneFunction(Description=changes.MARK)
+    account = account_with(one.answers())
+    assert answer(check("alias_shifts"), verified(account), EVERY_NEED).state == "failed"
     assert [name for name, _ in account.asked if "update" in name or "publish" in name] == []
 
 
@@ -227,7 +312,12 @@ def rings(*summaries: str, states: list[str]) -> CheckAnswer:
     account = account_with(
         {
             "cloudwatch.describe_alarms": {
-                "MetricAlarms": [alarm("Api5xx", "ALARM"), alarm("DueRecoveryStopped"), alarm("StepErrors")]
+                "MetricAlarms": [
+                    alarm("Api5xx", "ALARM"),
+                    {**alarm("OfTheOperator"), "AlarmActions": ["arn:aws:automate:eu-west-1:ec2:stop"]},
+                    alarm("DueRecoveryStopped"),
+                    alarm("StepErrors"),
+                ]
             },
             "cloudwatch.describe_alarm_history": {"AlarmHistoryItems": told},
             "cloudwatch.set_alarm_state": is_set,

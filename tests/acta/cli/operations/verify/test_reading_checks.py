@@ -14,6 +14,7 @@ from acta.engine.aws.tenant_credentials import session_policy
 from acta.infra.environments import PROD, Environment
 from acta.infra.names import metrics_namespace
 from acta.infra.posture import with_decisions
+from acta.infra.sizing import CALLED_BY_EVENTS
 from tests.doubles.aws_answers import Answers, account_with, refused
 
 ACCOUNT = "111122223333"
@@ -248,6 +249,9 @@ WRONG: list[tuple[str, Answers, str, dict[str, float | str]]] = [
      "failed", {"state": "Failed", "function": "start"}),
     ("functions_ready", {"lambda.get_function_configuration":
         lambda asked: {**configured(asked), "Architectures": ["x86_64"]}}, "failed", {"architecture": "x86_64"}),
+    ("hour", {"cloudwatch.get_metric_data": values(recover_Invocations=0, recover_Duration=0)}, "not answered", {}),
+    ("cold_starts", {"logs.filter_log_events": events_of(
+        "INIT_REPORT Init Duration: 9999.81 ms Phase: init Status: timeout")}, "failed", {"slowest_ms": 9999.81}),
     ("logs_end", {"logs.describe_log_groups": logs_kept(7)}, "failed", {"missing": 0, "wrong": 11}),
     ("logs_end", {"logs.describe_log_groups": {"logGroups": [
         {"logGroupName": "/aws/lambda/acta-prod-ann-step", "retentionInDays": 7}]}}, "failed", {"missing": 11}),
@@ -325,3 +329,18 @@ def test_what_an_environment_does_not_have_is_not_answered(name: str) -> None:
 def test_what_goes_wrong_in_a_check_ends_that_check_alone() -> None:
     found = asked("definition", {**good(), "stepfunctions.describe_state_machine": KeyError(ACCOUNT)})
     assert (found.state, dict(found.figures)) == ("not answered", {"error": "KeyError"})
+
+
+@pytest.mark.parametrize(("status", "state"), [("On", "passed"), ("Off", "failed"), (None, "failed")])
+def test_functions_that_people_wait_for_have_the_snapshots_that_the_environment_asks_for(
+    status: str | None, state: str
+) -> None:
+    def configuration(asked: Any) -> dict[str, Any]:
+        by_event = asked["FunctionName"].rpartition("-")[2] in CALLED_BY_EVENTS
+        snaps = {"SnapStart": {"ApplyOn": "PublishedVersions", "OptimizationStatus": status}}
+        return {**configured(asked), **(snaps if status and not by_event else {})}
+
+    found = asked(
+        "functions_ready", {**good(), "lambda.get_function_configuration": configuration}, snap_start=True
+    )
+    assert found.state == state

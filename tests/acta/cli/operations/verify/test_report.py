@@ -51,16 +51,25 @@ def test_nothing_that_an_error_or_an_answer_says_gets_into_it(canary: str, tmp_p
         raise AwsDenied(f"get_item: AccessDenied {canary}")
 
     def measures(_: Verified) -> Figures:
-        raise CheckFailed("It failed.", code=word(canary))
+        raise CheckFailed("It failed.", code=canary)
 
-    rows = [Check(run.__name__, run, "It works.", "") for run in (breaks, is_denied, measures)]
+    def passes(_: Verified) -> Figures:
+        return {"code": canary}
+
+    rows = [Check(run.__name__, run, "It works.", "") for run in (breaks, is_denied, measures, passes)]
     given = deployed()
     answers = [answer(each, given, EVERY_NEED) for each in rows]
     answers.append(asked("definition", {**good(), "stepfunctions.describe_state_machine": refused(canary)}))
     write(head_of(given, "0.1.0"), answers, tmp_path)
     told = "".join((tmp_path / name).read_text() for name in (JSON_FILE, MARKDOWN_FILE))
     assert canary not in told
-    assert [each.state for each in answers] == ["not answered", "not answered", "failed", "not answered"]
+    assert [each.state for each in answers] == [
+        "not answered",
+        "not answered",
+        "failed",
+        "passed",
+        "not answered",
+    ]
 
 
 def test_its_head_names_no_environment_and_no_account() -> None:
