@@ -14,9 +14,9 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -209,44 +209,35 @@ def make_node_packages() -> None:
 
 @contextlib.contextmanager
 def only_one() -> Iterator[None]:
-    """Two set-ups of one folder wait for each other."""
+    """Two set-ups of one folder wait for each other. Raises SetupFailed, also for an OSError inside."""
     try:
         (MADE / "build").mkdir(parents=True, exist_ok=True)
-        handle = (MADE / "build" / "setup.lock").open("w")
+        if MADE != ROOT and MADE.stat().st_uid != os.geteuid():
+            raise SetupFailed(
+                f"{MADE} belongs to another user, whose programs would run as you: set XDG_CACHE_HOME to a folder of "
+                "your own"
+            )
+        with (MADE / "build" / "setup.lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
     except OSError as error:
         raise SetupFailed(
             f"{MADE} cannot be written ({error.strerror}): set XDG_CACHE_HOME to another folder"
         ) from None
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def make_missing(*, main_environment: bool = False) -> None:
     """Makes what is missing or out of date. `main_environment`: `.venv`, too. Raises SetupFailed."""
     require_node()
     require_npm()
-    failures: list[SetupFailed] = []
-
-    def beside() -> None:
-        try:
-            make_node_packages()
-        except SetupFailed as error:
-            failures.append(error)
-
-    with only_one():
-        node = threading.Thread(target=beside)
-        node.start()
-        try:
-            if main_environment:
-                make_main_environment()
-            make_side_environment("emulator", "Python environment of the local AWS", EMULATOR_LOCK)
-            runtime = PACKAGED_LOCKS / "runtime.txt"
-            make_side_environment("runtime", "Python environment of the Lambdas", runtime)
-        finally:
-            node.join()
-    if failures:
-        raise failures[0]
+    with only_one(), ThreadPoolExecutor(1) as beside:
+        node = beside.submit(make_node_packages)
+        if main_environment:
+            make_main_environment()
+        make_side_environment("emulator", "Python environment of the local AWS", EMULATOR_LOCK)
+        runtime = PACKAGED_LOCKS / "runtime.txt"
+        make_side_environment("runtime", "Python environment of the Lambdas", runtime)
+        node.result()
 
 
 def main() -> int:

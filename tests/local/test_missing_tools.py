@@ -1,5 +1,6 @@
 """A missing tool is reported before anything is started or made."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from acta.cli.operations.doctor import stack as look
+from acta.infra import toolchain
 from acta.infra.local.deploy import cdk_environ
 from acta.infra.local.stack import emulator
 from acta.infra.local.state_directory import RunningStack, StateDir
@@ -109,3 +111,28 @@ def test_the_switch_that_silences_node_s_warning_is_one_that_cdk_knows() -> None
     assert cdk_environ({})[name] == "true"
     library = CDK.resolve().parents[1] / "lib" / "index.js"
     assert f'{name} === "true"' in library.read_text(encoding="utf-8")
+
+
+def test_programs_in_a_folder_of_another_user_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "MADE", tmp_path)
+    with toolchain.only_one():
+        pass
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    with pytest.raises(SetupFailed, match="belongs to another user"), toolchain.only_one():
+        pass
+
+
+def test_an_error_of_the_system_beside_the_python_environments_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(toolchain, "MADE", tmp_path)
+    monkeypatch.setattr(toolchain, "make_node_packages", fails)
+    for name in ("require_node", "require_npm", "make_side_environment"):
+        monkeypatch.setattr(toolchain, name, lambda *_: None)
+    with pytest.raises(SetupFailed, match="No space left"):
+        toolchain.make_missing()
