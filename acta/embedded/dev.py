@@ -111,9 +111,9 @@ class Dev:
         """A line that a tool prints: JSON (`acta/tools/log.py`), or whatever its libraries write."""
         try:
             fields = json.loads(line)
-        except ValueError:
-            fields = line
-        if not isinstance(fields, dict):
+        except (ValueError, RecursionError):
+            fields = None
+        if not isinstance(fields, dict) or "message" not in fields:
             fields = {"message": line}
         if self._process is not None:
             self._process.telemetry(f"tool-{folder}").write(fields)

@@ -142,10 +142,12 @@ class Executions:
             for name, state, given, entered, retries, due, token in rows
         ]
 
-    def next_due(self) -> float | None:
-        """When the next one of those that wait goes on by itself."""
+    def next_due(self, now: float) -> float | None:
+        """When the next one of those that still wait goes on by itself."""
         with self._database.reading() as connection:
-            found = connection.execute("SELECT min(due) FROM executions WHERE running = 1").fetchone()
+            found = connection.execute(
+                "SELECT min(due) FROM executions WHERE running = 1 AND due > ?", (now,)
+            ).fetchone()
         due: float | None = found[0]
         return due
 
@@ -256,9 +258,10 @@ class Engine:
 
     def look(self) -> float | None:
         """Begins everything that is due. Returns when the next thing will be; None: nothing waits for a time."""
-        for each in self._executions.running("AND due <= ?", self._now()):
+        now = self._now()
+        for each in self._executions.running("AND due <= ?", now):
             self._begin(each.name)
-        return self._executions.next_due()
+        return self._executions.next_due(now)
 
     def drive(self, name: str) -> None:
         """Takes the execution from state to state until it waits or ends. No two threads drive the same one."""

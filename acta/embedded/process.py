@@ -10,7 +10,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from acta.engine.api.operation import Function
 from acta.engine.app import App
 from acta.engine.aws.clients import serve_here
 from acta.engine.clock import Clock, SystemClock
+from acta.engine.errors import StoreUnavailable
 from acta.engine.files.store import FileStore
 from acta.engine.models.agent_model import AgentModels
 from acta.engine.prompts.prompt import SEEDS
@@ -102,7 +103,7 @@ class EmbeddedTelemetry(Telemetry):
         """A line of the function's log."""
         at = {"timestamp": datetime.now(UTC).strftime(TIMESTAMP), "service": self._service}
         text = json.dumps({**at, **fields}, default=str)
-        with self._lock:
+        with self._lock, suppress(OSError):  # on a full disk the work goes on
             self._out.write(f"{text}\n")
             self._out.flush()
 
@@ -254,9 +255,22 @@ class Process:
             store_prompts(SEEDS, worker.app("admin").definitions, self.clock)
         self.engine.resume()
         for target in (self._timed, self._minutes, self._admit, self._follow, self._deliver):
-            threading.Thread(target=target, name=target.__name__, daemon=True).start()
+            self._keep(target, target.__name__)
         for number in range(SESSIONS_AT_ONCE):
-            threading.Thread(target=self._drive, name=f"session-{number}", daemon=True).start()
+            self._keep(self._drive, f"session-{number}")
+
+    def _keep(self, loop: Callable[[], None], name: str) -> None:
+        """Runs a loop in a thread until the process stops. An error, as of a full disk, begins it again."""
+
+        def run() -> None:
+            while not self._stopped.is_set():
+                try:
+                    loop()
+                except Exception as error:
+                    self.telemetry("intervene").failure(error)
+                    self._stopped.wait(AGAIN_SECONDS)
+
+        threading.Thread(target=run, name=name, daemon=True).start()
 
     def stop(self) -> None:
         """Begins nothing more. What is at work now is tried again by the next process."""
@@ -319,8 +333,15 @@ class Process:
                     self.engine.drive(name)
                 except Exception as error:  # the execution is lost, and recovery finds its session
                     self.telemetry("intervene").failure(error)
-                    self.engine.abandon(name)
+                    self._abandon(name)
             self._timer.set()
+
+    def _abandon(self, name: str) -> None:
+        while not self._stopped.is_set():
+            try:
+                return self.engine.abandon(name)
+            except StoreUnavailable:
+                self._stopped.wait(AGAIN_SECONDS)
 
     def _timed(self) -> None:
         """Begins executions whose time has come."""
@@ -369,21 +390,36 @@ class Process:
             return worker.app("tool").files.seen_by(person)
 
     def _follow(self) -> None:
-        """Brings the changes of the table to `usage` and `notify`. A batch that failed comes again."""
+        """Brings the changes of the table to `usage` and `notify`. As from a stream in AWS, a batch that failed comes
+        again in halves, and a change that fails alone until it is a day old.
+        """
+        most = BATCH
+        self.table.changed.set()
         while not self._stopped.is_set():
             self.table.changed.wait()
             self.table.changed.clear()
-            while records := self.table.changes(BATCH):
-                with self.worker() as worker:
-                    try:
-                        worker.app("usage").usage_count.handle({"Records": records})
-                        worker.app("notify").notifications.handle({"Records": records})
-                    except Exception as error:
-                        self.telemetry("usage").failure(error)
-                        if self._stopped.wait(AGAIN_SECONDS):
-                            return
-                        continue
+            while not self._stopped.is_set() and (records := self.table.changes(most)):
+                if not self._took(records):
+                    most = max(1, len(records) // 2)
+                    self._stopped.wait(AGAIN_SECONDS)
+                    continue
+                most = BATCH
                 self.table.forget_changes(int(records[-1]["dynamodb"]["SequenceNumber"]))
+
+    def _took(self, records: list[Data]) -> bool:
+        """False: they have to come again."""
+        with self.worker() as worker:
+            try:
+                worker.app("usage").usage_count.handle({"Records": records})
+                worker.app("notify").notifications.handle({"Records": records})
+            except Exception as error:
+                self.telemetry("usage").failure(error)
+                oldest = records[0]["dynamodb"]
+                age = self.clock.now().timestamp() - oldest["ApproximateCreationDateTime"]
+                if len(records) > 1 or age < DAY:
+                    return False
+                self.telemetry("usage").error("change given up", {"change": oldest["SequenceNumber"]})
+        return True
 
     def _deliver(self) -> None:
         """Brings the messages of the queues to `notify` and `traces`."""

@@ -8,6 +8,7 @@ cannot be used, what ran before still runs.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -60,7 +61,8 @@ class ToolProcess:
     def _tell(self, log: Log) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
-            log(self.folder.name, line.decode("utf-8", "replace").rstrip("\n"))
+            with suppress(OSError):  # a tool that nobody listens to goes on
+                log(self.folder.name, line.decode("utf-8", "replace").rstrip("\n"))
 
     def call(self, event: Data, secrets: Mapping[str, str | None], files: FileStore) -> Data:
         """Raises FunctionFailed, as Lambda tells of an error, a crash and a timeout."""
@@ -83,8 +85,13 @@ class ToolProcess:
                         raise FunctionFailed(kind)
                     case {"files": [str(method), *given]}:
                         self._put({"said": _asked(files, event["tenant"], method, given)})
-        except (OSError, ValueError):  # it has ended, and maybe in the middle of a line
-            raise FunctionFailed("Sandbox.Timedout" if late.is_set() else "Runtime.ExitError") from None
+        except FunctionFailed:
+            raise
+        except Exception as error:  # it has ended, or waits for files for ever, so it can take no other call
+            self.end()
+            ended = isinstance(error, OSError | ValueError)
+            kind = "Runtime.ExitError" if ended else type(error).__name__
+            raise FunctionFailed("Sandbox.Timedout" if late.is_set() else kind) from None
         finally:
             timer.cancel()
 
@@ -102,8 +109,10 @@ class ToolProcess:
         return self._process.poll() is None
 
     def end(self) -> None:
-        self._process.kill()
-        with suppress(OSError):
+        """With the processes that its tools have begun."""
+        with suppress(ProcessLookupError, PermissionError):  # on macOS for one that has ended
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(MORE_SECONDS)
 
 
@@ -230,19 +239,20 @@ class ToolFolders:
     @contextmanager
     def _process(self, function: str, environment: str, folder: ToolFolder) -> Iterator[ToolProcess]:
         with self._lock:
+            used = self._used  # a change that is taken begins another set
             idle = self._idle.get((function, environment), [])
             process = idle.pop() if idle else None
         if process is None or not process.is_there:
             process = ToolProcess(folder, self._log)
         with self._lock:
-            self._used.add(process)
+            used.add(process)
         try:
             yield process
         finally:
             with self._lock:
-                is_current = process in self._used
-                self._used.discard(process)
+                used.discard(process)
                 several = self._idle.setdefault((function, environment), [])
+                is_current = used is self._used
                 keeps = is_current and process.is_there and sum(map(len, self._idle.values())) < MOST_KEPT
                 if keeps:
                     several.append(process)

@@ -7,9 +7,11 @@ prints goes to standard error, as in its log. When nobody can ask any more, it e
 """
 
 import os
+import signal
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from json import dumps, loads
 from pathlib import Path
@@ -36,7 +38,11 @@ class Pipe:
     def _read(self) -> None:
         for line in self._given:
             self._lines.put(loads(line))
-        os._exit(0)  # whatever runs now, nobody waits for it
+        with suppress(
+            ProcessLookupError
+        ):  # nobody waits for what runs now, nor for the processes that it began
+            os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(0)
 
     def get(self) -> Any:
         return self._lines.get()
@@ -101,10 +107,13 @@ def serve(folder: Path, pipe: Pipe, log: CallLog) -> None:
 
 
 def main(folder: Path) -> None:
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a tool prints by itself is no answer
+    given, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(
+        os.open(os.devnull, os.O_RDONLY), 0
+    )  # what a tool reads and prints by itself is none of the lines
+    os.dup2(2, 1)
     log = CallLog.install()
-    serve(folder, Pipe(sys.stdin.buffer, out), log)
+    serve(folder, Pipe(given, out), log)
 
 
 if __name__ == "__main__":

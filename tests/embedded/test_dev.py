@@ -73,6 +73,7 @@ def hang(how: str) -> str:
 @tool(effect="read", files="read")
 def first_line(path: str, call: Call) -> str:
     """Reads a line."""
+    os.system("echo '{}'")
     print(f"reading {path}")
     return call.files.read_text(path).splitlines()[0] + " " + call.secret("GREETING")
 '''

@@ -64,10 +64,10 @@ class Lived:
                 self.begin()
                 self.engine.resume()
                 continue
-            due = self.executions.next_due()
+            due = self.executions.next_due(self._now)
             if due is None or due - self._now > 30:
                 return
-            self.move(max(due - self._now, 0) + 0.001)
+            self.move(due - self._now + 0.001)
 
     def move(self, seconds: float) -> None:
         self.house.clock.advance(seconds)
@@ -160,3 +160,12 @@ def test_a_token_wakes_once_and_a_stopped_execution_goes_on_no_more() -> None:
     assert lived.engine.running() == []
     assert lived.executions.wake(head.wait.token, {}, 0.0) is None
     assert lived.house.head(session_id).state == "cancelled"
+
+
+def test_executions_that_are_due_and_have_no_thread_yet_are_not_looked_at_all_the_time() -> None:
+    lived = Lived()
+    lived.house.start(GOAL)
+    lived.rest()
+    lived.house.clock.advance(LOCAL.park_after_seconds + 1)
+    assert lived.engine.look() is None
+    assert len(lived.begun) == 1

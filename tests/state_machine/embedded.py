@@ -84,10 +84,10 @@ class EmbeddedMachine:
             if self.begun:
                 self.engine.drive(self.begun.pop(0))
             else:
-                due = self.executions.next_due()
-                assert due is not None, "nothing is left to do"
-                self.clock.at = max(self.clock.at, due + 0.001)  # a time has whole microseconds
-                self.engine.look()
+                due = self.engine.look()
+                assert self.begun or due is not None, "nothing is left to do"
+                if not self.begun and due is not None:
+                    self.clock.at = due + 0.001  # a time has whole microseconds
 
     def run(self, next: str = "think", script: Any = None, **decision: Any) -> Run:
         return self.finished(self.start(next, script, **decision))

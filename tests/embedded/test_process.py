@@ -1,0 +1,98 @@
+"""The threads of one process. An error of theirs, as of a full disk, ends none of them for ever."""
+
+import errno
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acta.embedded import process as module
+from acta.embedded.process import DAY, Process
+from acta.embedded.python_tools import ToolFolders
+from acta.engine.clock import SystemClock
+from acta.engine.errors import StoreUnavailable
+from acta.engine.settings import Settings
+from acta.engine.store.table_layout import item_key
+from acta.engine.usage.usage_count import UsageCount
+from acta.infra.engine.workflow import definition
+from acta.infra.environments import LOCAL
+from acta.infra.local.state_directory import LOG
+from acta.local_aws.testing import eventually
+
+SETTINGS = Settings(env="test", table="t", bucket="b", session_bucket="s", audit_table="a")
+
+
+class MovedClock(SystemClock):
+    ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
+@pytest.fixture
+def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.01)
+    made = Process(
+        tmp_path,
+        SETTINGS,
+        ToolFolders(tmp_path / "tools", {}, {}, 600, print, lambda name, line: None),
+        lambda function: tmp_path,
+        definition(LOCAL),
+        park_after_seconds=600,
+        pause_seconds=float,
+        clock=MovedClock(),
+    )
+    yield made
+    made.stop()
+
+
+def test_a_change_that_always_fails_holds_up_the_others_for_a_day(
+    process: Process, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counted: list[str] = []
+    failed: list[int] = []
+
+    def count(of: UsageCount, event: dict[str, Any]) -> None:
+        names = [each["dynamodb"]["Keys"]["pk"]["S"] for each in event["Records"]]
+        if "bad" in names:
+            failed.append(len(names))
+            raise LookupError
+        counted.extend(names)
+
+    monkeypatch.setattr(UsageCount, "handle", count)
+    for name in ("before", "bad", "after"):
+        process.table.put_item(TableName="t", Item=item_key(name, "1"))
+    process.start()
+    eventually(lambda: True if failed.count(1) > 2 else None)
+    assert (failed[0] > 1, counted[:1], "after" in counted) == (True, ["before"], False)
+    process.clock.ahead = timedelta(seconds=DAY)  # type: ignore[attr-defined]
+    eventually(lambda: True if "after" in counted else None)
+    assert (tmp_path / LOG).read_text().count("change given up") == 1
+
+
+def test_threads_outlive_a_full_disk(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"look": 1, "abandon": 1}
+    done: list[str] = []
+
+    class Full:
+        def write(self, text: str) -> None:
+            raise OSError(errno.ENOSPC, "no space left on device")
+
+    def once_full(name: str) -> None:
+        left[name] -= 1
+        if left[name] >= 0:
+            raise StoreUnavailable("sqlite: database or disk is full")
+        done.append(name)
+
+    def drive(name: str) -> None:
+        raise StoreUnavailable("sqlite: database or disk is full")
+
+    process._log = Full()  # type: ignore[assignment]
+    monkeypatch.setattr(process.engine, "look", lambda: once_full("look"))
+    monkeypatch.setattr(process.engine, "drive", drive)
+    monkeypatch.setattr(process.engine, "abandon", lambda name: once_full("abandon"))
+    process.start()
+    process._begin("ses_1-run_1-1")
+    eventually(lambda: True if {*done} == {"look", "abandon"} else None)
