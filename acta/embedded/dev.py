@@ -5,8 +5,7 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from acta.embedded.gateway import EmbeddedApi
 from acta.embedded.process import NOTIFY, TRACES, Process
@@ -135,15 +134,6 @@ class Dev:
             self._front.stop()
             self._front = None
         self.state.release()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 def settings_of(

@@ -157,14 +157,13 @@ class SqliteTable:
         )
         return {"UnprocessedItems": {}}
 
-    def changes(self, most: int, after: int = 0) -> list[Answer]:
-        """The oldest changes of the streamed tables whose `SequenceNumber` is higher than `after`, as the records that
-        the table's stream brings: with the keys of the item and no content. A put that changes nothing is no change.
+    def changes(self, most: int) -> list[Answer]:
+        """The oldest changes of the streamed tables, as the records that the stream brings: with the keys of the
+        item and no content. A put that changes nothing is no change.
         """
         with self.database.reading() as connection:
             rows = connection.execute(
-                "SELECT position, record FROM changes WHERE position > ? ORDER BY position LIMIT ?",
-                (after, most),
+                "SELECT position, record FROM changes ORDER BY position LIMIT ?", [most]
             ).fetchall()
         records = [(str(position), json.loads(text)) for position, text in rows]
         return [

@@ -63,11 +63,6 @@ def dev(arguments: Namespace) -> int:
 
 def serve(served: "Dev", arguments: Namespace) -> NoReturn:
     """Raises KeyboardInterrupt at a signal."""
-    if served.moved_from is not None:
-        note(
-            f"acta: port {served.moved_from} of last time is taken, so the API moved to {served.url}; "
-            "tokens issued before are void: get new ones with acta token"
-        )
     if arguments.samples:
         put_samples(served)
     announce(served, served.tools.names, DIFFERS, {} if arguments.json else None)

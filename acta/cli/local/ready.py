@@ -28,6 +28,8 @@ class Served(Protocol):
 
     state: StateDir
     config: LocalConfig
+    moved_from: int | None
+    """The previous port, if another program has it now."""
 
     @property
     def url(self) -> str: ...
@@ -51,6 +53,11 @@ def announce(stack: Served, tools: Sequence[str], line: str, as_json: Mapping[st
     """Prints how to reach the stack. `line`: what else a person should know of it. `as_json`: prints one line of JSON
     for a script instead, with these members.
     """
+    if stack.moved_from is not None:
+        note(
+            f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "
+            "tokens issued before are void: get new ones with acta token"
+        )
     issuer = stack.issuer
     token = issuer.issue_token(LOCAL_TENANT, LOCAL_USER, "member")
     if as_json is not None:

@@ -150,11 +150,6 @@ def started_stack(state_dir: Path, port: int | None, *, preferred: int | None = 
     ):
         stack.progress = progress
         stack.start()
-    if stack.moved_from is not None:
-        note(
-            f"acta: port {stack.moved_from} of last time is taken, so the API moved to {stack.url}; "
-            "tokens issued before are void: get new ones with acta token"
-        )
     if stack.restored_from is not None:
         note(f"acta: the local AWS did not end in order last time: {lost_since(stack.restored_from)}")
     try:

@@ -25,6 +25,7 @@ class Served:
     url = "http://127.0.0.1:5"
     aws_endpoint_url = "http://127.0.0.1:6"
     config = SimpleNamespace(provider="offline")
+    moved_from = None
     loss = lost_since(NEVER)
     tools_dir = None
 
