@@ -130,7 +130,7 @@ CHECKS = (
         "Whether Lambda's own lines have anything of an event.", "a session",
     ),
     Check(
-        "usage", api.usage_is_counted, "The session's tokens are counted.",
+        "usage", api.usage_is_counted, "What is counted of the tenant's usage grows by at least the session's tokens.",
         "Whether the table's stream reaches its function.", "a session",
     ),
     Check(
