@@ -145,8 +145,11 @@ def cost(deployed: Verified, sessions: int) -> str:
     unknown = "what its model costs is not known"
     try:
         models: Any = deployed.api.models()
+        is_built_in = deployed.api.get("/v1/agents/default")["version"] == 0
     except (ClientError, CheckUnanswered):
         return unknown
+    if not is_built_in:
+        return f"{unknown}, because the agent `default` is your tenant's own, with the models and tools that it names"
     default = models["default"]
     prices = [
         each["usd_per_million_tokens"]

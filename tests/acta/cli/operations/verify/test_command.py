@@ -43,12 +43,22 @@ def words(*more: str) -> Namespace:
 
 
 @pytest.mark.parametrize(
-    ("price", "said"), [(PRICE, "the model costs $1.800000 at the very most"), (None, "is not known")]
+    ("price", "version", "said"),
+    [
+        (PRICE, 0, "the model costs $1.800000 at the very most"),
+        (None, 0, "is not known"),
+        (PRICE, 3, "is not known, because the agent `default` is your tenant's own"),
+    ],
 )
 def test_it_says_what_sessions_cost_at_most(
-    price: dict[str, float] | None, said: str, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+    price: dict[str, float] | None,
+    version: int,
+    said: str,
+    deployment: FakeDeployment,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     deployment.on("GET", "/v1/models", success(models(price)))
+    deployment.on("GET", "/v1/agents/default", success({"version": version}))
     ask(verified(deployment.url), CHECKS, SESSIONS, words("--yes"))
     shown = capsys.readouterr().err
     assert "This starts 2 sessions of at most 60,000 tokens each" in shown
