@@ -15,8 +15,8 @@ def run() -> int:
             raise
         more = "dev" if sys.argv[1:2] == ["dev"] else "deploy"
         extra = "cli" if find_spec("click") is None else more
-        print(
-            f"acta: {error.name} is missing, which this command needs: pip install 'acta-agents[{extra}]'",
-            file=sys.stderr,
-        )
+        line = f"acta: {error.name} is missing, which this command needs: pip install 'acta-agents[{extra}]'"
+        if extra == "deploy" and sys.argv[1:2] == ["login"]:
+            line += "; with --url, --issuer and --client-id it asks no AWS, and needs none of that"
+        print(line, file=sys.stderr)
         return 2

@@ -81,8 +81,8 @@ ALARM = "AWS::CloudWatch::Alarm"
 
 def write_policies(arguments: Namespace) -> int:
     """Calls AWS only for the account and region, and only if the environment does not name them. Raises CliError."""
-    check_tools()
     environment = environment_named(arguments.env)
+    check_tools()
     if environment.account is not None and environment.region is not None:
         place = AccountRegion(environment.account, environment.region)
     else:

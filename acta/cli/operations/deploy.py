@@ -24,6 +24,7 @@ from acta.cli.operations.posture import decide, show_posture
 from acta.cli.operations.target import (
     OperatorTarget,
     aws_errors,
+    environment_named,
     not_deployed,
     require_credentials,
     target,
@@ -203,6 +204,7 @@ def run_cdk(target: OperatorTarget, *arguments: str, app: Path | Literal["none",
 
 def bootstrap(arguments: Namespace) -> int:
     """Returns exit code 1 if cdk fails. Raises CliError."""
+    environment_named(arguments.env)
     check_tools()
     chosen = target(arguments.env)
     qualifier = chosen.environment.bootstrap_qualifier
@@ -230,6 +232,7 @@ def deploy(arguments: Namespace) -> int:
     """Returns exit code 1 if cdk fails or the person says no. Raises CliError."""
     if arguments.policies is not None:
         return write_policies(arguments)
+    environment_named(arguments.env)
     check_tools()
     require_credentials()
     if not arguments.yes and not sys.stdin.isatty():
@@ -274,6 +277,7 @@ def deploy(arguments: Namespace) -> int:
 
 def diff(arguments: Namespace) -> int:
     """Returns exit code 1 if something differs and `--exit-code` is given, or if cdk fails. Raises CliError."""
+    environment_named(arguments.env)
     check_tools()
     chosen, decided = decide(target(arguments.env), arguments.decide, None)
     if not arguments.json:
@@ -430,6 +434,7 @@ def _failed(error: CdkFailed) -> int:
 
 def destroy(arguments: Namespace) -> int:
     """Returns exit code 1 if something could not be deleted, or if the name was not typed. Raises CliError."""
+    environment_named(arguments.env)
     if arguments.yes not in (None, arguments.env):
         raise CliError(f"--yes names the environment that goes: --yes {one_line(arguments.env)}")
     if arguments.yes is None and not sys.stdin.isatty():

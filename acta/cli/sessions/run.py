@@ -10,6 +10,7 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -33,9 +34,9 @@ from acta.cli.terminal.session_lines import (
     usage_line,
     view_for,
 )
-from acta.cli.terminal.text import Screen, counted, echo, note, show, visible
+from acta.cli.terminal.text import Screen, counted, echo, note, one_line, show, visible
 from acta.client.api import Client
-from acta.client.errors import ClientError
+from acta.client.errors import ClientError, InvalidRequestError
 from acta.client.following import Feed, Update, has_ended, is_paused, open_interventions, waits_for_tokens
 from acta.engine.untrusted.exact_json import read_exactly
 
@@ -45,13 +46,38 @@ def run(arguments: Namespace) -> int:
     if arguments.files:
         note(f"put {counted(len(put_directory(client, arguments.files)), 'file')} into the storage")
     fields = {"content": arguments.goal, "review_every": arguments.review_every, **started(arguments)}
-    return follow_new(client, client.start(**fields), arguments)
+    with agent_named(client, arguments.agent):
+        session = client.start(**fields)
+    return follow_new(client, session, arguments)
 
 
 def fork(arguments: Namespace) -> int:
     client = connect(arguments, role="admin" if arguments.prompts else "member")
     fields = {"content": arguments.text or None, "at": arguments.at, **started(arguments)}
-    return follow_new(client, client.fork(session_named(client, arguments.id), **fields), arguments)
+    forked = session_named(client, arguments.id)
+    with agent_named(client, arguments.agent):
+        session = client.fork(forked, **fields)
+    return follow_new(client, session, arguments)
+
+
+@contextmanager
+def agent_named(client: Client, agent: str | None) -> Iterator[None]:
+    """Raises CliError with the agents that there are if this one is refused because it is none of them."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        if agent is None or "agent_id" not in error.details:
+            raise
+        there = [each["agent_id"] for each in client.agents.list()]
+        if agent in there:
+            raise
+        named = f"there are {', '.join(there)}" if there else "there are none"
+        raise CliError(
+            one_line(
+                f'there is no agent "{agent}" here: {named}; `acta apply` brings those of your files', 500
+            ),
+            error.code,
+        ) from None
 
 
 def started(arguments: Namespace) -> dict[str, Any]:

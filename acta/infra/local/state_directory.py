@@ -147,5 +147,7 @@ class StateDir:
         """The stack that serves this directory now; raises NoStack."""
         stack = self.read()
         if stack is None or not self.is_served():
-            raise NoStack(f"no local stack serves {self.path}: start one with `acta up`, or name its --state")
+            raise NoStack(
+                f"no local stack serves {self.path}: start one with `acta dev` (or `acta up`), or name its --state"
+            )
         return stack

@@ -96,7 +96,9 @@ def test_a_program_s_credentials_in_the_environment_make_its_token_where_none_is
 
 def test_a_state_directory_means_its_local_stack_whatever_the_environment_names(tmp_path: Path) -> None:
     environ = {"ACTA_API_URL": "https://a", "ACTA_TOKEN": "a.b.c"}
-    with pytest.raises(CliError, match="no local stack serves"):
+    with pytest.raises(
+        CliError, match=r"no local stack serves .*: start one with `acta dev` \(or `acta up`\)"
+    ):
         deployment_of(options(state=str(tmp_path)), environ)
 
 

@@ -143,6 +143,30 @@ def test_help_waits_for_nothing_that_it_does_not_need() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+RUNS_LOGIN = """
+from acta.cli import run
+sys.argv = ["acta", "login", "--env", "dev"]
+sys.exit(run())
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "code", "said"),
+    [
+        ("yaml", "import acta.testing", "acta.testing needs pip install 'acta-agents[testing]'"),
+        ("botocore", RUNS_LOGIN, "with --url, --issuer and --client-id"),
+    ],
+)
+def test_what_a_missing_library_stops_says_what_to_do(
+    library: str, code: str, said: str, tmp_path: Path
+) -> None:
+    absent = f"import sys\nsys.modules[{library!r}] = None\n{code}"
+    environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", absent], capture_output=True, text=True, env=environ)
+    assert done.returncode != 0
+    assert said in done.stderr.splitlines()[-1]
+
+
 def told_as_json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     shown = capsys.readouterr()
     assert shown.out == ""

@@ -99,6 +99,34 @@ def test_every_command_with_an_environment_says_that_there_are_no_credentials(
     assert shown.out == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bootstrap",),
+        ("deploy",),
+        ("deploy", "--policies", "made"),
+        ("diff",),
+        ("destroy",),
+        ("destroy", "--yes", "other"),
+        ("outputs",),
+        ("posture",),
+        ("verify",),
+        ("releases",),
+        ("rollback",),
+        ("logs", "ses_01KB0000000000000000000000"),
+        ("backup", "--tenant", "acme", "--to", "backups"),
+        ("erase", "--tenant", "acme"),
+        ("doctor", "--repair"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_name_is_said_before_anything_else_is_asked_for(
+    words: tuple[str, ...], without_aws: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--env", "nope"]) == 2
+    assert "no environment is called nope: there are dev" in capsys.readouterr().err
+
+
 def test_who_deploys_an_unpinned_environment_reads_how_to_pin_it(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = target("dev", Sts())
     warn_unpinned(chosen)

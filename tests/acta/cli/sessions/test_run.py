@@ -12,7 +12,7 @@ from acta.cli.main import main
 from acta.client.following import input_hash
 from acta.engine.untrusted.exact_json import canonical_json
 from tests.acta.conftest import Acta
-from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
+from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, failure, poll, session, success
 
 ENDED = session("completed", result={"goal_met": True, "answer": "All done.", "reason": "goal_complete"})
 
@@ -34,6 +34,23 @@ def test_run_starts_a_session_and_follows_it_to_its_answer(
     shown = capsys.readouterr()
     assert "All done." in shown.out
     assert "\x1b" not in shown.out + shown.err
+
+
+@pytest.mark.parametrize(
+    ("there", "named"), [(["main", "packer"], "there are main, packer"), ([], "there are none")]
+)
+def test_an_agent_that_there_is_not_is_said_once_with_those_that_there_are(
+    there: list[str], named: str, acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = failure(
+        400, "VALIDATION_ERROR", "No such agent.", details={"agent_id": ["There is no agent of that id."]}
+    )
+    deployment.on("POST", "/v1/sessions", refused)
+    agents = [{"agent_id": each, "name": each} for each in there]
+    deployment.on("GET", "/v1/agents", success({"items": agents, "next_cursor": None}))
+    assert acta("run", "Do it", "--agent", "desk") == 2
+    said = f'acta: there is no agent "desk" here: {named}; `acta apply` brings those of your files\n'
+    assert capsys.readouterr().err == said
 
 
 def test_a_private_session_is_asked_for_and_listed_as_such(
