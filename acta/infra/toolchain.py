@@ -231,6 +231,8 @@ def make_missing(*, main_environment: bool = False) -> None:
     require_node()
     require_npm()
     with only_one(), ThreadPoolExecutor(1) as beside:
+        if not main_environment:
+            uv()  # where the extra is missing, nothing is installed
         node = beside.submit(make_node_packages)
         if main_environment:
             make_main_environment()

@@ -4,10 +4,12 @@ import errno
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from acta.cli.operations import doctor
 from acta.cli.operations.doctor import stack as look
 from acta.infra import toolchain
 from acta.infra.local.deploy import cdk_environ
@@ -106,6 +108,39 @@ def test_the_doctor_finds_a_local_aws_that_was_left_behind(tmp_path: Path) -> No
     assert look(tmp_path).fine
 
 
+def test_the_doctor_says_that_a_stack_is_still_starting(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    state.claim()
+    front, _ = state.open_front(None, None)
+    try:
+        state.write(RunningStack(1, front.port, f"http://{HOST}:{front.port}", "http://x", "offline"))
+        assert "it is starting" in look(tmp_path).remedy
+    finally:
+        front.stop()
+        state.release()
+
+
+def test_the_doctor_names_the_extra_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None if name in ("aws_cdk", "uv") else object())
+    said = {each.what: each for each in doctor.findings_of(tmp_path)}
+    assert said["libraries of acta dev"].fine
+    missing = said["libraries of acta up and acta deploy"]
+    assert (missing.fine, missing.remedy) == (False, "pip install 'acta-agents[deploy]'")
+
+
+def test_without_the_extra_nothing_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(toolchain, "MADE", tmp_path)
+    monkeypatch.setattr(toolchain, "UV", str(tmp_path / "uv"))
+    monkeypatch.setitem(sys.modules, "uv", None)
+    for name in ("require_node", "require_npm"):
+        monkeypatch.setattr(toolchain, name, lambda: None)
+    monkeypatch.setattr(toolchain, "make_node_packages", lambda: made.append("npm"))
+    with pytest.raises(SetupFailed, match=r"acta-agents\[deploy\]"):
+        toolchain.make_missing()
+    assert made == []
+
+
 def test_the_switch_that_silences_node_s_warning_is_one_that_cdk_knows() -> None:
     name = "AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"
     assert cdk_environ({})[name] == "true"
@@ -132,7 +167,7 @@ def test_an_error_of_the_system_beside_the_python_environments_is_not_lost(
 
     monkeypatch.setattr(toolchain, "MADE", tmp_path)
     monkeypatch.setattr(toolchain, "make_node_packages", fails)
-    for name in ("require_node", "require_npm", "make_side_environment"):
+    for name in ("require_node", "require_npm", "make_side_environment", "uv"):
         monkeypatch.setattr(toolchain, name, lambda *_: None)
     with pytest.raises(SetupFailed, match="No space left"):
         toolchain.make_missing()

@@ -38,21 +38,25 @@ def init(arguments: Namespace) -> int:
             with path.open("x", encoding="utf-8") as file:
                 file.write(files[name])
         origin = json.loads(distribution(PACKAGE).read_text("direct_url.json") or "{}").get("url", "")
-        is_kept = keep_wheel(origin, folder / "wheels")
+        kept_before = {*folder.glob("wheels/*")}
+        wheel = keep_wheel(origin, folder / "wheels")
+    if wheel is not None and wheel not in kept_before:
+        made.append(wheel.relative_to(folder).as_posix())
     here = Invocation.from_arguments(Namespace())
     following = {
         "pytest": "the tests of the tool and of the agent",
         here.line("dev"): "serves them from one process, until Ctrl-C",
+        here.line("apply"): "in another terminal: brings the agent of agents/desk.yaml",
         here.line(
-            "run", 'use lookup_orders with {"number": "7"}'
-        ): "in another terminal: an agent that uses the tool",
+            "run", "--agent", "desk", 'use lookup_orders with {"number": "7"}'
+        ): "the agent uses the tool",
     }
     if arguments.json:
         print(json.dumps({"folder": str(folder), "files": made, "next": [*following]}))
         return exit_codes.OK
     where = "" if folder == Path(".") else f" in {folder}"
     print(visible(f"Made{where}: {', '.join(made) or 'nothing, because all of it is there'}."))
-    if not is_kept:
+    if wheel is None:
         print("requirements.txt names Acta's wheel: put it into wheels/, for your colleagues and for CI.")
     print(visible(f"Next{where}:"))
     print_commands(following)
@@ -78,14 +82,14 @@ def repository_files(set_name: str) -> dict[str, str]:
     return found
 
 
-def keep_wheel(origin: str, folder: Path) -> bool:
+def keep_wheel(origin: str, folder: Path) -> Path | None:
     """Copies the wheel that this Acta was installed from, so that the repository installs wherever it is checked out.
-    False: it was not installed from a file, or the file is gone. `origin`: what pip says about that (PEP 610).
+    None: it was not installed from a file, or the file is gone. `origin`: what pip says about that (PEP 610).
     """
     wheel = Path(unquote(urlsplit(origin).path))
     if not origin.startswith("file:") or wheel.suffix != ".whl" or not wheel.is_file():
-        return False
+        return None
     folder.mkdir(exist_ok=True)
     if not (folder / wheel.name).exists():
         shutil.copy(wheel, folder / wheel.name)
-    return True
+    return folder / wheel.name

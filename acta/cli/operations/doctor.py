@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,6 +74,12 @@ def findings_of(state_dir: Path) -> Iterator[Finding]:
         yield Finding(True, "npm")
     except SetupFailed as failed:
         yield Finding(False, "Node.js and npm", str(failed))
+    for extra, commands, libraries in (
+        ("dev", "acta dev", ("anthropic", "openai", "aws_lambda_powertools")),
+        ("deploy", "acta up and acta deploy", ("aws_cdk", "botocore", "cdk_nag", "uv")),
+    ):
+        there = all(map(find_spec, libraries))
+        yield Finding(there, f"libraries of {commands}", f"pip install 'acta-agents[{extra}]'")
     for program, what in (
         (CDK, "CDK command line"),
         (EMULATOR_PYTHON, "Python environment of the local AWS"),
@@ -103,6 +110,7 @@ def stack(state_dir: Path) -> Finding:
         status = httpx2.get(f"{running.api_url}/healthz", timeout=10, trust_env=False).status_code
     except httpx2.HTTPError:
         status = 0
-    return Finding(
-        status == 200, f"local stack at {running.api_url}", "it does not answer: stop it and start it again"
-    )
+    remedy = "it does not answer: stop it and start it again"
+    if status == 503:  # what its port answers until everything behind it is there
+        remedy = "it is starting, or has no answer just now: ask again in a moment"
+    return Finding(status == 200, f"local stack at {running.api_url}", remedy)

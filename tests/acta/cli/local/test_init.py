@@ -18,6 +18,7 @@ from acta.cli.commands.grammar import parse
 from acta.cli.local.init import keep_wheel
 from acta.cli.main import ACTA, main
 from acta.cli.operations.target import environment_named
+from acta.cli.operations.verify.report import JSON_FILE, MARKDOWN_FILE
 from acta.infra.api.issuers import OwnPool
 from acta.infra.environments import every_environment, operators_file
 from acta.infra.local.deploy import cdk_environ
@@ -67,15 +68,32 @@ def test_the_tool_and_the_agent_of_the_page_pass_their_tests(shop: Path) -> None
     assert main(["apply", "--check"]) == 0
 
 
-def test_three_next_commands_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_next_commands_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(tmp_path / "shop")]) == 0
     said = capsys.readouterr().out.split("Next")[1].splitlines()
-    assert [len(said), "pytest" in said[1], "acta dev" in said[2], "acta run" in said[3]] == [
-        4,
-        True,
-        True,
-        True,
-    ]
+    commands = ("pytest", "acta dev", "acta apply", "acta run --agent desk")
+    assert [each in line for each, line in zip(commands, said[1:], strict=True)] == [True] * 4
+
+
+def test_the_wheel_that_is_kept_is_among_what_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wheel = tmp_path / "acta_agents-0.1.0-py3-none-any.whl"
+    wheel.write_bytes(b"PK")
+
+    class Installed:
+        version = "0.1.0"
+
+        def read_text(self, name: str) -> str:
+            return json.dumps({"url": wheel.as_uri()})
+
+    monkeypatch.setattr("acta.cli.local.init.distribution", lambda _: Installed())
+    assert main(["init", str(tmp_path / "shop"), "--json"]) == 0
+    assert f"wheels/{wheel.name}" in json.loads(capsys.readouterr().out)["files"]
+
+
+def test_what_acta_verify_writes_is_not_committed(shop: Path) -> None:
+    assert {JSON_FILE, MARKDOWN_FILE} <= {*(shop / ".gitignore").read_text().splitlines()}
 
 
 def test_what_is_there_is_named_and_nothing_is_written(
@@ -203,7 +221,7 @@ def test_the_wheel_that_acta_was_installed_from_is_kept_for_others(tmp_path: Pat
     wheel = tmp_path / "my wheels" / "acta_agents-0.1.0-py3-none-any.whl"
     wheel.parent.mkdir()
     wheel.write_bytes(b"PK")
-    assert keep_wheel(wheel.as_uri(), tmp_path / "wheels")
+    assert keep_wheel(wheel.as_uri(), tmp_path / "wheels") == tmp_path / "wheels" / wheel.name
     assert (tmp_path / "wheels" / wheel.name).read_bytes() == b"PK"
     for origin in ("", "https://example.com/acta.whl", tmp_path.as_uri(), (tmp_path / "gone.whl").as_uri()):
         assert not keep_wheel(origin, tmp_path / "others")
