@@ -54,6 +54,7 @@ class Database:
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.executescript(SCHEMA)
         self._closing = finalize(self, self._connection.close)  # a connection that nobody closed is a warning
+        self._closing.atexit = False  # threads that the process leaves behind may be at work in it
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -75,6 +76,10 @@ class Database:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    def hold(self) -> None:
+        """Lets no other thread in any more, so that a process can end in which threads are still at work."""
+        self._lock.acquire()
 
     def close(self) -> None:
         with self._lock:

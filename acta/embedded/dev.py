@@ -129,10 +129,12 @@ class Dev:
     def stop(self) -> None:
         if self._process is not None:  # first, so that nothing that is cut off counts as done
             self._process.stop()
-            self._process = None
         if self._front is not None:
             self._front.stop()
             self._front = None
+        if self._process is not None:
+            self._process.table.database.hold()
+            self._process = None
         self.state.release()
 
 

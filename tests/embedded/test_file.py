@@ -29,6 +29,29 @@ for number in count():
     print(number, flush=True)
 """
 
+LEFT_AT_WORK = """
+import sys
+from itertools import count
+from pathlib import Path
+from threading import Event, Thread
+from acta.embedded.table import SqliteTable
+
+table = SqliteTable(Path(sys.argv[1]), streamed=["t"])
+begun = [Event() for _ in range(8)]
+
+def work(at):
+    for number in count():
+        table.put_item(TableName="t", Item={"pk": {"S": str(at)}, "sk": {"S": str(number)}})
+        table.changes(10)
+        begun[at].set()
+
+for at in range(8):
+    Thread(target=work, args=(at,), daemon=True).start()
+for each in begun:
+    each.wait()
+table.database.hold()
+"""
+
 
 def item(sk: str, **attributes: dict[str, str]) -> Item:
     return {"pk": {"S": "p"}, "sk": {"S": sk}, **attributes}
@@ -154,3 +177,10 @@ except DefinitionExists:
 def test_no_sdk_is_imported_even_where_a_request_is_refused() -> None:
     ran = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True, check=True)
     assert ran.stdout == "refused []\n"
+
+
+def test_a_process_ends_in_order_while_its_threads_are_at_work(tmp_path: Path) -> None:
+    for _ in range(5):
+        program = [sys.executable, "-c", LEFT_AT_WORK, str(tmp_path / "acta.db")]
+        ended = subprocess.run(program, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")
