@@ -82,13 +82,14 @@ def deployment_of(
 
 def deployment_signed_in_to(arguments: Namespace) -> Deployment:
     """If --token is given, it is sent instead of the sign-in's token."""
-    if arguments.api_url or arguments.state:
+    if getattr(arguments, "api_url", None) or arguments.state:  # not every command has --api-url
         raise CliError("--env names the deployment: leave --api-url and --state out")
     # imported only now: most commands for a local stack do not need it
     from acta.client.sign_in.stored_tokens import signed_in
 
     signed = signed_in(arguments.env)
-    return Deployment(signed.api_url, arguments.token) if arguments.token else signed
+    token = getattr(arguments, "token", None)
+    return Deployment(signed.api_url, token) if token else signed
 
 
 @dataclass(frozen=True)

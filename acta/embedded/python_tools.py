@@ -8,6 +8,7 @@ cannot be used, what ran before still runs.
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -277,6 +278,6 @@ def _specs(folder: ToolFolder) -> Any:
         if folder.requirements and "ModuleNotFoundError" in str(bad):
             raise BadFolder(
                 f"{bad}. `acta dev` calls tools with the libraries of its own environment: "
-                f"pip install -r {folder.path / 'requirements.txt'}"
+                f"pip install -r {shlex.quote(str(folder.path / 'requirements.txt'))}"
             ) from None
         raise

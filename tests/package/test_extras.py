@@ -95,7 +95,7 @@ def test_cli_has_the_commands_and_names_deploy_for_the_others(install: Install) 
 
 def test_dev_serves_a_new_repository_without_cdk_and_node(install: Install) -> None:
     made = install("dev")
-    assert made.python(absent("aws_cdk", "botocore", "uv")).stdout == "[]\n"
+    assert made.python(absent("aws_cdk", "botocore")).stdout == "[]\n"
     assert made.run("acta", "init").returncode == 0
     command = [str(made.folder / "venv" / "bin" / "acta"), "dev", "--json"]
     environ = {**made.environ, "PATH": str(made.folder / "venv" / "bin")}

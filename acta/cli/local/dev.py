@@ -19,6 +19,7 @@ from acta.cli.local.ready import (
 from acta.cli.terminal.prompt import stopped_by_signals
 from acta.cli.terminal.text import cli_error, note
 from acta.engine.settings import SettingsError
+from acta.infra.environments import UnusableValue
 from acta.infra.local.state_directory import DEFAULT_STATE_DIR, StateInUse
 from acta.infra.local.tool_watch import SECONDS_BETWEEN_LOOKS
 from acta.infra.packaging.bundle import NotMade
@@ -51,7 +52,8 @@ def dev(arguments: Namespace) -> int:
         for name in served.config.unknown:
             note(f"acta: nothing reads {name}; is it misspelt?")
         try:
-            with cli_error(OSError, words=f"{state}: {{}}"), cli_error(PortTaken, StateInUse, NotMade):
+            mistakes = PortTaken, StateInUse, NotMade, UnusableValue
+            with cli_error(OSError, words=f"{state}: {{}}"), cli_error(*mistakes, cut=500):
                 served.start()
             serve(served, arguments)
         except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import cli_error, one_line, visible
+from acta.repository import repository
 
 TEMPLATE = Path(__file__).parent / "repository"
 PACKAGE = "acta-agents"
@@ -22,6 +23,11 @@ PACKAGE = "acta-agents"
 def init(arguments: Namespace) -> int:
     """Never overwrites. Raises CliError if one of its files is there already, unless only the others are wanted."""
     folder = Path(arguments.folder or ".")
+    around = repository(folder.resolve().parent)
+    if around is not None:
+        raise CliError(
+            f"nothing was written: this folder is in a repository already, {one_line(str(around))}"
+        )
     letters = (each if each.isascii() and each.isalnum() else "-" for each in folder.resolve().name)
     files = repository_files("".join(letters).strip("-")[:64] or "main")
     there = [name for name in files if (folder / name).exists()]

@@ -115,6 +115,18 @@ def test_what_is_there_is_named_and_nothing_is_written(
     assert main(["init", "--missing"]) == 0
 
 
+def test_no_repository_is_made_in_another_one(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "agents"]) == 2
+    assert str(shop) in capsys.readouterr().err
+    assert [path.name for path in (shop / "agents").iterdir()] == ["desk.yaml"]
+
+
+def test_dev_names_the_mistake_in_its_environments(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shop / "environments.py").write_text("DEV = (\n")
+    assert main(["dev"]) == 2
+    assert "environments.py" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("place", [".", "tools/orders"])
 def test_environments_and_tools_are_found_from_every_folder_of_it(
     shop: Path, place: str, monkeypatch: pytest.MonkeyPatch

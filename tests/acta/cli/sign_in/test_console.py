@@ -41,3 +41,12 @@ def test_without_a_stack_there_is_no_page(tmp_path: Path, capsys: pytest.Capture
 def test_a_role_that_no_token_has_is_refused(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["console", "--no-browser", "--role", "two words", "--state", str(state)]) == 2
     assert "a role is" in capsys.readouterr().err
+
+
+def test_where_nobody_is_signed_in_to_a_deployment_it_says_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert main(["console", "--env", "dev", "--no-browser"]) == 2
+    assert "acta login --env dev" in capsys.readouterr().err
