@@ -71,7 +71,7 @@ def agent_named(client: Client, agent: str | None) -> Iterator[None]:
         there = [each["agent_id"] for each in client.agents.list()]
         if agent in there:
             raise
-        named = f"there are {', '.join(there)}" if there else "there are none"
+        named = f"there {'is' if len(there) == 1 else 'are'} {', '.join(there) or 'none'}"
         raise CliError(
             one_line(
                 f'there is no agent "{agent}" here: {named}; `acta apply` brings those of your files', 500

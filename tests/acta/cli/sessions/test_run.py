@@ -37,7 +37,12 @@ def test_run_starts_a_session_and_follows_it_to_its_answer(
 
 
 @pytest.mark.parametrize(
-    ("there", "named"), [(["main", "packer"], "there are main, packer"), ([], "there are none")]
+    ("there", "named"),
+    [
+        (["main", "packer"], "there are main, packer"),
+        (["default"], "there is default"),
+        ([], "there are none"),
+    ],
 )
 def test_an_agent_that_there_is_not_is_said_once_with_those_that_there_are(
     there: list[str], named: str, acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
