@@ -284,9 +284,10 @@ with EmulatorProcess(state_dir=Path("state"), **pythons) as aws:
 
 
 def test_it_runs_with_nothing_beside_it_but_its_requirements(tmp_path: Path) -> None:
-    """Copied out of its repository, started by an interpreter that has nothing of its user's, by relative paths."""
-    package = Path(acta.local_aws.__file__).parent
-    shutil.copytree(package, tmp_path / "elsewhere" / package.name, ignore=shutil.ignore_patterns("tests"))
+    """Copied out of Acta, started by an interpreter that has nothing of its user's, by relative paths."""
+    alone = tmp_path / "elsewhere" / "acta" / "local_aws"
+    shutil.copytree(Path(acta.local_aws.__file__).parent, alone)
+    alone.with_name("__init__.py").touch()
     (tmp_path / "elsewhere" / "ministack.py").write_text("raise SystemExit('of another application')")
     relative = [os.path.relpath(python, tmp_path) for python in (EMULATOR_PYTHON, RUNTIME_PYTHON)]
     ended = subprocess.run(
