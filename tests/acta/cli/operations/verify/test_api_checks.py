@@ -130,7 +130,7 @@ BROKEN: list[tuple[str, dict[str, Reply], str, dict[str, Any]]] = [
     ("listed", {"GET /v1/sessions": success(page(snapshot("completed", session_id="ses_other")["session"]))}, "failed",
      {}),
     ("approval", {f"GET {SESSION}": success(snapshot("completed"))}, "not answered", {"state": "completed"}),
-    ("approval", {f"GET {SESSION}": success(ASKS)}, "failed", {"poll_seconds": 0.0}),
+    ("approval", {f"GET {SESSION}": success(ASKS)}, "failed", {}),
     ("logs", {}, "failed", {}),
     ("usage", {"GET /v1/usage": success(USED)}, "failed", {}),
     ("audit", {"GET /v1/audit": success(page({"action": "session.cancel"}))}, "failed", {}),
