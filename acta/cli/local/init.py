@@ -10,6 +10,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from acta import __version__
 from acta.cli import exit_codes
 from acta.cli.connection import Invocation
 from acta.cli.exit_codes import CliError
@@ -77,7 +78,7 @@ def print_commands(following: Mapping[str, str]) -> None:
 
 def repository_files(set_name: str) -> dict[str, str]:
     """Path in the repository -> content."""
-    words = {"SET_NAME": set_name, "ACTA_VERSION": distribution(PACKAGE).version}
+    words = {"SET_NAME": set_name, "ACTA_VERSION": __version__}
     found = {}
     for path in sorted(TEMPLATE.rglob("*")):
         if path.is_file() and not {"__pycache__", ".pytest_cache"} & {*path.parts}:

@@ -1,7 +1,6 @@
 """Checks that ask the API as any client does: what needs no session first, then two sessions and what they leave."""
 
 import secrets
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -90,14 +89,14 @@ def asked(
 ) -> tuple[httpx2.Response, float]:
     """The answer to a request without a token of its own, and how many milliseconds it took."""
     url = deployed.outputs["ApiUrl"] if deployed.client is None else deployed.client.url
-    begun = time.monotonic()
+    begun = deployed.clock()
     try:
         answer = httpx2.request(
             method, f"{url}{path}", headers=dict(headers or {}), timeout=40, trust_env=not is_loopback(url)
         )
     except httpx2.HTTPError:
         raise CheckFailed("The API does not answer: is there a way to it from this machine?") from None
-    return answer, round((time.monotonic() - begun) * 1_000)
+    return answer, round((deployed.clock() - begun) * 1_000)
 
 
 def people_sign_in(deployed: Verified) -> Figures:
@@ -149,9 +148,9 @@ def files_are_kept(deployed: Verified) -> Figures:
 def large_files_pass(deployed: Verified) -> Figures:
     """A file of the largest size that Acta takes, which in base64 is just below what Lambda passes on."""
     content = secrets.token_bytes(int(deployed.environment.settings.get("max_file_bytes", LARGEST_FILE)))
-    begun = time.monotonic()
+    begun = deployed.clock()
     write_and_read(deployed, LARGE_FILE, content)
-    return {"bytes": len(content), "seconds": round(time.monotonic() - begun, 1)}
+    return {"bytes": len(content), "seconds": deployed.seconds_since(begun)}
 
 
 def write_and_read(deployed: Verified, path: str, content: bytes) -> None:
@@ -164,11 +163,11 @@ def write_and_read(deployed: Verified, path: str, content: bytes) -> None:
 def session_ends(deployed: Verified) -> Figures:
     with suppress(ClientError):  # the check of usage says what is wrong with it
         deployed.tokens_before = tokens_counted(deployed)
-    begun = time.monotonic()
+    begun = deployed.clock()
     session = ended(deployed, start(deployed))
     deployed.worked = session
     return {
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": deployed.seconds_since(begun),
         "turns": session["run"]["iteration"],
         "tokens": session["usage"]["total_tokens"],
         "model_usd": session["usage"]["cost_usd"] or 0,
@@ -282,7 +281,7 @@ def usage_is_counted(deployed: Verified) -> Figures:
     """The table's stream reaches the function that counts."""
     used, begun, before = (
         of_ended(deployed)["usage"]["total_tokens"],
-        time.monotonic(),
+        deployed.clock(),
         deployed.tokens_before,
     )
     if before is None:
@@ -295,7 +294,7 @@ def usage_is_counted(deployed: Verified) -> Figures:
 
     late = CheckFailed("Usage is not counted within five minutes: docs/operations.md, Usage is behind.")
     deployed.until_found(SESSION_SECONDS, look, late)
-    return {"seconds": round(time.monotonic() - begun, 1)}
+    return {"seconds": deployed.seconds_since(begun)}
 
 
 def tokens_counted(deployed: Verified) -> int:
@@ -321,14 +320,14 @@ def people_approve(deployed: Verified) -> Figures:
     page = {"cursor": "0", "has_more": True}
     while page["has_more"]:
         page = deployed.api.get(f"/v1/sessions/{session_id}", after=page["cursor"])
-    begun = time.monotonic()
+    begun = deployed.clock()
     deployed.api.get(f"/v1/sessions/{session_id}", after=page["cursor"], wait=LONG_POLL_SECONDS)
-    held = time.monotonic() - begun
+    held = deployed.seconds_since(begun)
     if held < LONG_POLL_SECONDS / 2:
         raise CheckFailed(
             "A long poll on a session that waits is answered early. Under load that is meant so (docs/scale.md); "
             "otherwise send us this report.",
-            poll_seconds=round(held, 1),
+            poll_seconds=held,
         )
     deployed.api.decide(session_id, waiting["interventions"][0]["intervention_id"], "continue")
     calls = waiting["usage"]["llm_calls"]
@@ -342,7 +341,7 @@ def people_approve(deployed: Verified) -> Figures:
     woken = datetime.fromisoformat(following[0]["started_at"]) - datetime.fromisoformat(
         decision["completed_at"]
     )
-    figures = {"poll_seconds": round(held, 1), "wake_seconds": round(woken.total_seconds(), 1)}
+    figures = {"poll_seconds": held, "wake_seconds": round(woken.total_seconds(), 1)}
     if woken > MINUTE / 2:
         raise CheckFailed("Recovery woke the session, and not the decision: send us this report.", **figures)
     return figures

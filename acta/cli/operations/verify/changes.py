@@ -175,7 +175,7 @@ def lost_execution_goes_on(deployed: Verified) -> Figures:
     )
     begun = deployed.clock()
     deployed.until_found(300, look, lost)
-    seconds = round(deployed.clock() - begun, 1)
+    seconds = deployed.seconds_since(begun)
     told = logged(deployed, ("recover",), session_id, timedelta(minutes=30))
     by_event = any(line.fields.get("message") == "execution ended" for line in told)
     (question,) = deployed.api.session(session_id)["interventions"][:1]

@@ -114,6 +114,9 @@ class Verified:
     def aws(self, service: str) -> Service:
         return Service(service, self.account.client(service))
 
+    def seconds_since(self, begun: float) -> float:
+        return round(self.clock() - begun, 1)
+
     def all(
         self, service: str, operation: str, items: str, cursor: str = "NextToken", **asked: Any
     ) -> Iterator[Any]:

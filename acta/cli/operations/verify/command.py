@@ -4,7 +4,6 @@ import json
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from acta.infra.deployed.stacks import stack_outputs
 from acta.infra.names import DECIDED
 from acta.infra.posture import with_decisions
 
-RELEASE = version("acta-agents")
 MARKS = {"passed": "passed      ", "failed": "FAILED      ", "not answered": "not answered"}
 
 
@@ -58,7 +56,7 @@ def verify(arguments: Namespace) -> int:
             deployed, checks, allowed, Path(arguments.to or "."), None if arguments.json else tell
         )
     if arguments.json:
-        print(json.dumps(as_json(head_of(deployed, RELEASE), answers)))
+        print(json.dumps(as_json(head_of(deployed), answers)))
     else:
         echo(f"The report is in {JSON_FILE} and {MARKDOWN_FILE}. It has no content and no names.")
     return exit_codes.FAILED if any(each.state == "failed" for each in answers) else exit_codes.OK
@@ -84,7 +82,7 @@ def answered(
                 f"acta: these could not be deleted, so delete them yourself: {one_line(', '.join(left), 500)}"
             )
         with cli_error(OSError, words="the report cannot be written: {}"):
-            write(head_of(deployed, RELEASE), answers, folder)
+            write(head_of(deployed), answers, folder)
     return answers
 
 

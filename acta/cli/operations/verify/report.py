@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from acta import __version__
 from acta.cli.operations.verify.checks import CheckAnswer, Verified, word
 from acta.infra.environments import Environment
 
@@ -44,10 +45,10 @@ OPTIONS = (
 )
 
 
-def head_of(deployed: Verified, version: str) -> ReportHead:
+def head_of(deployed: Verified) -> ReportHead:
     environment: Environment = deployed.environment
     return ReportHead(
-        acta=version,
+        acta=__version__,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         place="the local AWS" if environment.is_local else "AWS",
         region=word(deployed.outputs["StateMachineArn"].split(":")[3]),

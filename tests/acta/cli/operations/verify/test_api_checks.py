@@ -51,17 +51,10 @@ def verified(url: str, *lines: dict[str, Any], **different: Any) -> Verified:
     )
 
 
-@pytest.fixture
-def unheld(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody holds a long poll here, as these clocks do not go."""
-    monkeypatch.setattr(api, "LONG_POLL_SECONDS", 0)
-
-
 def asked(name: str, deployed: Verified) -> CheckAnswer:
     return answer(check(name), deployed, EVERY_NEED)
 
 
-@pytest.mark.usefixtures("unheld")
 def test_sessions_on_the_real_api_come_to_their_ends_and_leave_nothing(real_api: RealApi) -> None:
     deployed = verified(real_api.url)
     found = {
@@ -130,7 +123,6 @@ BROKEN: list[tuple[str, dict[str, Reply], str, dict[str, Any]]] = [
     ("listed", {"GET /v1/sessions": success(page(snapshot("completed", session_id="ses_other")["session"]))}, "failed",
      {}),
     ("approval", {f"GET {SESSION}": success(snapshot("completed"))}, "not answered", {"state": "completed"}),
-    ("approval", {f"GET {SESSION}": success(ASKS)}, "failed", {}),
     ("logs", {}, "failed", {}),
     ("usage", {"GET /v1/usage": success(USED)}, "failed", {}),
     ("audit", {"GET /v1/audit": success(page({"action": "session.cancel"}))}, "failed", {}),
@@ -156,6 +148,16 @@ def test_a_broken_deployment_shows(
         deployed.worked, deployed.tokens_before = snapshot("completed")["session"], 10
     found = asked(name, deployed)
     assert (found.state, found.figures.items() >= figures.items()) == (state, True), found
+    assert found.said
+
+
+def test_a_long_poll_that_is_answered_at_once_is_a_failure(broken: FakeDeployment) -> None:
+    broken.on("POST", "/v1/sessions", success({"session_id": SESSION_ID}, 202))
+    broken.on("GET", SESSION, success(ASKS))
+    deployed = verified(broken.url, canary="acta-verify-x")
+    deployed.clock = lambda: 0.0
+    found = asked("approval", deployed)
+    assert (found.state, found.figures) == ("failed", {"poll_seconds": 0.0})
     assert found.said
 
 
@@ -201,7 +203,6 @@ def test_a_deployment_that_is_away_fails_and_one_without_a_sign_in_is_not_answer
         assert asked(name, away).state == "not answered"
 
 
-@pytest.mark.usefixtures("unheld")
 @pytest.mark.parametrize(("began", "state"), [(12, "passed"), (55, "failed")])
 def test_a_session_that_recovery_woke_and_not_the_decision_is_a_failure(
     began: int, state: str, broken: FakeDeployment
@@ -243,7 +244,6 @@ def test_a_file_that_comes_back_changed_is_a_failure(broken: FakeDeployment) -> 
         assert asked(name, verified(broken.url)).state == "failed"
 
 
-@pytest.mark.usefixtures("unheld")
 def test_a_decision_that_wakes_nothing_is_a_failure(broken: FakeDeployment) -> None:
     broken.on("POST", "/v1/sessions", success({"session_id": SESSION_ID}, 202))
     broken.on("GET", SESSION, success(ASKS))

@@ -60,7 +60,7 @@ def test_nothing_that_an_error_or_an_answer_says_gets_into_it(canary: str, tmp_p
     given = deployed()
     answers = [answer(each, given, EVERY_NEED) for each in rows]
     answers.append(asked("definition", {**good(), "stepfunctions.describe_state_machine": refused(canary)}))
-    write(head_of(given, "0.1.0"), answers, tmp_path)
+    write(head_of(given), answers, tmp_path)
     told = "".join((tmp_path / name).read_text() for name in (JSON_FILE, MARKDOWN_FILE))
     assert canary not in told
     assert [each.state for each in answers] == [
@@ -74,7 +74,7 @@ def test_nothing_that_an_error_or_an_answer_says_gets_into_it(canary: str, tmp_p
 
 def test_its_head_names_no_environment_and_no_account() -> None:
     given = replace(deployed(), environment=replace(environment(), name="acme-corp"))
-    told = as_json(head_of(given, "0.1.0"), [])
+    told = as_json(head_of(given), [])
     assert told["place"] == "AWS"
     assert told["region"] == "eu-west-1"
     assert "acme" not in json.dumps(told)
@@ -87,7 +87,7 @@ def test_both_forms_have_every_answer(tmp_path: Path) -> None:
         CheckAnswer(CHECKS[1], "failed", "Do this."),
         CheckAnswer(CHECKS[2], "not answered", "Because."),
     ]
-    write(head_of(deployed(), "0.1.0"), answers, tmp_path / "new")
+    write(head_of(deployed()), answers, tmp_path / "new")
     told = json.loads((tmp_path / "new" / JSON_FILE).read_text())
     assert (told["format"], told["passed"], told["failed"], told["not_answered"]) == (1, 1, 1, 1)
     assert [each["state"] for each in told["checks"]] == ["passed", "failed", "not answered"]
