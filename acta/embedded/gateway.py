@@ -24,7 +24,7 @@ from acta.engine.api.operations import CATCH_ALL, DEFAULT_KEY, OPERATIONS, fits
 from acta.infra.api.web_pages import MAX_AGE_SECONDS, METHODS, REQUEST_HEADERS, RESPONSE_HEADERS
 from acta.infra.local.issuer import ALGORITHM, AUDIENCE, LocalIssuer
 from acta.local_aws.loopback import HOST
-from acta.local_aws.reverse_proxy import Answer, Headers, gateway_answer
+from acta.local_aws.reverse_proxy import Answer, Headers, gateway_answer, passes_as_text
 
 SECONDS = 29.0
 """The time of an invocation that a request waits for."""
@@ -41,7 +41,6 @@ OF_PREFLIGHTS = (
     ("Access-Control-Allow-Headers", ",".join(REQUEST_HEADERS)),
     ("Access-Control-Max-Age", str(MAX_AGE_SECONDS)),
 )
-TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/graphql")
 
 
 class LambdaContext(NamedTuple):
@@ -165,7 +164,7 @@ def to_event(
 ) -> dict[str, Any]:
     """What the gateway hands to a function. `headers`: by lower-case name; the length of the body is added."""
     key = DEFAULT_KEY if operation is None else str(operation)
-    is_text = passes_as_text(headers.get("content-type", ""))
+    is_text = passes_as_text(headers.get("content-type"))
     context: dict[str, Any] = {
         "stage": DEFAULT_KEY,
         "requestId": secrets.token_urlsafe(12),
@@ -192,15 +191,6 @@ def to_event(
         headers.setdefault("content-length", str(len(body)))
         event["body"] = body.decode(errors="replace") if is_text else base64.b64encode(body).decode()
     return event
-
-
-def passes_as_text(content_type: str) -> bool:
-    """Whether a body of this type reaches the function as text (`acta/local_aws/services/api_gateway.py` has the
-    sources)."""
-    kind, *parameters = (each.strip() for each in content_type.lower().split(";"))
-    named = [value for name, _, value in (each.partition("=") for each in parameters) if name == "charset"]
-    is_utf8 = all(each.strip('"') in ("utf-8", "utf8") for each in named)
-    return is_utf8 and (kind.startswith("text/") or kind in TEXT_TYPES)
 
 
 def _answer(result: Mapping[str, Any]) -> Answer:

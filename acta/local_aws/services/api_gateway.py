@@ -12,6 +12,7 @@ from typing import Any
 
 from acta.local_aws.loopback import HOST
 from acta.local_aws.ministack import module
+from acta.local_aws.reverse_proxy import passes_as_text
 from acta.local_aws.settings import Settings
 
 INTEGRATION_SECONDS = 30.0
@@ -21,26 +22,9 @@ INTEGRATION_SECONDS = 30.0
 _http_api: ContextVar[bool] = ContextVar("http_api", default=False)
 
 
-TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/graphql")
-
-
 def tell_text_from_bytes(settings: Settings) -> None:
-    """A body reaches the function as text if its type is `text/…` or one of `TEXT_TYPES`, unless a charset other than
-    UTF-8 is named; in base64 otherwise.
-
-    Source: AWS has no list; measured on real HTTP APIs in ministackorg/ministack#766 and floci-io/floci#2172. Patches:
-    `services.apigateway._v2_request_body_is_text`.
-    """
-
-    def is_text(content_type: str | None) -> bool:
-        kind, *parameters = (each.strip() for each in (content_type or "").lower().split(";"))
-        charsets = [
-            value for name, _, value in (each.partition("=") for each in parameters) if name == "charset"
-        ]
-        is_utf8 = all(each.strip('"') in ("utf-8", "utf8") for each in charsets)
-        return is_utf8 and (kind.startswith("text/") or kind in TEXT_TYPES)
-
-    module("services.apigateway")._v2_request_body_is_text = is_text
+    """As `reverse_proxy.passes_as_text` says. Patches: `services.apigateway._v2_request_body_is_text`."""
+    module("services.apigateway")._v2_request_body_is_text = passes_as_text
 
 
 def require_expiry(settings: Settings) -> None:
