@@ -19,9 +19,7 @@ from acta.embedded.database import Database
 from acta.engine.app import App
 from acta.engine.bound_tenant import bound_to
 from acta.engine.clock import Clock
-from acta.engine.errors import Refused
 from acta.engine.log.commit import Decision
-from acta.engine.log.head import Wait
 from acta.engine.turn.engine import EngineEvent, ExecutionStatus, TokenGone, seconds_for_work
 
 Data = dict[str, Any]
@@ -58,25 +56,10 @@ def perform(app: App, event: EngineEvent) -> Data:
                 from acta.engine.tools.execute import abandon_call
 
                 abandon_call(app.tool_runtime, at, event.call_id, event.error)
-            case "ask":
-                from acta.engine.people.wait import ask
+            case _:
+                from acta.engine.recovery.states import perform_state
 
-                if event.entered is None:
-                    raise Refused("a wait without the time of its beginning")
-                wait = Wait(token=event.task_token, entered=event.entered, attempt=event.attempt)
-                ask(app.repository, app.workflow, app.timeouts, at, wait)
-            case "handle_error":
-                from acta.engine.recovery.handle_error import handle_error
-
-                return handle_error(app.errors, at, event.error).to_engine()
-            case "park":
-                from acta.engine.recovery.handle_error import park
-
-                return park(app.errors, at).to_engine()
-            case "roll_over":
-                from acta.engine.recovery.recover import roll_over
-
-                roll_over(app.repository, app.workflow, at)
+                return perform_state(app, event)
     return {}
 
 

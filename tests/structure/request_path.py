@@ -21,8 +21,8 @@ STUB = '{"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}'
 ROLE = "arn:aws:iam::123456789012:role/engine"
 STAND_IN = "acta/engine/models/offline"
 """The model's stand-in is not part of the way, and neither is what it calls: a provider would be asked in its place."""
-IN_PLACE_OF_AWS = "acta/embedded"
-"""Hands a request to the function, as a gateway of AWS would: it is not on the way in the function."""
+IN_PLACE_OF_AWS = ("acta/embedded", "acta/local_aws")
+"""Hand a request to the function, as a gateway of AWS would: they are not on the way in the function."""
 
 
 @dataclass

@@ -6,9 +6,8 @@ from typing import Any
 from acta.engine.api.app import Api
 from acta.engine.app import App
 from acta.engine.bound_tenant import bound_to
-from acta.engine.errors import Refused
-from acta.engine.log.head import Wait
-from acta.engine.turn.engine import EngineEvent, engine_event
+from acta.engine.recovery.states import perform_state
+from acta.engine.turn.engine import engine_event
 
 _app = App()
 _api = Api("intervene", _app, audit=_app.audit, limiter=_app.limiter)
@@ -26,35 +25,7 @@ def handler(event: dict[str, Any], context: Any) -> Any:
 def _work(event: dict[str, Any], context: Any) -> dict[str, Any]:
     step = engine_event(event)
     with _api.telemetry.work("engine", step), bound_to(step.at.tenant):
-        return _do(step)
-
-
-def _do(step: EngineEvent) -> dict[str, Any]:
-    """What the state machine goes on with. For most steps it needs nothing."""
-    repository, workflow = _app.repository, _app.workflow
-    match step.op:
-        case "ask":
-            if step.entered is None:
-                raise Refused("a wait without the time of its beginning")
-            from acta.engine.people.wait import ask
-
-            wait = Wait(token=step.task_token, entered=step.entered, attempt=step.attempt)
-            ask(repository, workflow, _app.timeouts, step.at, wait)
-        case "handle_error":
-            from acta.engine.recovery.handle_error import handle_error
-
-            return handle_error(_app.errors, step.at, step.error).to_engine()
-        case "park":
-            from acta.engine.recovery.handle_error import park
-
-            return park(_app.errors, step.at).to_engine()
-        case "roll_over":
-            from acta.engine.recovery.recover import roll_over
-
-            roll_over(repository, workflow, step.at)
-        case _:
-            raise Refused(f"intervene does not do {step.op}")
-    return {}
+        return perform_state(_app, step)
 
 
 _http = _api.handler
