@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from acta.embedded.objects import SqliteObjects
+from acta.embedded.services import StoredSecrets
 from acta.embedded.table import SqliteTable
 from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
 from acta.engine.agents.dynamodb import DynamoDefinitions
@@ -38,6 +39,7 @@ from acta.engine.store.table_layout import stored, to_commit
 from acta.engine.tools.execute import abandon_call, run_call
 from acta.engine.tools.port import Registry
 from acta.engine.tools.registry import TenantRegistry
+from acta.engine.tools.secret_reader import ToolSecretReader, ToolSecretStore
 from acta.engine.tools.tenant.functions import PythonTools
 from acta.engine.turn.context import TurnDeps, TurnKind
 from acta.engine.turn.engine import Timeouts
@@ -47,7 +49,6 @@ from acta.testing.clock import FakeClock
 from acta.testing.python_tools import TENANT as TENANT
 from acta.testing.python_tools import USER as USER
 from acta.testing.python_tools import CalledInProcess, as_offered, files_for
-from acta.testing.secrets import MemoryToolSecretValues
 from acta.testing.workflow import MemoryWorkflow
 from acta.tools.call import Files
 from acta.tools.define import Tool
@@ -83,9 +84,9 @@ class InProcess:
         self.line = DynamoAdmission(self.settings.table, self.table)
         stores = App(self.settings, clock=self.clock, dynamodb=self.table)
         self.partials, self.attempts, self.memories = stores.partials, stores.attempts, stores.memories
+        self._secrets_manager = StoredSecrets(self.table.database)
         self.secrets: dict[str, str] = {}
         """The values of the Python tools' secrets, by name."""
-        self.secret_values = MemoryToolSecretValues()
         self.workflow = MemoryWorkflow()
         self.park_after: int | None = None
         """`park_after_seconds` of the environment. None: a wait passes by moving the clock, however long it is."""
@@ -155,8 +156,8 @@ class InProcess:
             "memories": self.memories,
             "memories_of_run": self.memories_of_run,
             "files": self.files,
-            "secret_values": self.secret_values,
-            "secret_reader": self.secret_values,
+            "secret_values": ToolSecretStore(self.settings.env, client=self._secrets_manager),
+            "secret_reader": ToolSecretReader(self.settings.env, self._secrets_manager),
             "python_tools": self._python_tools,
             "models": _OneModel(self),
             "key_refused": self.on_key_refused,

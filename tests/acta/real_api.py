@@ -4,11 +4,11 @@ import threading
 
 from acta.engine.api.operations import OPERATIONS
 from acta.engine.models.offline import OfflineModel
-from acta.testing.secrets import MemoryToolSecretValues
 from tests.acta.loopback_server import LoopbackServer, Received, Sent
 from tests.api.gateway import Answer, Gateway, api_of, claims, routed
 from tests.api.session_functions import functions_of
 from tests.doubles.audit import memory_audit
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_function import FakeToolFunction
 from tests.in_process.house import House
 

@@ -17,9 +17,9 @@ from acta.engine.settings import Settings
 from acta.engine.tools.port import ToolFunction
 from acta.engine.tools.tool import ToolSpec
 from acta.testing.clock import FakeClock
-from acta.testing.secrets import MemoryToolSecretValues
 from tests.api.gateway import Gateway, api_of, claims
 from tests.doubles.audit import memory_audit
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_function import FakeToolFunction
 
 SETTINGS = Settings(env="test", table="table", bucket="bucket")

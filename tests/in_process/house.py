@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from acta.engine.app import App
 from acta.engine.limits.caps import LimitValues
 from acta.engine.log.commit import Decision, Position
 from acta.engine.log.head import Head
@@ -18,6 +19,7 @@ from acta.engine.turn.engine import position
 from acta.testing.in_process import TENANT as TENANT
 from acta.testing.in_process import USER as USER
 from acta.testing.in_process import InProcess
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.in_process.whole import WholeHistory
 
 START = Cursor()
@@ -31,7 +33,12 @@ class House(InProcess):
     """False: whoever acts has the token of a program, and people alone decide."""
 
     def __init__(self, model: Model, **settings: Any) -> None:
+        self.secret_values = MemoryToolSecretValues()
         super().__init__(model, **settings)
+
+    def app(self, **parts: Any) -> App:
+        secrets = {"secret_values": self.secret_values, "secret_reader": self.secret_values}
+        return super().app(**{**secrets, **parts})
 
     @property
     def requester(self) -> Requester:

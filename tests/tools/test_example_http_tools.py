@@ -15,8 +15,8 @@ from acta.engine.tools.port import CallContext
 from acta.engine.tools.tenant.definition import check_fixed, to_config
 from acta.engine.tools.tenant.http import HttpTool
 from acta.engine.tools.tool import HttpConfig, ToolDefinition
-from acta.testing.secrets import MemoryToolSecretValues
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_secrets import known_for
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "http-tools"

@@ -27,8 +27,8 @@ from acta.engine.tools.tenant.credentials import Known, Secrets
 from acta.engine.tools.tenant.http import SHOWN_BYTES, HttpTool
 from acta.engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.secrets import MemoryToolSecretValues
 from tests.doubles.http_sink import Reply, Sink
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_secrets import known_for
 from tests.egress.test_exchange import BROKEN
 

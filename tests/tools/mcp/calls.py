@@ -19,8 +19,8 @@ from acta.engine.tools.mcp.servers import McpServers
 from acta.engine.tools.port import CallContext
 from acta.engine.tools.tenant.credentials import Known
 from acta.engine.untrusted.quoting import OutsideText
-from acta.testing.secrets import MemoryToolSecretValues
 from tests.doubles.http_sink import Sink
+from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_secrets import known_for
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
