@@ -43,11 +43,12 @@ if TYPE_CHECKING:
         BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, CostView as Cost,
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
         ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
-        MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, PartialView as Partial,
-        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, RatingView as Rating,
-        ResultView as Result, RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad,
-        SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
-        TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict, WholeTextView as WholeText
+        MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, OriginView as Origin,
+        PartialView as Partial, PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue,
+        RatingView as Rating, ResultView as Result, RunView as Run, RunErrorView as RunError,
+        ScratchpadView as Scratchpad, SessionView as Session, SnapshotView as Snapshot, StepView as Step,
+        TextPartView as TextPart, TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict,
+        WholeTextView as WholeText
     )
     from acta.engine.tools.answers import (
         HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
@@ -81,8 +82,8 @@ __all__ = (
     "InterventionCounts", "Judge", "LambdaCost", "LambdaToolConfig", "LimitsInForce", "ListedMcpTool",
     "ListedMcpTools", "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message",
     "MessageCall", "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose",
-    "ModelsCost", "NextLimits", "Notifications", "ObjectsCost", "Outage", "PageSignIn", "Partial", "PendingCall",
-    "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey",
+    "ModelsCost", "NextLimits", "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial",
+    "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey",
     "QuestionsOfRole", "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result",
     "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session",
     "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage",
@@ -116,9 +117,9 @@ MODULES = {
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys((
         "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
-        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Partial", "Plans", "QuestionsOfRole",
-        "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot", "Step", "TextPart",
-        "TraceRow", "Usage", "Verdict", "WholeText"
+        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Origin", "Partial", "Plans",
+        "QuestionsOfRole", "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot",
+        "Step", "TextPart", "TraceRow", "Usage", "Verdict", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
         "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",

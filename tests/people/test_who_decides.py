@@ -7,7 +7,7 @@ import pytest
 
 from acta.engine.errors import ApproverMustDiffer, Conflict
 from acta.engine.log.head import MAX_WRITERS
-from acta.engine.people.intervention import require_another, with_others_only
+from acta.engine.people.intervention import NO_ROLES, require_another, with_others_only
 from acta.engine.people.policies import Policy, approval_reason, who_decides
 from acta.engine.settings import Settings, SettingsError
 from acta.engine.tools.builtin import builtins
@@ -107,7 +107,7 @@ def test_a_function_reads_the_roles_as_json() -> None:
     ("option", "refused"), [("approve", True), ("retry", True), ("reject", False), ("skip", False)]
 )
 def test_who_asked_may_refuse_a_call_and_never_let_it_run(option: str, refused: bool) -> None:
-    head = make_head("t", "ses_1", created_by="ann").with_writer("bob")
+    head = make_head("t", "ses_1", created_by="ann").with_writer("bob", NO_ROLES)
     asked = make_intervention("ses_1", "int_1", context=with_others_only({}), role="finance")
     for user in ("ann", "bob"):
         if refused:
@@ -122,7 +122,7 @@ def test_who_asked_may_refuse_a_call_and_never_let_it_run(option: str, refused: 
 def test_nobody_who_wrote_is_forgotten_the_last_there_is_room_for_is_the_last_who_may() -> None:
     head = make_head("t", "ses_1", created_by="ann")
     for number in range(MAX_WRITERS):
-        head = head.with_writer(f"user-{number}")
-    assert head.with_writer("user-0") == head.with_writer("ann") == head
+        head = head.with_writer(f"user-{number}", NO_ROLES)
+    assert head.with_writer("user-0", NO_ROLES) == head.with_writer("ann", NO_ROLES) == head
     with pytest.raises(Conflict, match="Start another"):
-        head.with_writer("one-more")
+        head.with_writer("one-more", NO_ROLES)

@@ -16,6 +16,7 @@ from acta.engine.log.commit import Change
 from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.head import Head, Result, Usage
 from acta.engine.log.store import Erasure, TransactionItems
+from acta.engine.people.requester import Requester
 from acta.engine.sessions.start import begin_run
 from acta.engine.traces.spans import RunName
 from acta.engine.turn.endings import cancelled, completed, failed
@@ -28,6 +29,7 @@ from tests.doubles.usage import MemoryUsage
 from tests.stores.documents import NOW, make_head
 
 TENANT = "acme"
+ANN = Requester(TENANT, "ann")
 DONE = Result(goal_met=True, answer="42", reason="goal_complete")
 
 
@@ -63,7 +65,7 @@ class World:
 
     def run(self, which: int, end: Callable[[Change], object], tokens: int, turns: int = 3) -> None:
         run_id = id_at(RUN, self.now, which)
-        self.commit(lambda change: begin_run(change, run_id, f"msg_{which}", "Count", 50, "ann"))
+        self.commit(lambda change: begin_run(change, run_id, f"msg_{which}", "Count", 50, ANN))
         self.commit(lambda change: change.to_state("executing"))
         assert self.head.run is not None
         usage = self.head.usage

@@ -2,7 +2,7 @@
 40). `Change` is the next commit while it is being built.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -280,20 +280,20 @@ class Change:
         """Adds an entry to the conversation."""
         self._entries.append(entry)
 
-    def words_of(self, user: str) -> None:
+    def words_of(self, user: str, roles: Set[str]) -> None:
         """Notes that the agent gets words of this person. From now on, this person counts among those who asked for
-        what the agent does (docs/design/people.md 28).
+        what the agent does (docs/design/people.md 28). `roles`: those in the person's token.
 
         Raises Conflict where too many people would have written.
         """
-        self.head = self.head.with_writer(user)
+        self.head = self.head.with_writer(user, roles)
 
-    def user_message(self, message_id: str, text: str, by: str) -> None:
+    def user_message(self, message_id: str, text: str, by: str, roles: Set[str]) -> None:
         """Adds a person's message. It is in the log at once, and in the conversation when a turn delivers it: messages
-        stand in the order in which the model saw them (docs/design/log.md 35). `by`: the person's subject. Raises
-        Conflict where too many people would have written.
+        stand in the order in which the model saw them (docs/design/log.md 35). `by`, `roles`: the person's subject and
+        roles. Raises Conflict where too many people would have written.
         """
-        self.words_of(by)
+        self.words_of(by, roles)
         content = Content.of(text)
         self.entry(UserEntry(message_id=message_id, content=content))
         self.event(

@@ -4,6 +4,7 @@ The head has all that a worker needs besides the conversation: run, plan, budget
 counters and notes. Each collection in it has a limit, so that a commit's size does not grow with the session.
 """
 
+from collections.abc import Set
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -144,6 +145,8 @@ MAX_ANSWER_CHARS = 4_000
 MAX_UNDELIVERED = 20
 MAX_WRITERS = 50
 """People who may write to one session."""
+MAX_ROLES = 50
+"""Roles that are kept of those who wrote to a session. Fewer roles only allow less."""
 MAX_ANSWERS = 10
 """The newest completed runs, whose answers people may rate."""
 MAX_RATINGS = 20
@@ -434,6 +437,18 @@ class ForkedFrom(StoredModel):
     seq: int
 
 
+class Origin(StoredModel):
+    """What started a session that no request of a person started."""
+
+    kind: Literal["schedule", "trigger"]
+    id: str
+    """The id of the schedule or of the trigger."""
+    at: datetime
+    """The time of the schedule that the session stands for, or when the trigger's event came."""
+    event: str = ""
+    """The id of the trigger's event."""
+
+
 class Head(SessionSettings, VersionedModel):
     """A session's state after a commit, with the settings that it was started with."""
 
@@ -506,6 +521,12 @@ class Head(SessionSettings, VersionedModel):
     """What the session waits for other than people, or waited for until the turn that now runs. None if nothing."""
     writers: Annotated[tuple[str, ...], Field(max_length=MAX_WRITERS)] = ()
     """The subjects of the people, other than `created_by`, whose words the agent was given."""
+    roles: Annotated[tuple[str, ...], Field(max_length=MAX_ROLES)] = ()
+    """The roles that everybody had whose words the agent was given: those of whoever started the session, narrowed by
+    each later writer. What the agent itself starts is allowed by these.
+    """
+    origin: Origin | None = None
+    """None: a person's request started the session."""
     read_outside: bool = False
     """Whether the agent was given a text from outside in this session."""
     plan_edit: str = ""
@@ -545,13 +566,16 @@ class Head(SessionSettings, VersionedModel):
         """The subjects of those who asked for what the agent does."""
         return frozenset((self.created_by, *self.writers))
 
-    def with_writer(self, user: str) -> "Head":
-        """Adds a writer. Raises Conflict if there are more than can be kept, because none may be forgotten."""
+    def with_writer(self, user: str, roles: Set[str]) -> "Head":
+        """Adds a writer, who has these roles. Raises Conflict if there are more than can be kept, because none may be
+        forgotten.
+        """
+        narrowed = {"roles": tuple(role for role in self.roles if role in roles)}
         if user in self.askers:
-            return self
+            return self.model_copy(update=narrowed)
         if len(self.writers) >= MAX_WRITERS:
             raise Conflict(f"{MAX_WRITERS} people have written to this session already. Start another one.")
-        return self.model_copy(update={"writers": (*self.writers, user)})
+        return self.model_copy(update={**narrowed, "writers": (*self.writers, user)})
 
     @property
     def coarse_state(self) -> CoarseState:

@@ -4,6 +4,7 @@ A person's answer and an expiry's default do the same; the record of who decided
 `acta/engine/people/policies.py`.
 """
 
+from collections.abc import Set
 from typing import Any
 
 from acta.engine.audit.record import Via
@@ -11,7 +12,13 @@ from acta.engine.log.commit import Change, StepRecord
 from acta.engine.log.conversation import Content, ToolEntry, input_hash
 from acta.engine.log.events import QuestionExpired, QuestionResolved, ToolFinished
 from acta.engine.log.head import OpenCall, Result
-from acta.engine.people.intervention import Intervention, is_about_outage, is_about_restore, is_pause
+from acta.engine.people.intervention import (
+    NO_ROLES,
+    Intervention,
+    is_about_outage,
+    is_about_restore,
+    is_pause,
+)
 from acta.engine.people.opening import READS_ONLY, wait_for_people
 from acta.engine.plans.plan import with_permission
 from acta.engine.recovery.recover import decide_to_go_on, try_now
@@ -43,17 +50,18 @@ def settle(
     *,
     comment: str | None = None,
     by: str | None = None,
+    roles: Set[str] = NO_ROLES,
     via: Via | None = None,
     message_id: str = "",
     expired: bool = False,
 ) -> Intervention:
     """Closes the intervention, applies the option, and returns the closed intervention.
 
-    `given`: the checked input of the option. `by`: the person, and `via` the way by which they decided; None at an
-    expiry. `message_id`: the id that the text of an answer gets as a message.
+    `given`: the checked input of the option. `by`, `roles`: the person, and `via` the way by which they decided; None
+    at an expiry. `message_id`: the id that the text of an answer gets as a message.
     """
     if by is not None and _has_words_for_agent(option, given, comment):
-        change.words_of(by)
+        change.words_of(by, roles)
     closed = one.model_copy(
         update={
             "state": "expired" if expired else "resolved",
@@ -86,7 +94,7 @@ def settle(
         said = {"comment": comment} if comment else {}
         change.event(QuestionResolved(**data, resolved_by=by, via=via, **said))
     was_in_outage = change.head.outage is not None
-    _apply(change, one, option, given, comment, by, message_id, expired)
+    _apply(change, one, option, given, comment, by, roles, message_id, expired)
     # An expiry decides about the outage only if its question was about it.
     if by is not None or is_about_outage(one):
         decide_to_go_on(change)
@@ -142,6 +150,7 @@ def _apply(
     given: dict[str, Any],
     comment: str | None,
     by: str | None,
+    roles: Set[str],
     message_id: str,
     expired: bool,
 ) -> None:
@@ -159,7 +168,7 @@ def _apply(
             _go_on_with(change, one, one.tool_call.call_id, given.get("answers"))
         case "clarification_needed", "answer":
             assert by is not None  # no default answers
-            change.user_message(message_id, given["text"], by)
+            change.user_message(message_id, given["text"], by, roles)
         case "budget_exceeded", "raise":
             limits = (given.get("token_budget"), given.get("cost_budget_usd"))
             change.set(budget=with_limits(change.head.budget, *limits))

@@ -211,6 +211,7 @@ def resolve(
                 _check(deps, head, present, agent, chosen, requester),
                 comment=chosen.comment,
                 by=requester.user,
+                roles=requester.roles,
                 via=requester.via,
                 message_id=message_id,
             )

@@ -149,6 +149,18 @@ class ForkedFromView(TypedDict):
     """The number of that session's newest event then."""
 
 
+class OriginView(TypedDict):
+    """What started a session that no request of a person started."""
+
+    kind: Literal["schedule", "trigger"]
+    id: str
+    """The id of the schedule or of the trigger."""
+    at: Instant
+    """The time of the schedule that the session stands for, or when the trigger's event came."""
+    event: str
+    """The id of the trigger's event; empty for a schedule."""
+
+
 class QuestionsOfRoleView(TypedDict):
     """Whoever has the role sees the questions about calls of these tools: the whole input, and what the agent wrote
     with the call."""
@@ -220,6 +232,8 @@ class SessionView(TypedDict):
     prompts: dict[str, Annotated[int, Field(ge=1)]]
     """Versions of managed prompts that are tried in it, by name. Of all others the one in force holds."""
     forked_from: ForkedFromView | None
+    origin: OriginView | None
+    """null: a person's request started it."""
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
     unread: NotRequired[int]
@@ -473,6 +487,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         ],
         held=held_view(head.ending_after("resume")),
         forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
+        origin=None if head.origin is None else copied(OriginView, head.origin),
         **({"unread": len(unread)} if unread else {}),
     )
 

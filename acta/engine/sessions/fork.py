@@ -68,7 +68,7 @@ def fork(
     if new.message is not None:
         change.first_state("planning")
         run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
-        decision = begin_run(change, run_id, message_id, new.message, new.max_steps, requester.user)
+        decision = begin_run(change, run_id, message_id, new.message, new.max_steps, requester)
         message = (UserEntry(message_id=message_id, content=Content.of(new.message)),)
     elif before.is_over or before.ending is not None or before.run is None:
         change.first_state("idle")
@@ -93,6 +93,7 @@ def _inherited(head: Head, requester: Requester) -> dict[str, object]:
         "plan": None if head.plan is None else without_permissions(head.plan),
         "scratchpad": head.scratchpad,
         "writers": writers,
+        "roles": tuple(role for role in head.roles if role in requester.roles),
         "read_outside": head.read_outside,
         "forked_from": ForkedFrom(session_id=head.session_id, seq=head.last_seq),
     }

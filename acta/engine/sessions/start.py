@@ -1,18 +1,20 @@
 """Starts a session, and takes what people say to it (docs/design/api.md)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, require_start_role
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE, RUN, SESSION
-from acta.engine.errors import Conflict
-from acta.engine.limits.caps import NO_CAPS, Caps, LimitValues, chosen
+from acta.engine.errors import Conflict, ValidationFailed
+from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, Caps, LimitValues, beyond, chosen, usual
 from acta.engine.log.commit import Change, Decision
 from acta.engine.log.events import RunStarted
 from acta.engine.log.head import (
     MAX_GOAL_CHARS,
+    MAX_ROLES,
     MAX_UNDELIVERED,
     NO_SETTINGS,
     Budget,
@@ -26,15 +28,17 @@ from acta.engine.log.store import Erasure, SessionReceiver
 from acta.engine.people.intervention import Intervention, is_clarification
 from acta.engine.people.requester import Requester, agent_of
 from acta.engine.turn.engine import Workflow, next_turn_kind, position
+from acta.engine.turn.final_answer import schema_text
 
 if TYPE_CHECKING:
     from acta.engine.people.requester import OnDecided
+    from acta.engine.settings import Settings
 
 
 class NewSession(NamedTuple):
     """`message` None: the session stays `idle` until somebody says something. `notify_url`: of its own webhook, which
     the caller has checked. Whose limits these are, the request's, the agent's or the deployment's, is decided in
-    `acta/engine/sessions/start_routes.py`.
+    `new_session`.
     """
 
     agent_id: str
@@ -49,6 +53,42 @@ class NewSession(NamedTuple):
     """As in `Head`."""
     notify_url: str | None = None
     agent_name: str = ""
+
+
+def new_session(
+    agent: AgentDefinition,
+    message: str | None,
+    named: LimitValues,
+    deployment: "Settings",
+    *,
+    is_admin: bool,
+    settings: SessionSettings,
+    review_every: int = 0,
+    output_schema: Mapping[str, Any] | None = None,
+    notify_url: str | None = None,
+) -> NewSession:
+    """Limits that are not `named` are the agent's, else the deployment's. `output_schema` None: the agent's. Raises
+    ValidationFailed where more is named than the caps allow.
+    """
+    wrong = beyond(named, agent.caps, deployment.caps, is_admin=is_admin)
+    if wrong:
+        details = {field: [sentence] for field, sentence in wrong.items()}
+        raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
+    own = LimitValues(DEFAULT_MAX_STEPS, deployment.token_budget, deployment.cost_budget_usd or None)
+    limits = chosen(named, usual(agent.limits, own), agent.caps, deployment.caps)
+    schema = agent.output_schema if output_schema is None else output_schema
+    return NewSession(
+        agent_id=agent.agent_id,
+        agent_name=agent.name,
+        message=message,
+        max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
+        token_budget=limits.token_budget or deployment.token_budget,
+        cost_budget_usd=limits.cost_budget_usd,
+        review_every=review_every,
+        settings=settings,
+        output_schema="" if schema is None else schema_text(schema),
+        notify_url=notify_url,
+    )
 
 
 def start(repository: SessionRepository, workflow: Workflow, requester: Requester, new: NewSession) -> Head:
@@ -66,7 +106,7 @@ def start(repository: SessionRepository, workflow: Workflow, requester: Requeste
     else:
         change.first_state("planning")
         ids = clock.new_id(RUN), clock.new_id(MESSAGE)
-        decision = begin_run(change, *ids, new.message, new.max_steps, requester.user)
+        decision = begin_run(change, *ids, new.message, new.max_steps, requester)
     return create(repository, workflow, requester, new, "start", change, decision)
 
 
@@ -134,7 +174,7 @@ def post_message(
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps
-            decision = begin_run(change, run_id, message_id, text, max_steps, requester.user)
+            decision = begin_run(change, run_id, message_id, text, max_steps, requester)
             change.commit(decision, idempotency=requester.key, starts=True)
         else:
             answered = tell(change, message_id, text, requester, agent)
@@ -169,9 +209,9 @@ def tell(
     question = next((one for one in head.interventions if is_clarification(one)), None)
     if question is not None:
         require_decider(head, question, agent, requester, "answer")
-        by, via, given = requester.user, requester.via, {"text": text}
-        return settle(change, question, "answer", given, by=by, via=via, message_id=message_id)
-    change.user_message(message_id, text, requester.user)
+        by, roles, via, given = requester.user, requester.roles, requester.via, {"text": text}
+        return settle(change, question, "answer", given, by=by, roles=roles, via=via, message_id=message_id)
+    change.user_message(message_id, text, requester.user, requester.roles)
     return None
 
 
@@ -189,6 +229,7 @@ def empty_head(requester: Requester, new: NewSession, session_id: str, now: date
         review_every=new.review_every,
         max_steps=new.max_steps,
         output_schema=new.output_schema,
+        roles=tuple(sorted(requester.roles)[:MAX_ROLES]),
         **new.settings.kept(),
     )
 
@@ -206,7 +247,9 @@ def _keep_within(change: Change, agent: Caps, deployment: Caps) -> None:
     change.set(max_steps=kept.max_steps, budget=budget.model_copy(update=limits))
 
 
-def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: str) -> Decision:
+def begin_run(
+    change: Change, run_id: str, message_id: str, text: str, max_steps: int, by: Requester
+) -> Decision:
     """The run begins with a plan of its own, goes on with the one that an earlier run left, or answers at once."""
     plan = change.head.plan
     unread = (
@@ -231,5 +274,5 @@ def begin_run(change: Change, run_id: str, message_id: str, text: str, max_steps
     change.event(RunStarted(run_id=run_id))
     kind = next_turn_kind(change.head)
     change.to_state("planning" if kind == "plan" else "executing")
-    change.user_message(message_id, text, by)
+    change.user_message(message_id, text, by.user, by.roles)
     return Decision(next=kind, at=position(change.head))

@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, require_start_role
+from acta.engine.agents.agent import DEFAULT_AGENT, require_start_role
 from acta.engine.agents.store import DefinitionSnapshot
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
@@ -13,7 +13,7 @@ from acta.engine.api.idempotency import answer_from_commit, requester_of
 from acta.engine.app import App
 from acta.engine.audit.recorder import DecisionDetails
 from acta.engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound, ValidationFailed
-from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, beyond, chosen, usual
+from acta.engine.limits.caps import LimitValues
 from acta.engine.log.commit import IdempotencyRecord
 from acta.engine.log.head import Head, SessionSettings
 from acta.engine.sessions.answers import fork_view, session_view
@@ -23,9 +23,8 @@ from acta.engine.sessions.bodies import (
     SessionFields,
     StartSession,
 )
-from acta.engine.sessions.start import NewSession, start
+from acta.engine.sessions.start import NewSession, new_session, start
 from acta.engine.sessions.start import post_message as say
-from acta.engine.settings import Settings
 from acta.engine.turn.final_answer import schema_text
 from acta.engine.untrusted.visible import visible
 
@@ -107,7 +106,18 @@ def _asked_session(api: Api, body: SessionFields, said: str | None, agent_id: st
     _check_output_schema(body.output_schema)
     _check_receiver(body.notify_url, api.app, api.caller.tenant)
     is_admin = "admin" in api.caller.roles
-    new = _new_session(body, said, agent, api.app.settings, is_admin)
+    deployment = api.app.settings
+    new = new_session(
+        agent,
+        said,
+        LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd),
+        deployment,
+        is_admin=is_admin,
+        settings=SessionSettings(**{"visibility": deployment.default_visibility, **body.settings()}),
+        review_every=body.review_every or 0,
+        output_schema=body.output_schema,
+        notify_url=body.notify_url,
+    )
     _check_prompts(new.settings.prompts, known, is_admin)
     return new
 
@@ -158,34 +168,6 @@ def _as_its_parent(new: NewSession, body: ForkSession, parent: Head) -> NewSessi
     if parent.output_schema and body.output_schema is None:
         new = new._replace(output_schema=parent.output_schema)
     return new
-
-
-def _new_session(
-    body: SessionFields, said: str | None, agent: AgentDefinition, settings: Settings, is_admin: bool
-) -> NewSession:
-    """Limits that the request does not name are the agent's, else the deployment's. Raises ValidationFailed where it
-    names more than the caps allow.
-    """
-    named = LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd)
-    wrong = beyond(named, agent.caps, settings.caps, is_admin=is_admin)
-    if wrong:
-        details = {field: [sentence] for field, sentence in wrong.items()}
-        raise ValidationFailed(f"More than a session may be given: {', '.join(wrong)}.", details)
-    deployment = LimitValues(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
-    limits = chosen(named, usual(agent.limits, deployment), agent.caps, settings.caps)
-    schema = agent.output_schema if body.output_schema is None else body.output_schema
-    return NewSession(
-        agent_id=agent.agent_id,
-        agent_name=agent.name,
-        message=said,
-        max_steps=limits.max_steps or DEFAULT_MAX_STEPS,
-        token_budget=limits.token_budget or settings.token_budget,
-        cost_budget_usd=limits.cost_budget_usd,
-        review_every=body.review_every or 0,
-        settings=SessionSettings(**{"visibility": settings.default_visibility, **body.settings()}),
-        output_schema="" if schema is None else schema_text(schema),
-        notify_url=body.notify_url,
-    )
 
 
 def _check_receiver(url: str | None, deps: App, tenant: str) -> None:
