@@ -281,11 +281,13 @@ class AgentCalls(Calls[C]):
         return data(HttpRequest("PUT", path_of("agents", agent_id), body=dict(definition)))
 
     @operation
-    def delete(self, agent_id: str, version: int | None = None) -> Flow[None]:
-        """Delete an agent. Its memories are kept. An agent that is created later with the same id has them. It is
-        for admins. Raises NotFoundError, ConflictError, PreconditionFailedError.
+    def delete(self, agent_id: str, version: int | None = None, force: bool = False) -> Flow[None]:
+        """Delete an agent. Its memories are kept. An agent that is created later with the same id has them. If
+        other agents may call it, the answer is 409, and `details.agents` lists them. With `force=true` it is
+        deleted, and they go on without it. It is for admins. Raises NotFoundError, ConflictError,
+        PreconditionFailedError.
         """
-        return data(HttpRequest("DELETE", path_of("agents", agent_id), {"version": version}))
+        return data(HttpRequest("DELETE", path_of("agents", agent_id), {"version": version, "force": force or None}))
 
 
 class ToolCalls(Calls[C]):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from acta.engine.agents.answers import (
         AgentView as Agent, AppliedFromView as AppliedFrom, AskingPolicyView as AskingPolicy,
         FallbackModelView as FallbackModel, JudgeView as Judge, ModelsByPurposeView as ModelsByPurpose,
-        SessionCapsView as SessionCaps, SessionLimitsView as SessionLimits
+        SessionCapsView as SessionCaps, SessionLimitsView as SessionLimits, SubAgentView as SubAgent
     )
     from acta.engine.api.deployment_answers import (
         AuditStateView as AuditState, DeploymentHealthView as DeploymentHealth, HealthView as Health,
@@ -86,16 +86,16 @@ __all__ = (
     "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey",
     "QuestionsOfRole", "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result",
     "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session",
-    "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "TableCost", "TenantUsage",
-    "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial",
-    "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "WhoApproves", "WholeText", "Work",
-    "WrittenFile"
+    "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost",
+    "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret",
+    "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "WhoApproves", "WholeText",
+    "Work", "WrittenFile"
 )
 
 MODULES = {
     **dict.fromkeys((
         "Agent", "AppliedFrom", "AskingPolicy", "FallbackModel", "Judge", "ModelsByPurpose", "SessionCaps",
-        "SessionLimits"
+        "SessionLimits", "SubAgent"
     ,), "agents.answers"),
     **dict.fromkeys((
         "AuditState", "DeploymentHealth", "Health", "LimitsInForce", "Me", "PageSignIn", "RecoveryScan",

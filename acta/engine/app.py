@@ -404,12 +404,16 @@ class App:
             environment=self.own_tools,
         )
 
-    def tools_of(self, tenant: str) -> Mapping[str, ToolSpec]:
-        """All tools of a tenant, without what checks their inputs: that is large, and a start needs none of it."""
+    def tools_of(self, tenant: str, agent_id: str = "") -> Mapping[str, ToolSpec]:
+        """All tools of a tenant, without what checks their inputs: that is large, and a start needs none of it.
+        `agent_id`: with the agents that this agent may call.
+        """
         from acta.engine.tools.tool import tools_of
 
         chosen, own = self.settings, self.own_tools(tenant)
-        return tools_of(tenant, self.definitions.snapshot, chosen.offered_tools, chosen.tool_approvers, own)
+        return tools_of(
+            tenant, agent_id, self.definitions.snapshot, chosen.offered_tools, chosen.tool_approvers, own
+        )
 
     @cached_property
     def own_tools(self) -> Callable[[str], Mapping[str, ToolSpec]]:

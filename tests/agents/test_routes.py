@@ -25,6 +25,7 @@ AGENT = {
     "judge": {"provider": "openai", "model": "gpt-x", "times": 2},
     "tools": ["read_file", "list_files"],
     "deny": ["delete_file"],
+    "agents": [],
     "limits": {"max_steps": 20, "token_budget": 9_000, "cost_budget_usd": 1, "context_tokens": 500_000},
     "caps": {"max_steps": 40, "token_budget": 90_000, "cost_budget_usd": 5},
     "high_stakes": ["create_file"],

@@ -128,6 +128,7 @@ TABLE = {
     "acta/engine/settings.py ROLE_PATTERN": Met("a setting of the deployment"),
     "acta/engine/settings.py read": Met("a setting of the deployment", held="PATTERNS"),
     "acta/engine/tools/tool.py ROLE_PATTERN": Met("what an operator wrote"),
+    "acta/engine/subagents/tool.py TOOL_NAME_PATTERN": Met("what an admin calls a tool", 64),
     "acta/engine/tools/tool.py TOOL_NAME_PATTERN": Met("what an operator wrote"),
     "acta/cli/sign_in.py check_member": Met("an argument of the command line", held="MEMBER_RULES"),
     "acta/client/sign_in/store.py ENVIRONMENT_PATTERN": Met("the name of an environment"),

@@ -45,6 +45,11 @@ MAX_TEMPERATURE = 2
 MAX_FALLBACKS = 3
 MAX_START_ROLES = 20
 SOME_UNKNOWN = 5
+MAX_SUB_AGENTS = 20
+MAX_SUB_AGENT_CHARS = 1_000
+DEFAULT_DEPTH, MAX_DEPTH = 3, 10
+DEFAULT_CHILDREN, MAX_CHILDREN = 100, 1_000
+DEFAULT_CHILDREN_AT_ONCE, MAX_CHILDREN_AT_ONCE = 10, 50
 
 Protocol = Literal["native", "react"]
 Purpose = Literal["plan", "think", "final", "summary", "judge"]
@@ -114,6 +119,32 @@ class Limits(DefinitionPart):
     """How long an approval waits."""
     at_token_limit: Literal["wait", "ask"] | None = None
     """Whether a run out of tokens waits for its budget to renew, or asks a person."""
+    depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] | None = None
+    """How many levels of sub-agents there may be below its sessions. Absent: 3."""
+    children: Annotated[int, Field(ge=1, le=MAX_CHILDREN)] | None = None
+    """The most sessions of sub-agents that one of its sessions may start. Absent: 100."""
+    children_at_once: Annotated[int, Field(ge=1, le=MAX_CHILDREN_AT_ONCE)] | None = None
+    """The most of them that may work at the same time. Absent: 10."""
+
+
+class SubAgent(DefinitionPart):
+    """Another agent of the tenant that the agent may call. Its model is offered it as a tool."""
+
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
+
+    agent: Annotated[str, Field(pattern=AGENT_ID_PATTERN)]
+    """The id of the other agent."""
+    as_: Name | None = Field(None, alias="as", description="What the tool is called. Absent: the agent's id.")
+    description: Annotated[str, Field(max_length=MAX_SUB_AGENT_CHARS), READABLE, NOT_BLANK] | None = None
+    """What the model is told of it. Absent: its name and its goal."""
+    caps: Caps = Field(default_factory=Caps)
+    """The most that one session of it may use, which is taken from its parent's budget. Absent: what is left there."""
+    files: Literal["parent", "given"] = "parent"
+    """Which files its sessions see: all those that their parent sees, or only those that the call gives them."""
+
+    @property
+    def tool_name(self) -> str:
+        return self.as_ or self.agent
 
 
 def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,6 +200,8 @@ class AgentSettings(FrozenModel):
     """Names of tools. `all`, or an empty list: every tool of the registry, also one that is added later."""
     deny: Names = ()
     """Names of tools that the agent never has, whatever `tools` says."""
+    agents: Annotated[tuple[SubAgent, ...], Field(max_length=MAX_SUB_AGENTS), Strict(False)] = ()
+    """Other agents that it may call, each as a tool of its own."""
     limits: Limits = Field(default_factory=Limits)
     """What its sessions get where their start names nothing."""
     caps: Caps = Field(default_factory=Caps)
@@ -194,6 +227,10 @@ class AgentSettings(FrozenModel):
     def named_tools(self) -> tuple[str, ...]:
         """The names in `tools`: none if the agent has all."""
         return () if self.tools == "all" else self.tools
+
+    def needs_one_of(self, tools: Iterable[str]) -> bool:
+        """Whether the definition names one of these tools. An agent that denies a tool loses nothing with it."""
+        return not {*self.named_tools, *self.high_stakes}.isdisjoint(tools)
 
 
 class AgentDefinition(AgentSettings):
@@ -245,8 +282,8 @@ class AgentDefinition(AgentSettings):
     def toolset(self, registry: "Mapping[str, ToolSpec]") -> "dict[str, ToolSpec]":
         """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
-        Built-in tools that work on the session itself are always among them (`ToolSpec.always`). A tool that the
-        registry no longer has is left out.
+        Built-in tools that work on the session itself are always among them (`ToolSpec.always`), and so are the agents
+        that it may call, unless it denies them. A tool that the registry no longer has is left out.
         """
         from acta.engine.tools.tool import BuiltinTool
 
@@ -254,7 +291,7 @@ class AgentDefinition(AgentSettings):
             name: spec.model_copy(update={"high_stakes": True}) if name in self.high_stakes else spec
             for name, spec in registry.items()
             if (isinstance(spec, BuiltinTool) and spec.always)
-            or (name not in self.deny and (self.tools == "all" or name in self.tools))
+            or (name not in self.deny and (self.tools == "all" or name in self.tools or spec.kind == "agent"))
         }
 
 

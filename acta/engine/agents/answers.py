@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict as RealTypedDict
 
 from acta.engine.agents.agent import AgentDefinition, Planning, Protocol, ProviderName
 from acta.engine.api.answers import Counter, Instant, TypedDict, copied
@@ -46,6 +49,12 @@ class SessionLimitsView(TypedDict):
     """With more tokens a conversation is shortened."""
     approval_timeout_seconds: NotRequired[int]
     at_token_limit: NotRequired[Literal["wait", "ask"]]
+    depth: NotRequired[int]
+    """How many levels of sub-agents there may be below its sessions. Absent: 3."""
+    children: NotRequired[int]
+    """The most sessions of sub-agents that one of its sessions may start. Absent: 100."""
+    children_at_once: NotRequired[int]
+    """The most of them that may work at the same time. Absent: 10."""
 
 
 class SessionCapsView(TypedDict):
@@ -54,6 +63,26 @@ class SessionCapsView(TypedDict):
     max_steps: NotRequired[int]
     token_budget: NotRequired[int]
     cost_budget_usd: NotRequired[float]
+
+
+SubAgentView = RealTypedDict(
+    "SubAgentView",
+    {
+        "agent": Annotated[str, Field(description="The id of the other agent.")],
+        "as": NotRequired[
+            Annotated[str, Field(description="What the tool is called. Absent: the agent's id.")]
+        ],
+        "description": NotRequired[
+            Annotated[str, Field(description="What the model is told of it. Absent: its name and its goal.")]
+        ],
+        "caps": Annotated[SessionCapsView, Field(description="The most that one session of it may use.")],
+        "files": Annotated[
+            Literal["parent", "given"],
+            Field(description="Which files it sees: its parent's, or only those that the call gives it."),
+        ],
+    },
+)
+SubAgentView.__doc__ = "Another agent that the agent may call. Its model is offered it as a tool."
 
 
 class AskingPolicyView(TypedDict):
@@ -97,6 +126,8 @@ class AgentView(TypedDict):
     """`all`: every tool of the registry, also one that is added later."""
     deny: list[str]
     """Tools that it never has, whatever `tools` says."""
+    agents: list[SubAgentView]
+    """Other agents that it may call, each as a tool of its own."""
     limits: SessionLimitsView
     caps: SessionCapsView
     high_stakes: list[str]
@@ -110,7 +141,7 @@ class AgentView(TypedDict):
     """Whether the provider makes its answers in the background and keeps them until they are fetched."""
     interventions: dict[InterventionType, AskingPolicyView]
     warnings: list[str]
-    """A sentence about each of the tools that it names and that was deleted since."""
+    """A sentence about each tool and each agent that it names and that was deleted since."""
     output_schema: dict[str, Any] | None
     """JSON Schema of the final answers of its sessions, where their start names none. null: they are free text."""
     applied: AppliedFromView | None

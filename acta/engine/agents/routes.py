@@ -7,6 +7,7 @@ from pydantic import Field
 
 from acta.engine.agents.agent import (
     AGENT_ID_PATTERN,
+    DEFAULT_AGENT,
     AgentDefinition,
     AgentSettings,
     Models,
@@ -14,7 +15,7 @@ from acta.engine.agents.agent import (
     wrong_tools,
 )
 from acta.engine.agents.answers import agent_view
-from acta.engine.agents.store import DefinitionExists
+from acta.engine.agents.store import DefinitionExists, all_agents, check_not_named
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
 from acta.engine.api.idempotency import Json, idempotency_key, record_of
@@ -39,6 +40,7 @@ OF_TURNS: tuple[Purpose, ...] = ("plan", "think", "final")
 ABOUT_CALLS = ("approval_required", "error_recovery")
 NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
+AGENT_GONE = "There is no agent {} any more: sessions of this agent go on without it."
 DENIED_GONE = (
     "There is no tool {} any more, but it is still in `deny`: a new tool of this name is denied, too."
 )
@@ -97,15 +99,24 @@ def _agents(api: Api) -> Resource[AgentDefinition]:
 
 
 def _warnings_of(api: Api, *found: AgentDefinition) -> list[list[str]]:
-    """For each agent, a sentence about each tool that it names and that was deleted since."""
+    """For each agent, a sentence about each tool and each agent that it names and that was deleted since."""
     known = api.app.current_registry.specs(api.caller.tenant, "")
-    return [
-        [
-            *(TOOL_GONE.format(name) for name in agent.named_tools if name not in known),
-            *(DENIED_GONE.format(name) for name in agent.deny if name not in known),
+    agents = api.app.definitions.snapshot(api.caller.tenant)
+
+    def warnings_of(agent: AgentDefinition) -> list[str]:
+        called = {entry.tool_name for entry in agent.agents}
+        gone = [entry.agent for entry in agent.agents if agents.agent(entry.agent) is None]
+        return [
+            *(
+                TOOL_GONE.format(name)
+                for name in agent.named_tools
+                if name not in known and name not in called
+            ),
+            *(DENIED_GONE.format(name) for name in agent.deny if name not in known and name not in called),
+            *(AGENT_GONE.format(name) for name in dict.fromkeys(gone)),
         ]
-        for agent in found
-    ]
+
+    return [warnings_of(agent) for agent in found]
 
 
 def list_agents(
@@ -122,7 +133,7 @@ def list_agents(
 
 def create_agent(api: Api, body: CreateAgent) -> Response:
     tenant, now = api.caller.tenant, api.app.clock.now()
-    _check(body, api.app, tenant)
+    _check(body, body.agent_id, api.app, tenant)
     agent = AgentDefinition(
         **settings_of(body),
         agent_id=body.agent_id or api.app.clock.new_id(AGENT),
@@ -156,7 +167,7 @@ def read_agent(api: Api, agent_id: str) -> Response:
 def replace_agent(api: Api, agent_id: str, body: PutAgent) -> Response:
     agents = _agents(api)
     tenant, now = api.caller.tenant, api.app.clock.now()
-    _check(body, api.app, tenant)
+    _check(body, agent_id, api.app, tenant)
     old = agents.get_as_read(agent_id, body.version)
     new = AgentDefinition(
         **settings_of(body),
@@ -169,12 +180,23 @@ def replace_agent(api: Api, agent_id: str, body: PutAgent) -> Response:
     return agents.replaced(api.app.definitions.replace_agent, old, new)
 
 
-def delete_agent(api: Api, agent_id: str, version: Annotated[int | None, Field(ge=1)] = None) -> Response:
-    """The agent's memories stay: an agent that is made again under its id has them."""
+def delete_agent(
+    api: Api, agent_id: str, version: Annotated[int | None, Field(ge=1)] = None, force: bool = False
+) -> Response:
+    """The agent's memories stay: an agent that is made again under its id has them. Agents that may call it keep its
+    id, which means nothing until there is an agent of that id again. So it takes `force` to delete it.
+    """
     agents = _agents(api)
     old = agents.get_as_read(agent_id, version)
     if old.is_built_in:
         raise Conflict("This agent is built in and cannot be deleted; PUT replaces it.")
+    if not force and agent_id != DEFAULT_AGENT:  # the built-in one takes its place
+        check_not_named(
+            api.app.definitions,
+            api.caller.tenant,
+            lambda agent: any(entry.agent == agent_id for entry in agent.agents),
+            as_what="this agent",
+        )
     return agents.deleted(api.app.definitions.delete_agent, old)
 
 
@@ -182,10 +204,21 @@ def settings_of(body: AgentSettings) -> dict[str, Any]:
     return {name: getattr(body, name) for name in AgentSettings.model_fields}
 
 
-def _check(body: AgentBody, deps: App, tenant: str) -> None:
-    """Raises FieldsInvalid where the deployment, its caps or its tools do not allow what the definition asks for."""
-    names_tools = body.named_tools or body.deny or body.high_stakes
-    wrong = wrong_tools(body, deps.current_registry.specs(tenant, "")) if names_tools else {}
+def _check(body: AgentBody, agent_id: str | None, deps: App, tenant: str) -> None:
+    """Raises FieldsInvalid where the deployment, its caps, its tools or its agents do not allow what the definition
+    asks for. `agent_id`: None where Acta makes one.
+    """
+    wrong: dict[str, list[str]] = {}
+    registry = deps.current_registry.specs(tenant, "")
+    if body.agents:  # few agents have some
+        from acta.engine.subagents.tool import agent_tools, wrong_agents
+
+        found = deps.definitions.snapshot(tenant).agent
+        ids = (agent.agent_id for agent in all_agents(deps.definitions, tenant))
+        wrong = wrong_agents(agent_id, body, registry, found, ids)
+        registry = registry if wrong else {**registry, **agent_tools(body, found)}
+    if body.named_tools or body.deny or body.high_stakes:
+        wrong = wrong or wrong_tools(body, registry)
     finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models, _parameters)
     for find in finds:
         wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}
@@ -264,12 +297,16 @@ def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
 
 def _caps(body: AgentBody, settings: Settings) -> Wrong:
     """Refuses caps above the deployment's, and limits above the agent's own caps."""
-    caps = body.caps.model_dump(exclude_none=True)
+    given = {
+        "caps": body.caps,
+        **{f"agents.{place}.caps": entry.caps for place, entry in enumerate(body.agents)},
+    }
     limits = LimitValues(body.limits.max_steps, body.limits.token_budget, body.limits.cost_budget_usd)
     found = {
-        "caps": beyond(LimitValues(**caps), NO_CAPS, settings.caps, is_admin=True),
-        "limits": beyond(limits, body.caps, settings.caps, is_admin=False),
+        part: beyond(LimitValues(**dict(caps)), NO_CAPS, settings.caps, is_admin=True)
+        for part, caps in given.items()
     }
+    found["limits"] = beyond(limits, body.caps, settings.caps, is_admin=False)
     return {f"{part}.{field}": why for part, fields in found.items() for field, why in fields.items()}
 
 

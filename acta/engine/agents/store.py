@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from acta.engine.errors import Conflict
+
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta.engine.agents.agent import AgentDefinition
     from acta.engine.log.commit import IdempotencyRecord
@@ -157,6 +159,31 @@ def all_agents(store: DefinitionStore, tenant: str) -> Iterator[AgentDefinition]
         cursor = page.cursor
         if cursor is None:
             return
+
+
+NAMED = 20
+"""The most agents that an answer lists of those that name a definition."""
+
+
+def check_not_named(
+    store: DefinitionStore,
+    tenant: str,
+    is_named: Callable[[AgentDefinition], bool],
+    *,
+    as_what: str = "this tool",
+) -> None:
+    """Raises Conflict where an agent of the tenant names what is to be deleted. `is_named`: whether this agent does.
+    `as_what`: how the answer calls what is to be deleted.
+    """
+    naming = [agent.agent_id for agent in all_agents(store, tenant) if is_named(agent)]
+    if not naming:
+        return
+    more = f" and {len(naming) - NAMED} more" if len(naming) > NAMED else ""
+    raise Conflict(
+        f"Agents name {as_what}: {', '.join(naming[:NAMED])}{more}. Change them first, or delete it with force=true: "
+        "they go on without it.",
+        {"agents": naming[:NAMED]},
+    )
 
 
 class NamedDefinitions(Protocol[Definition]):

@@ -88,7 +88,8 @@ def as_json(value: Any) -> Any:
         case datetime():
             return instant(value)
         case BaseModel():
-            fields = ((name, getattr(value, name)) for name in type(value).model_fields)
+            own = type(value).model_fields.items()
+            fields = ((info.alias or name, getattr(value, name)) for name, info in own)
             return {name: as_json(field) for name, field in fields if field is not None}
         case list() | tuple():
             return [as_json(each) for each in value]

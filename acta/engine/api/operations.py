@@ -521,7 +521,10 @@ AGENTS = (
         role="admin", action="agent.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
         client="agents.delete",
         summary="Delete an agent",
-        about="Its memories are kept. An agent that is created later with the same id has them.",
+        about="Its memories are kept. An agent that is created later with the same id has them. If other agents may "
+            "call it, the answer is 409, and `details.agents` lists them. With `force=true` it is deleted, and they go "
+            "on without it.",
+        parameters={"force": "Delete the agent even if other agents may call it."},
         answers=(NOTHING,),
     ),
 )

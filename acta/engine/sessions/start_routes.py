@@ -67,7 +67,7 @@ def _seen_by(api: Api, agent_id: str) -> list[Json]:
     from acta.engine.people.policies import decided_by_roles  # only these starts look at tools
 
     agent = api.app.definitions.snapshot(api.caller.tenant).agent(agent_id)
-    tools = () if agent is None else agent.toolset(api.app.tools_of(api.caller.tenant)).values()
+    tools = () if agent is None else agent.toolset(api.app.tools_of(api.caller.tenant, agent_id)).values()
     roles = decided_by_roles(tools, api.app.settings.high_stakes_approver)
     return [{"role": role, "tools": roles[role]} for role in sorted(roles)]
 

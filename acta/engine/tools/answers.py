@@ -18,10 +18,10 @@ from acta.engine.tools.tool import (
     HttpConfig,
     HttpParameter,
     LambdaConfig,
+    ListedKind,
     Method,
     Risk,
     ToolDefinition,
-    ToolKind,
     ToolSpec,
 )
 
@@ -70,7 +70,7 @@ class ToolView(TypedDict):
     description: str
     input_schema: dict[str, Any]
     """JSON Schema 2020-12 of an object."""
-    kind: ToolKind
+    kind: ListedKind
     effect: Effect
     """What happens to a call whose end is not known: `read` runs again, `idempotent` runs again under the same id,
     `once` never runs again without a person."""

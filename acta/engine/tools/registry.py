@@ -112,4 +112,6 @@ class TenantRegistry(BuiltinRegistry):
     """The environment's own tools that a tenant has."""
 
     def specs(self, tenant: str, agent_id: str) -> Mapping[str, ToolSpec]:
-        return tools_of(tenant, self.snapshot, self.optional, self.approvers, self.environment(tenant))
+        return tools_of(
+            tenant, agent_id, self.snapshot, self.optional, self.approvers, self.environment(tenant)
+        )

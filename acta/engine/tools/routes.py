@@ -1,7 +1,6 @@
 """The tool registry: `/v1/tools` (docs/design/tools.md). Built-in tools can only be read; admins add their tenant's
 own."""
 
-from collections.abc import Collection
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,9 +8,8 @@ from pydantic import BeforeValidator, Field
 
 from acta.engine.agents.store import (
     DefinitionExists,
-    DefinitionStore,
     ToolSecretNames,
-    all_agents,
+    check_not_named,
 )
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, page, success
@@ -289,7 +287,7 @@ def delete_tool(
         raise _of_the_environment()
     old = tools.get_as_read(name, version)
     if not force:
-        check_not_named((name,), api.app.definitions, tenant)
+        check_not_named(api.app.definitions, tenant, lambda agent: agent.needs_one_of((name,)))
     return tools.deleted(api.app.tool_definitions.delete, old)
 
 
@@ -394,28 +392,3 @@ def _of_the_environment() -> Conflict:
 def _taken() -> Conflict:
     message = "There is a tool of this name already."
     return Conflict(message, {"name": [message]})
-
-
-NAMED = 20
-"""The most agents that an answer lists of those that name a tool."""
-
-
-def check_not_named(
-    tools: Collection[str], agents: DefinitionStore, tenant: str, *, as_what: str = "this tool"
-) -> None:
-    """Raises Conflict where an agent of the tenant names one of the tools as one that it has. An agent that denies a
-    tool loses nothing. `as_what`: how the answer calls them.
-    """
-    naming = [
-        agent.agent_id
-        for agent in all_agents(agents, tenant)
-        if not {*agent.named_tools, *agent.high_stakes}.isdisjoint(tools)
-    ]
-    if not naming:
-        return
-    more = f" and {len(naming) - NAMED} more" if len(naming) > NAMED else ""
-    raise Conflict(
-        f"Agents name {as_what}: {', '.join(naming[:NAMED])}{more}. Change them first, or delete it with force=true: "
-        "they go on without it.",
-        {"agents": naming[:NAMED]},
-    )

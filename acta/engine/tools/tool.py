@@ -35,7 +35,9 @@ Effect = Literal["read", "idempotent", "once"]
 Risk = Literal["read", "write", "network", "system"]
 StoredKind = Literal["builtin", "http", "lambda"]
 """The kinds of definitions in the table. Releases that know no others read it, so no other is stored there."""
-ToolKind = Literal["builtin", "python", "http", "lambda", "mcp"]
+ListedKind = Literal["builtin", "python", "http", "lambda", "mcp"]
+"""The kinds of tools that a tenant has. Those of kind `agent` are one agent's, and follow from its definition."""
+ToolKind = Literal[ListedKind, "agent"]
 FileAccess = Literal["read", "write"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -433,22 +435,32 @@ def check_approvers(named: Approvers) -> None:
 
 def tools_of(
     tenant: str,
+    agent_id: str,
     snapshot: "Callable[[str], DefinitionSnapshot]",
     optional: Collection[str],
     approvers: Approvers,
     own: Mapping[str, ToolSpec],
 ) -> Mapping[str, ToolSpec]:
-    """All tools of a tenant by name, as they are for it: the offered ones, then those that its admins added."""
+    """All tools of a tenant by name, as they are for it: the offered ones, those that its admins added, and the agents
+    that this agent may call. `agent_id` empty: without those.
+    """
     from acta.engine.tools.builtin import builtins, offered  # they are made of what stands here
 
     def added() -> Mapping[str, ToolSpec]:
         read = snapshot(tenant)
         tools, servers = read.tools(), read.mcp_servers()
-        if not servers:  # as for most tenants
-            return {tool.name: tool for tool in tools}
-        from acta.engine.tools.mcp.server import with_servers
+        found: dict[str, ToolSpec] = {tool.name: tool for tool in tools}
+        if servers:  # few tenants have one
+            from acta.engine.tools.mcp.server import with_servers
 
-        return with_servers(tools, servers)
+            found = with_servers(tools, servers)
+        agent = read.agent(agent_id) if agent_id else None
+        if agent is not None and agent.agents:
+            from acta.engine.subagents.tool import agent_tools
+
+            # If a tool got the name of one of them later, the agent keeps what its definition names.
+            found |= agent_tools(agent, read.agent)
+        return found
 
     first = offered(optional, own)
     return _LazySpecs(

@@ -262,7 +262,8 @@ def _new_turn(
     )
     approval = agent.limits.approval_timeout_seconds or deps.timeouts.approval
     specs = agent.toolset(deps.registry.specs(head.tenant, head.agent_id))
-    offered = offered_tools(specs, agent.named_tools, deps.settings.direct_tools)
+    named = (*(each.tool_name for each in agent.agents), *agent.named_tools)
+    offered = offered_tools(specs, named, deps.settings.direct_tools)
     return Turn(
         deps=deps,
         session=session,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
+from acta.engine.agents.store import check_not_named
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, page, success
 from acta.engine.api.json_body import RequestBody
@@ -29,7 +30,7 @@ from acta.engine.tools.mcp.server import (
     Url,
     specs_of,
 )
-from acta.engine.tools.routes import HOW_TO_SET, check_not_named, unsendable
+from acta.engine.tools.routes import HOW_TO_SET, unsendable
 from acta.engine.tools.tool import MAX_TOOL_SECONDS, USUAL_TOOL_SECONDS
 
 Name = Annotated[str, WithJsonSchema({"type": "string", "pattern": SERVER_NAME_PATTERN})]
@@ -213,7 +214,12 @@ def delete_mcp_server(
     old = servers.get_as_read(name, version)
     if not force:
         offered = [tool.name for tool in specs_of(old)]
-        check_not_named(offered, api.app.definitions, api.caller.tenant, as_what="tools of this server")
+        check_not_named(
+            api.app.definitions,
+            api.caller.tenant,
+            lambda agent: agent.needs_one_of(offered),
+            as_what="tools of this server",
+        )
     return servers.deleted(api.app.server_definitions.delete, old)
 
 
