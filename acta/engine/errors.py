@@ -339,6 +339,14 @@ class ToolWaits(ActaError):
         self.news = news
 
 
+class ToolLater(ActaError):
+    """The call is answered later. `later`: a `Later`."""
+
+    def __init__(self, later: Any) -> None:
+        super().__init__("a call is answered later")
+        self.later = later
+
+
 class ToolInputInvalid(ModelFeedback):
     """The input does not fit the tool's schema, or is not JSON."""
 

@@ -22,6 +22,9 @@ const WAITS: Record<string, string> = {
   waiting_for_key: "Waits for a key",
   waiting_for_tokens: "Waits for tokens",
   queued: "Waits for the provider's limit",
+  waiting_for_agents: "Waits for agents",
+  waiting_for_callback: "Waits for an answer",
+  waiting_until: "Sleeps",
 };
 
 export const STATES: readonly (readonly [Session["state"], string])[] = [

@@ -152,4 +152,5 @@ def test_every_cause_has_a_sentence_of_its_own_and_an_unknown_one_has_one_too() 
     assert len(set(texts)) == len(texts)
     assert set(DELAY_REASONS) == {
         "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued",
+        "waiting_for_agents", "waiting_for_callback", "waiting_until",
     }  # fmt: skip

@@ -121,6 +121,9 @@ WAITS_FOR = {
     "waiting_for_key": Awaited("a valid key or quota", "awaits key"),
     "queued": Awaited("the limit of the model's provider", "awaits its turn", may_be_tried=False),
     "waiting_for_tokens": Awaited("its next tokens", "awaits tokens", may_be_tried=False),
+    "waiting_for_agents": Awaited("the agents that it has called", "awaits agents", may_be_tried=False),
+    "waiting_for_callback": Awaited("the answer to a tool call", "awaits an answer", may_be_tried=False),
+    "waiting_until": Awaited("the time that it has named", "sleeps", may_be_tried=False),
 }
 """The state reasons of a session that waits for something other than a person."""
 

@@ -189,6 +189,8 @@ class Change:
         """The time of the commit."""
         self.is_fused = False
         """Whether the worker makes this turn or call after others, in the same state of the engine."""
+        self.has_waited = False
+        """Whether the time of this change's step has passed without a worker, because its call was answered later."""
         self.is_wanted = False
         """Whether `commit` was called: without it nothing is stored."""
         self.decision: Decision | None = None
@@ -232,9 +234,14 @@ class Change:
     def begin_wait(self, delay: Delay) -> None:
         """The session begins to wait for something other than people. Its state stays, and each wait has an event.
         While people are asked, the state's reason stays what they are asked."""
+        self.set(delay=delay)
+        self.tell_wait(delay)
+
+    def tell_wait(self, delay: Delay) -> None:
+        """Adds the event of a wait that is not for people, and makes it the state's reason unless people are asked."""
         state, now = self.head.state, self.now
         reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
-        self.set(delay=delay, state_reason=reason)
+        self.set(state_reason=reason)
         self.event(
             StateChanged(
                 before=state,
@@ -437,7 +444,7 @@ class Change:
         if step is None or step.kind == "intervention":
             return {}
         if step.kind == "tool":
-            took = 0 if self._before.tasks else step.duration_ms
+            took = 0 if self._before.tasks or self.has_waited else step.duration_ms
             return {"fused_calls": 1, "step_ms": took} if step.fused else {"tool_ms": took}
         took = 0 if self._before.background is not None else step.duration_ms
         return {"fused_turns": int(step.fused), "step_ms": took}

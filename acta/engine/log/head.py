@@ -15,7 +15,7 @@ from acta.engine.limits.shares import Lease
 from acta.engine.log.conversation import ToolCall
 from acta.engine.people.intervention import Intervention, SeenFile
 from acta.engine.plans.plan import ExecutionPlan, PlanStatus
-from acta.engine.recovery.outage import Delay, Outage
+from acta.engine.recovery.outage import AGENTS_AT_WORK, CALLBACK_AWAITED, TIME_AWAITED, Delay, Outage
 from acta.engine.store.schema import StoredModel, VersionedModel
 from acta.engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta.engine.untrusted.texts import READABLE, InRequests, Name
@@ -60,6 +60,26 @@ may have used the next ones.
 """
 
 
+class Later(StoredModel):
+    """What a call waits for whose answer comes later. Meanwhile the session has no execution (ADR 209)."""
+
+    kind: Literal["callback", "agent", "time"]
+    began: datetime
+    until: datetime
+    """When the wait ends by itself. Every wait has an end."""
+    default: str | None = None
+    """The result if no answer has come by then. None: the model is told that none has come."""
+
+
+WAITS_BY_KIND = {
+    "agent": ("waiting_for_agents", AGENTS_AT_WORK),
+    "callback": ("waiting_for_callback", CALLBACK_AWAITED),
+    "time": ("waiting_until", TIME_AWAITED),
+}
+"""Kind of a call that is answered later -> reason and code of the session's wait. The first kind that is there names
+the wait of several calls."""
+
+
 class OpenCall(StoredModel):
     """A call of the last reply."""
 
@@ -91,11 +111,20 @@ class OpenCall(StoredModel):
     """What the tool's server asks a person in the middle of the call, and the person's answer."""
     task: ServerTask | None = None
     """The task that the tool's server works on since it answered the call. Such a call has started."""
+    later: Later | None = None
+    """What the call waits for. Whoever brings the answer commits the call's result. Such a call has started."""
+
+    @property
+    def next_look(self) -> datetime | None:
+        """When the engine runs the call next, to ask its server or because its time is over. None: it runs now."""
+        if self.later is not None:
+            return self.later.until
+        return None if self.task is None else self.task.look_at
 
     @property
     def is_in_flight(self) -> bool:
         """Whether the call may still have its effect: it runs, or a person is asked because its end is unknown."""
-        is_known_to_have_begun = self.starter != "" or self.task is not None
+        is_known_to_have_begun = self.starter != "" or self.task is not None or self.later is not None
         return self.state == "started" or (self.state == "withheld" and is_known_to_have_begun)
 
 
@@ -594,9 +623,30 @@ class Head(SessionSettings, VersionedModel):
         """Whether a run is under way or waits for anything."""
         return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
 
+    @property
+    def wait_for_calls(self) -> Delay | None:
+        """The wait of a session whose open calls are all answered later. None: there is something to do, or nothing is
+        open. It follows from the calls, so no commit has to begin or end it.
+        """
+        waits = [call.later for call in self.unfinished_calls if call.later is not None]
+        if not waits or self.is_over or len(waits) < len(self.unfinished_calls):
+            return None
+        kinds = {wait.kind for wait in waits}
+        reason, code = next(named for kind, named in WAITS_BY_KIND.items() if kind in kinds)
+        since, until = min(wait.began for wait in waits), min(wait.until for wait in waits)
+        return Delay(reason=reason, code=code, since=since, until=until)
+
+    @property
+    def present_wait(self) -> Delay | None:
+        """What the session waits for other than people, its time over or not. An outage does not matter while all that
+        is open is answered later.
+        """
+        return self.wait_for_calls or self.delay
+
     def delay_at(self, now: datetime) -> Delay | None:
         """What the session waits for at that time, other than people. None if its next try has begun, or may begin."""
-        return self.delay if self.delay is not None and self.delay.is_ahead(now) else None
+        wait = self.present_wait
+        return wait if wait is not None and wait.is_ahead(now) else None
 
     @property
     def plan_status(self) -> PlanStatus | None:

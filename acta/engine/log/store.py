@@ -164,8 +164,9 @@ def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
     match head.coarse_state:
         case "active":
             is_parked = head.run is not None and head.run.parked
-            if is_parked and head.delay is not None and head.delay.until is not None:
-                return "active", head.delay.until
+            wait = head.present_wait
+            if is_parked and wait is not None and wait.until is not None:
+                return "active", wait.until
             return ("active" if head.wait is None else "woken"), None
         case "waiting_for_user":
             times = (one.timeout_at for one in head.interventions if one.timeout_at is not None)

@@ -38,8 +38,9 @@ from acta.engine.errors import (
 from acta.engine.store.schema import StoredModel
 
 DelayReason = Literal[
-    "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued"
-]
+    "waiting_for_provider", "waiting_for_aws", "waiting_for_key", "waiting_for_tokens", "queued",
+    "waiting_for_agents", "waiting_for_callback", "waiting_until",
+]  # fmt: skip
 """What the session waits for; its `state_reason` meanwhile."""
 DELAY_REASONS: tuple[str, ...] = get_args(DelayReason)
 WAITS_FOR: Mapping[str, str] = {
@@ -48,11 +49,15 @@ WAITS_FOR: Mapping[str, str] = {
     "waiting_for_key": "a valid key or quota",
     "waiting_for_tokens": "its next tokens",
     "queued": "the limit of the model's provider",
+    "waiting_for_agents": "the agents that it has called",
+    "waiting_for_callback": "the answer to a tool call",
+    "waiting_until": "the time that it has named",
 }
 """The same in words, after "waits for"."""
 
 TOKEN_LIMIT = "TOKEN_LIMIT"
 QUEUED = "QUEUED"
+AGENTS_AT_WORK, CALLBACK_AWAITED, TIME_AWAITED = "AGENTS_AT_WORK", "CALLBACK_AWAITED", "TIME_AWAITED"
 
 RETRIES_COUNT_AS = 6
 """The engine's own retries have taken minutes already, so the first pause after them is about a minute, not a
@@ -244,6 +249,9 @@ EXPLAINED: Mapping[str, str] = {
         "Too few tokens are left for the next turn. It goes on by itself when its budget renews, or with a higher one."
     ),
     QUEUED: "The model's provider takes no more calls now. It goes on by itself in its turn.",
+    AGENTS_AT_WORK: "It goes on by itself when the agents that it has called have answered.",
+    CALLBACK_AWAITED: "It goes on by itself when a tool's answer is sent to the callback URL of its call.",
+    TIME_AWAITED: "It goes on by itself at the time that it has named.",
     "STEP_FAILED": "A step failed after its retries. An operator may have to look.",
 }
 """Every code of a cause -> its sentence."""

@@ -194,7 +194,8 @@ class SessionView(TypedDict):
     oldest open question: `approval_required`, `clarification_needed`, `error_recovery`, `checkpoint_review` or
     `budget_exceeded`. Of `planning`, `executing` and `waiting_for_tool`: `waiting_for_provider`, `waiting_for_aws`,
     `waiting_for_key` or `waiting_for_tokens` where it waits for that (`cause` and `retry_at` say more), `queued` where
-    the provider takes no more calls now (`queue` says more), `repaired`
+    the provider takes no more calls now (`queue` says more), `waiting_for_agents`, `waiting_for_callback` or
+    `waiting_until` where all open tool calls are answered later, `repaired`
     where an operator had a failed run go on, else null. Of `completed`: `result.reason`. Of `failed`: `error.code` in
     small letters. Of `cancelled`: `cancelled`. Of `idle`: null."""
     retry_at: Instant | None

@@ -124,7 +124,7 @@ def resume(
                 for review in (one for one in reviews if one in change.head.interventions):
                     change.replace_intervention(with_pause_lifted(review))
             change.commit(idempotency=requester.key)
-        elif is_waiting(change.head, change.now):
+        elif is_waiting(change.head, change.now) and change.head.wait_for_calls is None:
             try_now(change)
             decide_to_go_on(change)
             change.commit(idempotency=requester.key)

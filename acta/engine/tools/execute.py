@@ -8,7 +8,7 @@ certainly reached no tool: then its start is taken back.
 
 from typing import Literal
 
-from acta.engine.errors import Refused, ToolAsks, ToolNotRun, ToolWaits
+from acta.engine.errors import Refused, ToolAsks, ToolLater, ToolNotRun, ToolWaits
 from acta.engine.log.commit import Change, Position
 from acta.engine.log.conversation import ToolCall
 from acta.engine.log.events import ToolStarted
@@ -17,6 +17,7 @@ from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.policies import approval_reason
 from acta.engine.recovery.outage import Cause, cause_of_lost_call
 from acta.engine.recovery.wait_out import wait_or_ask
+from acta.engine.tools.later import begin_wait, end_wait
 from acta.engine.tools.mcp.server_tasks import begin_task, look
 from acta.engine.tools.runtime import (
     CallResult,
@@ -85,6 +86,9 @@ def run_held_call(
     held = HeldCall(runtime, session, at, call, spec, attempt, fused)
     is_other_tool = spec is not None and _is_changed_since(spec, call, open_call)
     effect = spec.effect if spec is not None and not is_other_tool else None
+    if open_call.later is not None:
+        end_wait(held, open_call.later)
+        return
     if open_call.task is not None:
         look(held._replace(spec=spec if effect is not None else None), deadline_seconds)
         return
@@ -116,6 +120,9 @@ def run_held_call(
                 if ask_for_server(held, asks.question):
                     return
                 result = held.refused(UNASKED)
+            except ToolLater as answered:
+                begin_wait(held, answered.later, start_is_logged=start_is_logged)
+                return
             except ToolWaits as waits:
                 ended = begin_task(held, waits.news, started, start_is_logged=start_is_logged)
                 if ended is None:
@@ -149,6 +156,8 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
     session = repository.turn(at)
     call, open_call = session.call(call_id), session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state in ("withheld", "done"):
+        return
+    if open_call.later is not None:  # what was lost is only the look at its time
         return
     held = HeldCall(runtime, session, at, call)
     if session.head.is_over and open_call.task is not None:  # a run that is over waits for no server

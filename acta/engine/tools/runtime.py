@@ -15,7 +15,7 @@ from acta.engine.errors import ModelFeedback, ToolFailed
 from acta.engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta.engine.log.conversation import Content, ToolCall, ToolEntry
 from acta.engine.log.events import ToolFinished, ToolStarted
-from acta.engine.log.head import Head, OpenCall
+from acta.engine.log.head import Head, OpenCall, Restarts
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.opening import (
     AskingRules,
@@ -26,6 +26,7 @@ from acta.engine.people.opening import (
 )
 from acta.engine.people.policies import ANYONE, ApprovalReason, Policies, approval_reason
 from acta.engine.recovery.outage import OutageLimits
+from acta.engine.recovery.recover import begin_next_generation
 from acta.engine.tools.mcp.server_task import ServerTask, ToolQuestion
 from acta.engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
 from acta.engine.tools.result_text import failure_text, result_text
@@ -200,6 +201,8 @@ def record_finish(held: HeldCall, result: CallResult, started: datetime, *, star
             check_run(change.head, held.at)
             change.event(ToolStarted(**call.event_data))
         took = milliseconds(started, change.now)
+        told = change.head.open_call(call.call_id)
+        change.has_waited = told is not None and told.later is not None
         change.step(
             StepRecord(
                 step_number=change.next_step,
@@ -241,7 +244,8 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
         return
-    change.set_call(open_call, state="done", amended=None, starter="", asked=None, task=None)
+    wait = head.wait_for_calls
+    change.set_call(open_call, state="done", amended=None, starter="", asked=None, task=None, later=None)
     if head.is_over:
         return
     if result.ok and head.plan is not None and head.plan.is_live:
@@ -250,6 +254,12 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
         change.end_outage()
         change.to_state("executing")
+        if wait is not None and wait.is_ahead(change.now) and head.run is not None:
+            # No execution is there that would notice, or it sleeps: the next generation goes on, as after `try_now`.
+            begin_next_generation(change, head.run, Restarts())
+            change.set(delay=wait.model_copy(update={"until": None}))
+    elif open_call.later is None and change.head.wait_for_calls is not None:
+        change.tell_wait(change.head.wait_for_calls)
 
 
 def ask_whether_it_happened(held: HeldCall) -> None:

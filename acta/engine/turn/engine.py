@@ -107,24 +107,25 @@ def next_decision(head: Head, now: datetime) -> Decision:
     if head.delay_at(now):
         return outage_wait(head, now)
     calls = head.unfinished_calls
-    due = tuple(call.call_id for call in calls if call.task is None or call.task.is_due(now))
+    looks = [(call.next_look, call.call_id) for call in calls]
+    due = tuple(call_id for look, call_id in looks if look is None or look <= now)
     if due:
         return Decision(next="act", at=at, calls=due)
     if calls:
-        return _wait_for_servers(head, now)
+        return _wait_for_calls(head, min(look for look, _ in looks if look is not None), now)
     return Decision(next=turn, at=at)
 
 
-def _wait_for_servers(head: Head, now: datetime) -> Decision:
-    """The engine waits until it looks for the first task of a server again, at no compute cost."""
-    first = min(call.task.look_at for call in head.unfinished_calls if call.task is not None)
+def _wait_for_calls(head: Head, first: datetime, now: datetime) -> Decision:
+    """The engine waits until it looks at the first of the open calls again, at no compute cost."""
     seconds = max(1, math.ceil((first - now).total_seconds()))
     return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
 
 
 def outage_wait(head: Head, now: datetime) -> Decision:
     """The engine waits until the next try, at no compute cost, whether or not people are asked at the same time."""
-    seconds = head.delay.seconds_left(now) if head.delay is not None else 1
+    wait = head.present_wait
+    seconds = wait.seconds_left(now) if wait is not None else 1
     return Decision(next="wait", at=position(head), wait_seconds=seconds, then=next_turn_kind(head))
 
 
@@ -225,7 +226,7 @@ def resumes_at(head: Head, warn: float = 0.0) -> datetime | None:
 
     `warn`: seconds before its expiry at which a question is warned of."""
     if not head.interventions:
-        return head.delay.until if head.delay is not None else None
+        return head.present_wait.until if head.present_wait is not None else None
     warning = timedelta(seconds=warn)
     times = [
         one.timeout_at if one.warned else one.timeout_at - warning
