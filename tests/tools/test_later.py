@@ -53,7 +53,9 @@ def waiting(script: Sequence[Turn] = BUILD, **later: Any) -> tuple[FragileHouse,
     return house, house.start("Build").session_id, tool
 
 
-def answer(house: FragileHouse, session: str, text: str = "green", number: int = 0, *, ok: bool = True) -> bool:
+def answer(
+    house: FragileHouse, session: str, text: str = "green", number: int = 0, *, ok: bool = True
+) -> bool:
     call_id = house.head(session).calls[number].call_id
     result = CallResult(text, ok=ok)
     return answer_call(house.runtime, house.workflow, TENANT, session, call_id, result)
