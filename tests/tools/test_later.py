@@ -115,7 +115,8 @@ def test_without_an_answer_the_model_is_told_so_at_the_end_of_the_time() -> None
     house.run()
 
     ((text, ok),) = results(house, session)
-    assert not ok and "no answer" in text
+    assert not ok
+    assert "no answer" in text
     assert house.head(session).state == "completed"
     assert len(tool.effects) == 1
 
@@ -174,7 +175,8 @@ def test_an_answer_while_the_execution_still_runs_other_calls_is_recorded_and_no
 
     assert results(house, session) == [("green", True), ("at once", True)]
     run = house.head(session).run
-    assert run is not None and run.generation == 1
+    assert run is not None
+    assert run.generation == 1
 
 
 def test_an_answer_whose_worker_died_before_it_woke_the_session_is_found() -> None:
