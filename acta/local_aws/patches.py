@@ -11,7 +11,7 @@ from collections.abc import Callable
 from acta.local_aws import own_environment
 from acta.local_aws.access import policies, principals, web_page_guard
 from acta.local_aws.lambdas import execution
-from acta.local_aws.services import api_gateway, dynamodb, sqs, transactions
+from acta.local_aws.services import api_gateway, dynamodb, event_bridge, sqs, transactions
 from acta.local_aws.settings import Settings
 from acta.local_aws.step_functions import (
     data,
@@ -52,6 +52,8 @@ GAPS: tuple[Callable[[Settings], None], ...] = (
     dynamodb.keep_streams,
     transactions.refuse_conflicts,
     sqs.keep_queue_urls,
+    event_bridge.tell_versions,
+    event_bridge.ask_queues,
 )
 
 
