@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from acta.cli import exit_codes
-from acta.cli.apply.folder import NAME, SUFFIX, Key, read_definition, read_folder
-from acta.cli.apply.kinds import KINDS, Digest
-from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, plan
+from acta.cli.apply.folder import NAME, NOT_RIGHT, SUFFIX, DefinitionSet, Key, read_definition, read_folder
+from acta.cli.apply.kinds import AGENTS, KINDS, Digest, named
+from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, circle_of, plan
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
+from acta.engine.agents.agent import DEFAULT_AGENT
 from acta.engine.untrusted.own_files import NameRefused, inside, write_own
 from acta.repository import repository
 from acta.yaml_text import write
@@ -38,6 +39,7 @@ def apply(arguments: Namespace) -> int:
         raise CliError("name the FOLDER of the definitions: this is no repository as acta init makes one")
     folder = read_folder(Path(here), arguments.set_name)
     if arguments.check:
+        _check_agents(folder)
         echo(f"set {folder.set_name}: {counted(len(folder.definitions), 'definition')}, all of them right")
         return exit_codes.OK
     deployed = TenantDefinitions(connect(arguments, role="admin"))
@@ -64,6 +66,21 @@ def apply(arguments: Namespace) -> int:
         echo("Nothing was written.")
         return exit_codes.FAILED
     return _make(deployed, made, as_json=arguments.json)
+
+
+def _check_agents(folder: DefinitionSet) -> None:
+    """Raises CliError for agents that would call themselves. Says which agents are named and have no file here."""
+    wrong = [
+        f"{key}{SUFFIX}: {why}" for key in folder.definitions if (why := circle_of(key, folder.definitions))
+    ]
+    if wrong:
+        raise CliError("\n".join([NOT_RIGHT, *wrong]))
+    for key, definition in folder.definitions.items():
+        for name in named(KINDS[key.kind], definition, AGENTS.folder):
+            if name != DEFAULT_AGENT and Key(AGENTS.folder, name) not in folder.definitions:
+                note(
+                    f"acta: {key} names the agent {one_line(name)}, which has no file here: it must be there already"
+                )
 
 
 def _make(deployed: TenantDefinitions, made: ApplyPlan, *, as_json: bool) -> int:

@@ -22,6 +22,7 @@ YAML = (SUFFIX, ".yml")
 """Files that may have been meant as definitions."""
 MOST_BYTES = 1_000_000
 """The most that a file may have, which is more than any definition needs."""
+NOT_RIGHT = "nothing was sent, for the files are not right:"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """The name of a set, and of a file without its suffix."""
 
@@ -67,7 +68,7 @@ def read_folder(folder: Path, set_name: str | None) -> DefinitionSet:
             Wrong(ABOUT_SET, 0, f"a set is called by letters, digits, '.', '_' and '-', not {named!r}")
         )
     if wrong:
-        raise CliError("\n".join(["nothing was sent, for the files are not right:", *map(str, wrong)]))
+        raise CliError("\n".join([NOT_RIGHT, *map(str, wrong)]))
     return DefinitionSet(named, definitions)
 
 

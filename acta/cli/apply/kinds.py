@@ -154,13 +154,20 @@ AGENTS = DefinitionKind(
     "agent_id",
     sets=("tools", "deny", "high_stakes", "start_roles"),
     trimmed=("name",),
-    names=dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")),
+    names={**dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")), "agents": ("agents",)},
     denies=("deny",),
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
     {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
 )
 """The kinds in the order in which they are written: a definition comes before those that name it."""
+
+
+def named(kind: DefinitionKind, definition: Json, folder: str) -> list[str]:
+    """The names of definitions of another kind, whose folder is `folder`, that the definition names."""
+    said = [definition.get(field, ()) for field in kind.names.get(folder, ())]
+    entries = [each for value in said for each in ([value] if isinstance(value, str) else value)]
+    return [each["agent"] if isinstance(each, dict) else each for each in entries]
 
 
 def from_answer(kind: DefinitionKind, answer: Mapping[str, Any]) -> Json:

@@ -20,11 +20,13 @@ from acta.cli.apply.kinds import (
     DefinitionKind,
     Digest,
     from_answer,
+    named,
 )
 from acta.cli.apply.schema import Json, nearest
 from acta.cli.terminal.text import one_line
 from acta.client.api import Client
 from acta.client.flows import path_of
+from acta.engine.subagents.tool import circle
 
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
@@ -98,7 +100,8 @@ def plan(
     """`offered`: names of all tools that the deployment has. `running`: called for each agent that would be deleted."""
     made = ApplyPlan(folder.set_name)
     tools = _tools_after(folder, offered)
-    for key in sorted(folder.definitions, key=_place):
+    staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
+    for key in ordered(folder.definitions):
         wanted, there = folder.definitions[key], found.get(key)
         step = _step(key, wanted, there, made.set_name)
         if step is None:
@@ -108,15 +111,16 @@ def plan(
             why = FIXED if key.kind == PROMPTS.folder else ""
         else:
             why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
-        if why := why or _missing(key, wanted, tools):
+        if why := why or _missing(key, wanted, tools, staying) or circle_of(key, staying):
             made.refusals.append(Refusal(key, why, step))
         else:
             made.steps.append(step)
-    staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
-    gone = [
-        key for key, each in found.items() if key not in folder.definitions and each.owner == folder.set_name
-    ]
-    for key in sorted(gone, key=_place, reverse=True):
+    gone = {
+        key: each.definition
+        for key, each in found.items()
+        if key not in folder.definitions and each.owner == folder.set_name
+    }
+    for key in reversed(ordered(gone)):
         each, step = found[key], ApplyStep("delete", key, found[key], None)
         why = _use(key, staying, running)
         if why:
@@ -142,13 +146,33 @@ def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
     return sorted(known)
 
 
-def _missing(key: Key, wanted: Json, tools: Sequence[str]) -> str:
-    """A sentence for each tool that the agent names and that does not exist; empty if there is none."""
+def _missing(key: Key, wanted: Json, tools: Sequence[str], staying: Collection[Key]) -> str:
+    """A sentence for each tool and each agent that the agent names and that does not exist; empty if there is none."""
     kind = KINDS[key.kind]
-    fields = (*kind.names.get(TOOLS.folder, ()), *kind.denies)
-    named = [each for field in fields for each in wanted.get(field, ())]
-    missing = [each for each in dict.fromkeys(named) if each not in tools]
-    return " ".join(f"there is no tool {one_line(each)}. {nearest(each, list(tools))}" for each in missing)
+    agents = sorted(each.name for each in staying if each.kind == AGENTS.folder)
+    known = [*tools, *(each.get("as") or each["agent"] for each in wanted.get("agents", ()))]
+    denied = [each for field in kind.denies for each in wanted.get(field, ())]
+    missing = {
+        ("tool", each): known for each in (*named(kind, wanted, TOOLS.folder), *denied) if each not in known
+    }
+    missing |= {("agent", each): agents for each in named(kind, wanted, AGENTS.folder) if each not in agents}
+    said = (
+        f"there is no {what} {one_line(each)}. {nearest(each, names)}"
+        for (what, each), names in missing.items()
+    )
+    return " ".join(said)
+
+
+def circle_of(key: Key, definitions: Mapping[Key, Json]) -> str:
+    """Why the agent would call itself; empty if it would not. `definitions`: all that there will be."""
+    if "agents" not in definitions[key]:
+        return ""
+
+    def called(name: str) -> list[str]:
+        return named(AGENTS, definitions.get(Key(AGENTS.folder, name), {}), AGENTS.folder)
+
+    way = circle(key.name, called(key.name), called)
+    return f"the agent would call itself: {' -> '.join(map(one_line, way))}" if way else ""
 
 
 def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> ApplyStep | None:
@@ -181,24 +205,40 @@ def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overw
 
 def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
     """Why the definition cannot be deleted yet; empty if it can. `staying`: all definitions that will be left."""
-    if key.kind == AGENTS.folder:
-        return "it has sessions that are running" if running(key.name) else ""
-    users = [str(each) for each, definition in staying.items() if _names(each, definition, key)]
+    if key.kind == AGENTS.folder and running(key.name):
+        return "it has sessions that are running"
+    users = [
+        str(each) for each, definition in staying.items() if each != key and _names(each, definition, key)
+    ]
     return f"in use by {', '.join(users)}" if users else ""
 
 
-def _place(key: Key) -> tuple[int, str]:
-    """Sorts definitions so that each comes before those that name it."""
-    return [*KINDS].index(key.kind), key.name
+def ordered(definitions: Mapping[Key, Json]) -> list[Key]:
+    """The keys in an order in which each definition comes before those that name it."""
+    made: dict[Key, None] = {}
+    met: set[Key] = set()
+
+    def add(key: Key) -> None:
+        if key in met:  # also in a circle, which is refused elsewhere
+            return
+        met.add(key)
+        for name in named(KINDS[key.kind], definitions[key], AGENTS.folder):
+            if (called := Key(AGENTS.folder, name)) in definitions:
+                add(called)
+        made[key] = None
+
+    for key in sorted(definitions, key=lambda each: ([*KINDS].index(each.kind), each.name)):
+        add(key)
+    return [*made]
 
 
 def _names(user: Key, definition: Json, used: Key) -> bool:
-    """Whether an agent names the tool, or one of the server's tools."""
+    """Whether the agent names the tool, the other agent, or one of the server's tools."""
     prefix = KINDS[used.kind].prefix
-    named = [
-        each for field in KINDS[user.kind].names.get(used.kind, ()) for each in definition.get(field, ())
-    ]
-    return any(each == used.name if prefix is None else each.startswith(used.name + prefix) for each in named)
+    return any(
+        each == used.name if prefix is None else each.startswith(used.name + prefix)
+        for each in named(KINDS[user.kind], definition, used.kind)
+    )
 
 
 Answer = Mapping[str, Any]

@@ -188,3 +188,96 @@ def test_the_built_in_agent_is_replaced_and_comes_back(run: Run, files: Files, a
     files.remove("agents/default.yaml")
     assert run("apply", str(files), "--yes").code == 0
     assert api.agents.get("default")["version"] == 0
+
+
+LEAD = """\
+    name: Lead
+    agents:
+    - agent: searcher
+    - agent: critic
+      as: ask_critic
+      caps: {max_steps: 5, cost_budget_usd: 1}
+      files: given
+    high_stakes: [ask_critic]
+    limits: {depth: 2, children: 40}
+    """
+"""It sorts before the agents that it calls."""
+
+
+def write_tree(files: Files) -> None:
+    files.write("agents/a_lead.yaml", LEAD)
+    files.write("agents/searcher.yaml", "name: Searcher\nagents: [{agent: critic}]\n")
+    files.write("agents/critic.yaml", "name: Critic\n")
+
+
+def test_agents_come_before_those_that_call_them_and_go_after_them(
+    run: Run, files: Files, api: Client
+) -> None:
+    write_tree(files)
+    shown = run("apply", str(files), "--yes", "--json")
+    assert [one["name"] for one in shown.json["changes"]] == ["critic", "searcher", "a_lead"]
+    entries = api.agents.get("a_lead")["agents"]
+    caps = {"max_steps": 5, "cost_budget_usd": 1.0}
+    assert entries[1] == {"agent": "critic", "as": "ask_critic", "caps": caps, "files": "given"}
+    assert run("apply", str(files), "--yes").out == "set support: 3 as the files say"
+    for name in ("a_lead", "searcher", "critic"):
+        files.remove(f"agents/{name}.yaml")
+    shown = run("apply", str(files), "--yes", "--json")
+    assert [one["name"] for one in shown.json["changes"]] == ["a_lead", "searcher", "critic"]
+    assert (shown.code, shown.json["not_written"]) == (0, [])
+
+
+def test_who_calls_whom_may_be_turned_round_at_once(run: Run, files: Files, api: Client) -> None:
+    files.write("agents/a.yaml", "name: A\nagents: [{agent: b}]\n")
+    files.write("agents/b.yaml", "name: B\n")
+    assert run("apply", str(files), "--yes").code == 0
+    files.write("agents/a.yaml", "name: A\n")
+    files.write("agents/b.yaml", "name: B\nagents: [{agent: a}]\n")
+    assert run("apply", str(files), "--yes").code == 0
+    assert [each["agent"] for each in api.agents.get("b")["agents"]] == ["a"]
+
+
+@pytest.mark.parametrize("more", [("--plan",), ("--yes",), ("--check",)])
+def test_a_circle_of_agents_is_refused_and_named(
+    run: Run, files: Files, api: Client, more: tuple[str, ...]
+) -> None:
+    write_tree(files)
+    files.write("agents/critic.yaml", "name: Critic\nagents: [{agent: a_lead}]\n")
+    shown = run("apply", str(files), *more)
+    assert shown.code == 2
+    said = "the agent would call itself: critic -> a_lead -> critic"
+    assert said in shown.out + shown.err
+    assert [each["agent_id"] for each in api.agents.list()] == ["default"]
+
+
+def test_a_circle_over_an_agent_that_no_file_has_is_refused(run: Run, files: Files, api: Client) -> None:
+    api.agents.create({"agent_id": "critic", "name": "Critic"})
+    api.agents.create({"agent_id": "hand", "name": "By hand", "agents": [{"agent": "critic"}]})
+    files.write("agents/critic.yaml", "name: Critic\nagents: [{agent: hand}]\n")
+    shown = run("apply", str(files), "--yes", "--adopt")
+    assert shown.code == 2
+    assert "the agent would call itself: critic -> hand -> critic" in shown.out
+
+
+def test_an_agent_that_is_called_and_is_not_there_is_found_by_the_plan(
+    run: Run, files: Files, api: Client
+) -> None:
+    files.write("agents/a_lead.yaml", LEAD)
+    files.write("agents/searchers.yaml", "name: Searchers\n")
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 2
+    assert "there is no agent searcher. Did you mean 'searchers'?" in shown.out
+    checked = run("apply", str(files), "--check")
+    assert checked.code == 0
+    assert "agents/a_lead names the agent searcher, which has no file here" in checked.err
+
+
+def test_an_agent_that_another_one_calls_stays(run: Run, files: Files, api: Client) -> None:
+    write_tree(files)
+    run("apply", str(files), "--yes")
+    api.agents.create({"agent_id": "hand", "name": "By hand", "agents": [{"agent": "critic"}]})
+    for name in ("a_lead", "searcher", "critic"):
+        files.remove(f"agents/{name}.yaml")
+    shown = run("apply", str(files), "--yes")
+    assert "agents/critic stays though the files no longer have it: in use by agents/hand" in shown.out
+    assert [each["agent_id"] for each in api.agents.list()] == ["critic", "default", "hand"]
