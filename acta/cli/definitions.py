@@ -33,11 +33,14 @@ READ_BY_ADMINS = ("prompts", "mcp_servers")
 TOLD = ("applied", "created_at", "updated_at", "warnings")
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name"}
+NAMED_AS = {"agents": "this agent", "tools": "this tool", "mcp_servers": "tools of this server"}
+"""What other agents may name of a definition that is to be deleted."""
 COLUMNS: Mapping[str, Columns] = {
     "agents": {
         "id": "agent_id",
         "version": "version",
         "model": lambda one: one["model"] or "-",
+        "calls": lambda one: ", ".join(each["agent"] for each in one["agents"]) or "-",
         "name": "name",
     },
     "tools": {
@@ -130,8 +133,8 @@ def exists(read: Callable[[], object]) -> bool:
 
 
 def remove(arguments: Namespace) -> int:
-    """Deletes a definition, and also a file, a secret or the webhook (a tenant has only one). A tool, or an MCP server
-    with its tools, is not deleted while agents name it, unless --force is given.
+    """Deletes a definition, and also a file, a secret or the webhook (a tenant has only one). An agent, a tool,
+    or an MCP server with its tools is not deleted while agents name it, unless --force is given.
     """
     named = [arguments.name] if "name" in arguments else []
     forced = {"force": arguments.force} if "force" in arguments else {}
@@ -141,7 +144,7 @@ def remove(arguments: Namespace) -> int:
         if not forced or "agents" not in conflict.details:
             raise
         naming = ", ".join(visible(str(each), keep_newlines=False) for each in conflict.details["agents"])
-        what = "this tool" if arguments.kind == "tools" else "tools of this server"
+        what = NAMED_AS[arguments.kind]
         raise CliError(
             f"agents name {what}: {naming}. Change them first; --force deletes it, and they go on without it"
         ) from None

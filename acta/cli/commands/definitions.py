@@ -103,7 +103,12 @@ AGENTS = Group(
     listed("agents", "List the agents."),
     shown("agents", "get ID", "Show an agent as JSON, ready to be changed and put again."),
     put("agents", "Create or replace an agent from a JSON file, - for standard input (role admin)."),
-    removed("agents", "rm ID", "Delete an agent (role admin)."),
+    removed(
+        "agents",
+        "rm ID",
+        "Delete an agent (role admin).",
+        option("--force", "even if other agents may call it; they go on without it"),
+    ),
 )
 TOOLS = Group(
     "tools",

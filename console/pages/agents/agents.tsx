@@ -59,7 +59,7 @@ function List() {
             <a href={to("agents", each.agent_id)}>
               <Text>{each.name}</Text>
             </a>{" "}
-            <code>{each.agent_id}</code> {each.warnings.length > 0 && <span class="tag warn">A tool is missing</span>}
+            <code>{each.agent_id}</code> {each.warnings.length > 0 && <span class="tag warn">What it names is missing</span>}
             <div>
               <Text>{each.goal}</Text>
             </div>

@@ -7,7 +7,7 @@ import { EVERY } from "../../live/how-often";
 import { useEvery } from "../../live/watch";
 import { written } from "../../drafts/use-draft";
 import { go, to } from "../../navigation/places";
-import { Confirm } from "../../parts/dialog";
+import { DeleteNamed } from "../../parts/delete-named";
 import { EditJson } from "../../parts/edit-json";
 import { Freshness } from "../../parts/fresh";
 import { EditOrDelete, Heading } from "../../parts/heading";
@@ -36,12 +36,6 @@ export function OneAgent({ id }: { id: string }) {
     live.refresh();
   }
 
-  async function remove(of: Agent): Promise<void> {
-    await ask("DELETE", path, { query: { version: of.version } });
-    say("The agent is deleted. Its memories are kept.");
-    go(to("agents"));
-  }
-
   return (
     <>
       <Heading title={agent?.name ?? id} back={["agents", "All agents"]}>
@@ -63,12 +57,30 @@ export function OneAgent({ id }: { id: string }) {
       )}
       {agent && <Plain agent={agent} />}
       {agent && isDeleting && (
-        <Confirm title="Delete this agent?" act="Delete" isDangerous onAct={() => remove(agent)} onClose={() => setDeleting(false)}>
+        <DeleteNamed
+          title="Delete this agent?"
+          path={path}
+          version={agent.version}
+          onClose={() => setDeleting(false)}
+          onDone={() => {
+            say("The agent is deleted. Its memories are kept.");
+            go(to("agents"));
+          }}
+        >
           <p>No session can be started with it any more. Its memories are kept: an agent that is created later with the same id has them.</p>
-        </Confirm>
+        </DeleteNamed>
       )}
     </>
   );
+}
+
+/** What its definition says of another agent that it may call. */
+function said(entry: Agent["agents"][number]): string {
+  const parts = Object.entries(entry.caps).map(([name, most]) => `${name.replaceAll("_", " ")} ${most}`);
+  if (entry.as) parts.unshift(`as ${entry.as}`);
+  if (entry.files === "given") parts.push("only the files that it is given");
+  if (entry.description) parts.push(entry.description);
+  return parts.length ? `: ${parts.join(", ")}` : "";
 }
 
 function Plain({ agent }: { agent: Agent }) {
@@ -112,6 +124,21 @@ function Plain({ agent }: { agent: Agent }) {
             <dt>Never has</dt>
             <dd>
               <Text>{agent.deny.join(", ")}</Text>
+            </dd>
+          </>
+        )}
+        {agent.agents.length > 0 && (
+          <>
+            <dt>May call</dt>
+            <dd>
+              <ul>
+                {agent.agents.map((entry) => (
+                  <li key={entry.as ?? entry.agent}>
+                    <a href={to("agents", entry.agent)}>{visible(entry.agent)}</a>
+                    <Text>{said(entry)}</Text>
+                  </li>
+                ))}
+              </ul>
             </dd>
           </>
         )}

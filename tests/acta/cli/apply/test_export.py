@@ -42,6 +42,7 @@ def fill(api: Client) -> None:
             },
         }
     )
+    api.agents.create({"agent_id": "boss", "name": "Boss", "agents": [{"agent": "desk", "as": "ask_desk"}]})
     api.agents.replace("default", {"name": "Ours"})
     api.prompts.write(AGENT_PLANNING_SYSTEM, "Plan with update_plan.", comment="Shorter")
 
@@ -57,6 +58,7 @@ def test_exported_applied_to_an_empty_tenant_and_exported_again_the_files_are_th
     shown = run("export", str(first))
     assert shown.code == 0, shown.err
     assert sorted(first.all()) == [
+        "agents/boss.yaml",
         "agents/default.yaml",
         "agents/desk.yaml",
         f"prompts/{AGENT_PLANNING_SYSTEM}.yaml",
@@ -79,7 +81,7 @@ def test_what_is_exported_says_what_is_there_so_that_applying_it_changes_nothing
     plan = run("apply", str(files), "--adopt", "--plan", "--json").json
     assert {one["action"] for one in plan["changes"]} == {"adopt"}
     assert run("apply", str(files), "--adopt", "--yes").code == 0
-    assert run("apply", str(files), "--yes").out == "set support: 4 as the files say"
+    assert run("apply", str(files), "--yes").out == "set support: 5 as the files say"
 
 
 def test_a_file_that_differs_is_not_overwritten_without_a_word(run: Run, api: Client, files: Files) -> None:
