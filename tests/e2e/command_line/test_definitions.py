@@ -52,3 +52,30 @@ def test_the_example_agents_are_applied_work_are_exported_and_go_with_their_set(
         ("delete", name) for name in reversed(AGENTS)
     ]
     assert [one["agent_id"] for one in json.loads(run("agents", "ls", "--json").out)] == ["default"]
+
+
+@pytest.mark.thorough
+def test_agents_that_call_each_other_are_applied_in_an_order_that_works_and_no_circle_is(
+    run: Run, tmp_path: Path
+) -> None:
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "a-lead.yaml").write_text("name: Lead\nagents: [{agent: searcher}, {agent: critic, as: ask}]\n")
+    (agents / "critic.yaml").write_text("name: Critic\nagents: [{agent: searcher}]\n")
+    (agents / "searcher.yaml").write_text("name: Searcher\n")
+    applied = run("apply", str(tmp_path), "--set", "team", "--yes", "--json")
+    assert [one["name"] for one in json.loads(applied.out)["changes"]] == ["searcher", "critic", "a-lead"]
+    assert json.loads(run("agents", "get", "a-lead").out)["agents"][1]["as"] == "ask"
+    assert "searcher, critic" in run("agents", "ls").out
+
+    assert run("agents", "rm", "searcher").code == 2
+    (agents / "searcher.yaml").write_text("name: Searcher\nagents: [{agent: a-lead}]\n")
+    for more in ("--check", "--yes"):
+        refused = run("apply", str(tmp_path), "--set", "team", more)
+        assert refused.code == 2
+        assert "the agent would call itself: searcher -> a-lead -> searcher" in refused.out + refused.err
+
+    (tmp_path / "none").mkdir()
+    pruned = run("apply", str(tmp_path / "none"), "--set", "team", "--yes", "--json")
+    gone = [one["name"] for one in json.loads(pruned.out)["changes"]]
+    assert (gone, json.loads(pruned.out)["not_written"]) == (["a-lead", "critic", "searcher"], [])

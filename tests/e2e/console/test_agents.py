@@ -57,6 +57,28 @@ def test_an_agent_is_made_changed_and_deleted(screen: Screen, admit: Admit) -> N
     assert person.get("/v1/agents/desk").status_code == 404
 
 
+def test_the_agents_that_one_may_call_are_shown_and_one_of_them_is_deleted_only_by_a_second_yes(
+    screen: Screen, admit: Admit
+) -> None:
+    person = admit(role="admin")
+    made(person)
+    entry = {"agent": "desk", "as": "ask_desk", "caps": {"max_steps": 5}, "files": "given"}
+    boss = {"agent_id": "boss", "name": "Boss", "agents": [entry]}
+    assert person.post("/v1/agents", boss).status_code == 201
+    page = screen.sign_in(person, "admin", "member", place="agents/boss")
+    called = page.get_by_role("definition").filter(has_text="as ask_desk")
+    expect(called).to_contain_text("desk: as ask_desk, max steps 5, only the files that it is given")
+    in_both_themes(screen, page, "agent-that-calls")
+    called.get_by_role("link", name="desk").click()
+    page.get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("boss")
+    dialog.get_by_role("button", name="Delete anyway").click()
+    expect(page.get_by_text("What it names is missing")).to_be_visible()
+    assert person.get("/v1/agents/desk").status_code == 404
+
+
 def test_who_was_faster_takes_nothing_away(screen: Screen, admit: Admit) -> None:
     person = admit(role="admin")
     agent = made(person)

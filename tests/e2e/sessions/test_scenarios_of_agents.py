@@ -116,6 +116,40 @@ def test_an_agent_s_own_high_stakes_are_asked_about(stage: Stage, boss: Person) 
     assert boss.files() == set()
 
 
+def test_an_agent_is_offered_those_that_it_may_call_and_a_person_approves_the_call(
+    stage: Stage, boss: Person
+) -> None:
+    shape = {"type": "object", "properties": {"sources": {"type": "array"}}}
+    searcher = hire(boss, agent_id="searcher", goal="Finds sources", output_schema=shape)
+    entry = {"agent": searcher, "as": "find_sources", "caps": {"max_steps": 5}, "files": "given"}
+    agent_id = hire(boss, tools=["read_file"], agents=[entry], high_stakes=["find_sources"])
+    goal = {"goal": "Find sources", "map": ["on rivers", {"files": ["a.txt"]}]}
+    stage.prepare(do(plan("Find sources")), do(Call("find_sources", goal)))
+
+    seen = boss.asked(boss.start("Write about rivers", agent_id=agent_id))
+
+    (tool,) = [each for each in stage.requests[0]["tools"] if each["name"] == "find_sources"]
+    assert tool["description"].startswith("An agent. The keeper: Finds sources It answers with JSON")
+    assert set(tool["input_schema"]["properties"]) == {"goal", "files", "map", "at_once"}
+    (asked,) = seen.session["interventions"]
+    assert (asked["type"], asked["tool_call"]["name"]) == ("approval_required", "find_sources")
+    assert asked["tool_call"]["input"] == goal
+
+
+def test_agents_that_would_call_themselves_are_refused_and_called_ones_stay(boss: Person) -> None:
+    hire(boss, agent_id="b")
+    hire(boss, agent_id="a", agents=[{"agent": "b"}])
+    circle = boss.http.put("/v1/agents/b", json={"name": "B", "agents": [{"agent": "a"}]})
+    assert circle.status_code == 400
+    (said,) = circle.json()["error"]["details"]["agents"]
+    assert said.startswith("The agent would call itself: b -> a -> b.")
+    kept = boss.http.delete("/v1/agents/b")
+    assert (kept.status_code, kept.json()["error"]["details"]) == (409, {"agents": ["a"]})
+    assert boss.http.delete("/v1/agents/b?force=true").status_code == 204
+    (warning,) = boss.data("/v1/agents/a")["warnings"]
+    assert warning.startswith("There is no agent b any more")
+
+
 def test_what_a_session_noted_for_later_reaches_the_next_one_and_what_it_noted_for_itself_does_not(
     stage: Stage, boss: Person
 ) -> None:
