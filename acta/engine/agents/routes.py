@@ -76,6 +76,15 @@ class CreateAgent(AgentBody):
             "tools": ["list_files", "read_file"],
             "limits": {"max_steps": 30},
         },
+        "lead": {
+            "name": "Research lead",
+            "goal": "Answer questions with sources.",
+            "agents": [
+                {"agent": "default", "as": "ask_anybody", "caps": {"max_steps": 10, "cost_budget_usd": 0.5}}
+            ],
+            "high_stakes": ["ask_anybody"],
+            "limits": {"children": 20, "children_at_once": 5},
+        },
         "careful": {
             "name": "Careful writer",
             "high_stakes": ["create_file"],
