@@ -15,7 +15,7 @@ try:
         tool_call,
         uses,
     )
-    from acta.testing.session import BadAgent, InProcessSession, ToolUse, run
+    from acta.testing.session import BadAgent, CalledAgent, InProcessSession, ToolUse, run
 except ModuleNotFoundError as error:
     if error.name is None or error.name.partition(".")[0] == "acta":
         raise
@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "BadAgent",
+    "CalledAgent",
     "InProcessSession",
     "ScriptError",
     "ScriptedModel",

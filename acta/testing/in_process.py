@@ -103,6 +103,10 @@ class InProcess:
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
         self.model = model
+        self.model_of: Callable[[str, AgentDefinition], Model] = lambda session_id, agent: self.model
+        """The model of a turn, by the session and its agent."""
+        self.thinking = ""
+        """The session whose turn is made."""
         self.repository = self.fresh_repository()
         self._python_tools = PythonTools(
             {},
@@ -159,7 +163,7 @@ class InProcess:
             "secret_values": ToolSecretStore(self.settings.env, client=self._secrets_manager),
             "secret_reader": ToolSecretReader(self.settings.env, self._secrets_manager),
             "python_tools": self._python_tools,
-            "models": _OneModel(self),
+            "models": _Models(self),
             "key_refused": self.on_key_refused,
             "turn_told": lambda at, counts: self.turns_told.append({"turn": at.turn, **counts}),
             "running_text": self._running_text(),
@@ -179,6 +183,7 @@ class InProcess:
 
     def step(self, kind: TurnKind, at: Position, attempt: int = 0) -> Decision:
         """What the engine gets from one invocation of `step`."""
+        self.thinking = at.session_id
         is_fused = self.settings.turns_per_step > 1
         seconds = SECONDS_OF_FUSED_TURNS if is_fused else SECONDS_OF_ONE_TURN
         return take_turns(self.steps, kind, at, attempt, seconds).decision
@@ -308,14 +313,15 @@ class InProcess:
                 return None
 
 
-class _OneModel:
-    """Gives every agent the model of this process."""
+class _Models:
+    """Gives each turn its model (`InProcess.model_of`)."""
 
     def __init__(self, acta: InProcess) -> None:
         self._acta = acta
 
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
-        return self._acta.model, agent.named_for(purpose)[1] or "test-model"
+        model = self._acta.model_of(self._acta.thinking, agent)
+        return model, agent.named_for(purpose)[1] or "test-model"
 
     def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
         return agent.limits.context_tokens or self._acta.settings.context_tokens

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 from pydantic import ValidationError
 
 from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Planning, built_in, wrong_tools
+from acta.engine.agents.store import DefinitionChanged, DefinitionExists
 from acta.engine.errors import Conflict
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
 from acta.engine.log.commit import StepRecord
@@ -24,7 +25,7 @@ from acta.engine.people.intervention import Intervention
 from acta.engine.plans.plan import UPDATE_PLAN, ExecutionPlan
 from acta.engine.sessions.history import HistoryCursor
 from acta.engine.sessions.poll import Cursor, poll
-from acta.engine.tools.tool import ToolSpec
+from acta.engine.subagents.tool import wrong_agents
 from acta.engine.turn.final_answer import schema_text
 from acta.engine.untrusted.encodings import NotText, decoded
 from acta.engine.untrusted.exact_json import read_exactly
@@ -64,11 +65,34 @@ def to_definition(agent: Agent | None) -> AgentDefinition:
         raise BadAgent(f"this agent's definition cannot be used: {said}") from None
 
 
-def check_tools(agent: AgentDefinition, known: Mapping[str, ToolSpec]) -> None:
-    """Raises BadAgent if the agent names a tool that does not exist, or denies one that every agent has."""
-    wrong = wrong_tools(agent, known)
-    if wrong:
-        raise BadAgent(" ".join(chain.from_iterable(wrong.values())))
+class CalledAgent(NamedTuple):
+    """An agent that another agent of the test may call."""
+
+    agent: Agent
+    """Its definition, with an `agent_id`."""
+    script: Iterable[Reply]
+    """What its model says. It begins anew in each session of the agent."""
+
+
+def define(acta: InProcess, *agents: AgentDefinition) -> None:
+    """Stores the agents. Raises BadAgent if one of them names a tool or an agent that does not exist, denies a tool
+    that every agent has, or would call itself.
+    """
+    for agent in agents:
+        try:
+            if agent.agent_id == DEFAULT_AGENT:
+                acta.definitions.replace_agent(acta.tenant, built_in(), agent)
+            else:
+                acta.definitions.create_agent(acta.tenant, agent)
+        except (DefinitionChanged, DefinitionExists):
+            raise BadAgent(f"two agents of this test have the id {agent.agent_id}") from None
+    known, find = acta.registry.specs(acta.tenant, ""), acta.definitions.snapshot(acta.tenant).agent
+    ids = [agent.agent_id for agent in agents]
+    for agent in agents:
+        wrong = wrong_agents(agent.agent_id, agent, known, find, ids)
+        wrong = wrong or wrong_tools(agent, acta.registry.specs(acta.tenant, agent.agent_id))
+        if wrong:
+            raise BadAgent(" ".join(chain.from_iterable(wrong.values())))
 
 
 def _fields_of(path: Path) -> dict[str, Any]:
@@ -117,6 +141,7 @@ def run(
     *,
     tools: Tools = (),
     agent: Agent | None = None,
+    agents: Iterable[CalledAgent] = (),
     secrets: Mapping[str, str] | None = None,
     files: Mapping[str, str | bytes] | None = None,
     user: str = USER,
@@ -135,22 +160,31 @@ def run(
     `script`: what the model says, reply by reply. The script may leave the plan out: the first reply that calls tools
     then makes one with one step, the goal, unless the agent plans when needed, and `completes` closes the open steps.
     `tools`: your Python tools, as functions or as the module of a folder (`load`). `agent`: its definition, its fields,
-    or the file that defines it; None: the built-in agent. `secrets`: those of your tools, by name. `files`: the
+    or the file that defines it; None: the built-in agent. `agents`: those that it may call, with what their models say.
+    `secrets`: those of your tools, by name. `files`: the
     tenant's. The limits, `private` and `output_schema` are those of `POST /v1/sessions`, `settings` those of an
     environment (docs/options.md).
 
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
     definition = to_definition(agent)
+    scripts = {(one := to_definition(each.agent)).agent_id: (one, [*each.script]) for each in agents}
     model = _PlansByItself(script, goal, definition.planning)
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
     acta.secrets |= secrets or {}
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
-    check_tools(definition, acta.registry.specs(tenant, definition.agent_id))
-    if definition.agent_id == DEFAULT_AGENT:
-        acta.definitions.replace_agent(tenant, built_in(), definition)
-    else:
-        acta.definitions.create_agent(tenant, definition)
+    define(acta, definition, *(called for called, _ in scripts.values()))
+    models: dict[str, ScriptedModel] = {}
+
+    def model_of(session_id: str, of: AgentDefinition) -> ScriptedModel:
+        if of.agent_id not in scripts:
+            return model
+        if session_id not in models:
+            said = scripts[of.agent_id][1]
+            models[session_id] = _PlansByItself(said, acta.head(session_id).goal, of.planning)
+        return models[session_id]
+
+    acta.model_of = model_of
     put_files(acta.files, tenant, user, files or {})
     deployment = LimitValues(
         DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None
@@ -171,7 +205,7 @@ def run(
         output_schema="" if schema is None else schema_text(schema),
         **limits._asdict(),
     )
-    return InProcessSession(acta, model, head.session_id)._work()
+    return InProcessSession(acta, head.session_id, model, models)._work()
 
 
 class InProcessSession:
@@ -179,10 +213,14 @@ class InProcessSession:
     have the agent work on, and return the same session.
     """
 
-    def __init__(self, acta: InProcess, model: ScriptedModel, session_id: str) -> None:
+    def __init__(
+        self, acta: InProcess, session_id: str, model: ScriptedModel, models: Mapping[str, ScriptedModel]
+    ) -> None:
+        """`models`: those of the sessions that it has started, by session."""
         self.acta = acta
         self.session_id = session_id
         self._model = model
+        self._models = models
 
     @property
     def _head(self) -> Head:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition
 from acta.engine.api.operation import Operation
 from acta.engine.api.operations import OPERATIONS
 from acta.engine.people.intervention import Intervention
@@ -255,6 +255,21 @@ def test_the_answer_to_its_start_says_which_role_sees_questions_about_which_tool
     assert started.data["questions_seen_by"] == again.data["questions_seen_by"] == seen_by
     assert "questions_seen_by" not in ann.start(content=None).data
     assert Person(house_with(), "ann").start(visibility="private").data["questions_seen_by"] == []
+
+
+def test_the_answer_to_its_start_also_names_the_tools_of_agents_that_its_agent_may_call() -> None:
+    roles = {"delete_file": "records", "ask_clerk": "desk"}
+    house = house_with(settings={"tool_approvers": {TENANT: roles}}, tools=("delete_file",))
+    made = {"name": "A", "version": 1, "tools": ["read_file"]}
+    for agent_id, entries in (("clerk", ["default"]), ("boss", ["clerk"])):
+        agents = [{"agent": each, "as": f"ask_{each}"} for each in entries]
+        agent = AgentDefinition.model_validate({"agent_id": agent_id, "agents": agents, **made})
+        house.definitions.create_agent(TENANT, agent)
+    started = Person(house, "ann").start(visibility="private", agent_id="boss")
+    assert started.data["questions_seen_by"] == [
+        {"role": "desk", "tools": ["ask_clerk"]},
+        {"role": "records", "tools": ["delete_file"]},
+    ]
 
 
 GIVEN: dict[InterventionType, tuple[str, dict[str, Any]]] = {

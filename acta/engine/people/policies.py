@@ -154,6 +154,6 @@ def decided_by_roles(tools: "Iterable[ToolSpec]", approver: str) -> dict[str, li
     found: dict[str, list[str]] = {}
     for tool in tools:
         role = who_decides(tool, Policy(), approver if tool.has_high_stakes else ANYONE).role
-        if role is not None:
-            found.setdefault(role, []).append(tool.name)
+        if role is not None and tool.name not in found.setdefault(role, []):
+            found[role].append(tool.name)
     return found

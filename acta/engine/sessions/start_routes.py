@@ -63,11 +63,18 @@ def _started(api: Api, view: Json) -> Response:
 
 
 def _seen_by(api: Api, agent_id: str) -> list[Json]:
-    """Who besides its owner sees which questions of a private session of this agent (ADR 137)."""
+    """Who besides its owner sees which questions of a private session of this agent (ADR 137), and of its children."""
     from acta.engine.people.policies import decided_by_roles  # only these starts look at tools
+    from acta.engine.subagents.tool import family_of
 
-    agent = api.app.definitions.snapshot(api.caller.tenant).agent(agent_id)
-    tools = () if agent is None else agent.toolset(api.app.tools_of(api.caller.tenant, agent_id)).values()
+    tenant = api.caller.tenant
+    find = api.app.definitions.snapshot(tenant).agent
+    agent = find(agent_id)
+    tools = [
+        tool
+        for one in (() if agent is None else family_of(agent, find))
+        for tool in one.toolset(api.app.tools_of(tenant, one.agent_id)).values()
+    ]
     roles = decided_by_roles(tools, api.app.settings.high_stakes_approver)
     return [{"role": role, "tools": roles[role]} for role in sorted(roles)]
 

@@ -118,6 +118,19 @@ def _input_schema(entry: SubAgent) -> dict[str, Any]:
     )
 
 
+def family_of(agent: AgentDefinition, find: FindAgent) -> Iterable[AgentDefinition]:
+    """The agent, and all that it can reach over those that it calls, each once."""
+    met = {agent.agent_id: agent}
+    waiting = [agent]
+    while waiting and len(met) <= MAX_TREE:
+        for entry in waiting.pop().agents:
+            called = None if entry.agent in met else find(entry.agent)
+            if called is not None:
+                met[entry.agent] = called
+                waiting.append(called)
+    return met.values()
+
+
 def wrong_agents(
     agent_id: str | None,
     agent: AgentSettings,
@@ -138,7 +151,8 @@ def wrong_agents(
     for place, entry in enumerate(agent.agents):
         name, field = entry.tool_name, f"agents.{place}"
         if entry.agent in unknown:
-            wrong[f"{field}.agent"] = [f"There is no agent {entry.agent}. {did_you_mean(entry.agent, known)}"]
+            others = did_you_mean(entry.agent, known) if known else "There is no other one yet."
+            wrong[f"{field}.agent"] = [f"There is no agent {entry.agent}. {others}"]
         if name in tools:
             said = f"There is a tool {name} already. Name this one with `as`."
         elif name in names:
