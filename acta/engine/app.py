@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from acta.engine.recovery.recovery import Recovery
     from acta.engine.recovery.store import RecoveryScans, RecoveryWorkers
     from acta.engine.sessions.housekeeping import Housekeeping
+    from acta.engine.subagents.family import Family
     from acta.engine.telemetry import Telemetry
     from acta.engine.tools.mcp.servers import McpServers
     from acta.engine.tools.port import BuiltinReach, Registry, ToolFunction
@@ -316,6 +317,23 @@ class App:
             on_turn=self.turn_told,
             files=self.files,
             admission=self.admission,
+            family=lambda: self.family,
+        )
+
+    @cached_property
+    def family(self) -> Family:
+        """What sessions need that have a parent or children."""
+        from acta.engine.subagents.family import Family
+
+        return Family(
+            self.repository,
+            self.workflow,
+            self.definitions,
+            self.settings,
+            self.attempts,
+            self.log,
+            self.blobs,
+            lambda: self.tool_runtime,
         )
 
     @cached_property
@@ -444,6 +462,7 @@ class App:
             self.settings.outage_limits,
             self._mcp_servers,
             self.settings.high_stakes_approver,
+            lambda: self.family,
         )
 
     @cached_property

@@ -231,6 +231,7 @@ class InProcess:
             session_id,
             self.attempts,
             self.settings.token_window_seconds,
+            lambda: self.app().family,
         )
 
     def pause(self, session_id: str) -> Head:

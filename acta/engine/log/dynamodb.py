@@ -125,6 +125,20 @@ class DynamoLog(ClockedTable):
                 ) from None
             raise
 
+    def children(self, tenant: str, session_id: str) -> tuple[str, ...]:
+        answers = query(
+            self._dynamodb,
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :child)",
+            ExpressionAttributeValues={
+                ":pk": {"S": items.session_pk(tenant, session_id)},
+                ":child": {"S": items.CHILD},
+            },
+        )
+        found = [item["sk"]["S"] for answer in answers for item in answer["Items"]]
+        return tuple(sk.removeprefix(items.CHILD) for sk in found)
+
     def check_places(self, places: Places) -> None:
         self._counts.check(places)
 
@@ -166,7 +180,7 @@ class DynamoLog(ClockedTable):
         listing, record, leases = extra_items.listing, extra_items.idempotency, extra_items.leases
         erasure, places, receiver = extra_items.erasure, extra_items.places, extra_items.receiver
         lifted = extra_items.lifted
-        beside = (listing, record, *leases, erasure, places, receiver, lifted)
+        beside = (listing, record, *leases, erasure, places, receiver, lifted, extra_items.child)
         if any(each is not None and each.tenant != tenant for each in beside):
             raise ValueError("what is written with a commit belongs to its tenant")
         # A restored session takes the place of nothing, whatever a backup says.
@@ -188,6 +202,8 @@ class DynamoLog(ClockedTable):
             parts.append((put(self._table, items.lifted_erasure_item(lifted)), None))
         if receiver is not None:
             parts.append((put(self._table, items.receiver_item(receiver), place), lost))
+        if extra_items.child is not None:
+            parts.append((put(self._table, items.child_item(extra_items.child)), None))
         for each in extra_items.interventions:
             parts.append(
                 (put(self._table, items.intervention_item(tenant, each, commit.version), place), lost)

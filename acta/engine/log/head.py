@@ -80,6 +80,68 @@ WAITS_BY_KIND = {
 the wait of several calls."""
 
 
+class Child(StoredModel):
+    """A session at work for a call of its parent, and what is reserved for it of the parent's budget."""
+
+    item: int
+    """Its place in the call's `map`, from 0 on."""
+    tokens: int
+    usd: float | None = None
+    """None: the parent has no budget in dollars."""
+    after: int | None = None
+    """The item whose end let this one begin. Whoever settles that end creates this session. None: the call's start."""
+
+
+MAX_CHILDREN_AT_WORK = 50
+
+
+class Children(StoredModel):
+    """The sessions that a call of an agent starts, one for each item of its `map`, in their order."""
+
+    effect_id: str
+    """The call's. The ids of the sessions are made from it."""
+    agent_id: str
+    count: int
+    at_once: int
+    """How many of them may work side by side."""
+    session_at_once: int
+    """How many children of all calls of the session may."""
+    tokens: int
+    """What each one gets at most."""
+    usd: float | None = None
+    """As `tokens`. None: no limit of its own."""
+    started: int = 0
+    """The first items, which were given a budget and whose sessions work or have ended."""
+    working: Annotated[tuple[Child, ...], Field(max_length=MAX_CHILDREN_AT_WORK)] = ()
+
+
+class Asker(StoredModel):
+    """A session in whose name another one works."""
+
+    session_id: str
+    agent_id: str
+    agent_name: str
+    goal: str
+    """The beginning."""
+
+
+class Parent(StoredModel):
+    """Whose child a session is: which call of which session has started it."""
+
+    session_id: str
+    run_id: str
+    call_id: str
+    item: int
+    chain: tuple[Asker, ...]
+    """The sessions above this one, the first of all first."""
+    files: tuple[str, ...] | None = None
+    """The files that it sees. None: those that its parent sees."""
+    levels: int = 0
+    """How many levels of children it may have below it."""
+    told: bool = False
+    """The parent has the result, and its money back."""
+
+
 class OpenCall(StoredModel):
     """A call of the last reply."""
 
@@ -113,6 +175,8 @@ class OpenCall(StoredModel):
     """The task that the tool's server works on since it answered the call. Such a call has started."""
     later: Later | None = None
     """What the call waits for. Whoever brings the answer commits the call's result. Such a call has started."""
+    children: Children | None = None
+    """The sessions that work for the call, if it calls an agent."""
 
     @property
     def next_look(self) -> datetime | None:
@@ -303,6 +367,12 @@ class Budget(StoredModel):
     """The cost of all calls with a known price, including the attempts in `vanished_tokens`. A fallback model without a
     known price is charged at the price of the first model.
     """
+    children_tokens: int = 0
+    """Tokens charged for children that have ended, and for theirs."""
+    children_usd: float = 0.0
+    """US dollars charged for them."""
+    renews: bool = True
+    """Whether a new window of time renews the tokens. A child's budget is a part of its parent's, and does not."""
     warned: bool = False
     """Whether the warning was given."""
     bytes_per_token: float = BYTES_PER_TOKEN
@@ -575,6 +645,10 @@ class Head(SessionSettings, VersionedModel):
     """The JSON Schema, as compact JSON, that the final answer of this run must fit. Empty if it is free text."""
     found_tools: tuple[str, ...] = ()
     """Names of tools that the model has found and is not offered, the newest last."""
+    parent: Parent | None = None
+    """None: no other session's call has started this one."""
+    children_made: int = 0
+    """How many children all calls of the session have had."""
 
     def ending_after(self, awaited: Literal["resume", "answer", "verdict"]) -> Ending | None:
         """The ending, if this is what it awaits."""
@@ -622,6 +696,17 @@ class Head(SessionSettings, VersionedModel):
     def is_open(self) -> bool:
         """Whether a run is under way or waits for anything."""
         return self.coarse_state in ("active", "waiting_for_user") and not self.deleted
+
+    @property
+    def children_at_work(self) -> tuple[Child, ...]:
+        return tuple(child for call in self.calls if call.children for child in call.children.working)
+
+    @property
+    def owes_family(self) -> bool:
+        """Whether the run is over and has yet to end its children or to tell its parent."""
+        if not self.is_over:
+            return False
+        return bool(self.children_at_work) or (self.parent is not None and not self.parent.told)
 
     @property
     def wait_for_calls(self) -> Delay | None:

@@ -45,6 +45,7 @@ from acta.engine.log.conversation import (
 )
 from acta.engine.log.head import Head
 from acta.engine.log.store import (
+    ChildRow,
     Erasure,
     NumberTaken,
     Places,
@@ -269,6 +270,10 @@ WARM_SESSIONS = 8
 UNLIMITED = LimitsByTenant()
 
 
+def _child_row(head: Head) -> ChildRow | None:
+    return None if head.parent is None else ChildRow(head.tenant, head.parent.session_id, head.session_id)
+
+
 class SessionRepository:
     """Sessions, read from their logs and moved by commits. Conversations are cached as long as the process lives.
 
@@ -456,6 +461,7 @@ class SessionRepository:
             places=self._places(None, commit.head, change.starts),
             receiver=receiver,
             lifted=lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
+            child=_child_row(commit.head),
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):

@@ -173,7 +173,7 @@ def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
             first = min(times, default=None)
             return ("parked" if first is None else "waiting"), first
         case _:
-            return None
+            return ("active", None) if head.owes_family else None
 
 
 class Places(NamedTuple):
@@ -208,6 +208,16 @@ class SessionReceiver(NamedTuple):
     url: str
 
 
+class ChildRow(NamedTuple):
+    """Whose child a session is. The row stands with the parent's items, so that all children of a session are found,
+    and goes with them.
+    """
+
+    tenant: str
+    parent_id: str
+    session_id: str
+
+
 class TransactionItems(NamedTuple):
     """What is written in one transaction with a commit. If all of it is empty, the commit needs no transaction."""
 
@@ -220,6 +230,7 @@ class TransactionItems(NamedTuple):
     receiver: SessionReceiver | None = None
     lifted: Erasure | None = None
     """The note of an erasure that is no longer wanted, because the session was created after all."""
+    child: ChildRow | None = None
     restored: bool = False
     """Marks the commit as one that a restore brought back. Its listing, receiver and interventions are written only
     where there are none of that name, else Occupied is raised."""
@@ -296,6 +307,9 @@ class SessionLog(Protocol):
         """Writes the commit, and `extra_items` in the same transaction. Raises NumberTaken, KeyTaken, GrantChanged, and
         LimitReached for a start that the tenant's limits do not allow.
         """
+
+    def children(self, tenant: str, session_id: str) -> tuple[str, ...]:
+        """The ids of all sessions that calls of this one have started, oldest first."""
 
     def check_places(self, places: Places) -> None:
         """Raises LimitReached if the tenant's limits do not allow such a commit now. A commit that is made later may

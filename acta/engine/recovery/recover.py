@@ -98,7 +98,8 @@ def recover(
     """
     session = repository.newest(tenant, session_id)
     run = session.head.run
-    if run is None or session.head.is_over or session.head.state == "idle":
+    is_over = session.head.is_over and not session.head.owes_family
+    if run is None or is_over or session.head.state == "idle":
         return "nothing"
     if run.parked and not is_due(session.head, repository.clock.now(), warn):
         return "nothing"
@@ -168,11 +169,12 @@ def restart(
     try:
         for change in repository.attempts(session, key):
             run = change.head.run
-            if run is None or change.head.is_over or is_overtaken(change.head, at):
+            is_over = change.head.is_over and not change.head.owes_family
+            if run is None or is_over or is_overtaken(change.head, at):
                 return "nothing"  # the session has moved on
             restarts = _counted(change, run)
             begin_next_generation(change, run, restarts)
-            if restarts.count > MOST_RESTARTS:
+            if restarts.count > MOST_RESTARTS and not change.head.is_over:
                 head, now = change.head, change.now
                 outage = failed_again(head.outage, EXECUTION_LOST, now)
                 change.set(outage=outage)

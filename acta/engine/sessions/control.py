@@ -7,7 +7,7 @@ What becomes of work under way when a cancel comes: of a model's reply `apply` i
 
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, require_start_role
 from acta.engine.agents.store import Definitions
@@ -65,6 +65,11 @@ from acta.engine.turn.budget import (
 )
 from acta.engine.turn.endings import cancelled, withdraw
 from acta.engine.turn.engine import Workflow
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from collections.abc import Callable
+
+    from acta.engine.subagents.family import Family
 
 PAUSE = "Paused."
 
@@ -145,11 +150,13 @@ def cancel(
     session_id: str,
     attempts: AttemptStore | None = None,
     token_window: float = 0.0,
+    family: "Callable[[], Family] | None" = None,
 ) -> Head:
-    """Cancels the run. Once this has returned, no call with an effect starts any more. Model calls without an answer
-    are charged at their reservation, because no answer may ever come; one that does come takes the charge back.
-    `attempts` None: the session is deleted and has no bill. `token_window`: that of its token budget, in seconds.
-    Raises Conflict where the run has ended otherwise.
+    """Cancels the run, and everything below it. Once this has returned, no call with an effect starts any more in any
+    of these sessions. Model calls without an answer are charged at their reservation, because no answer may ever come;
+    one that does come takes the charge back. `attempts` None: the session is deleted and has no bill. `token_window`:
+    that of its token budget, in seconds. `family`: what the sessions above and below need; None: there are none. Raises
+    Conflict where the run has ended otherwise.
     """
     session = repository.newest(requester.tenant, session_id)
 
@@ -167,11 +174,17 @@ def cancel(
             keep_what_is_uncharged(change)
         cancelled(change, requester.user)
         change.commit(idempotency=requester.key)
-    run = session.head.run
+    head, run = session.head, session.head.run
+    if head.owes_family and family is not None:
+        from acta.engine.subagents import family as subagents  # few sessions have a family
+
+        subagents.settle(family(), session)
+        if run is not None:
+            workflow.stop(session_id, run.run_id, run.generation - 1)
     if run is not None:
         # For tidiness, and so that the provider is told: the commit above is what cancels.
         end_engine(repository, workflow, session.head, run)
-    return session.head
+    return head
 
 
 def _commit_nothing(change: Change, requester: Requester) -> None:

@@ -63,6 +63,7 @@ def cancel_session(api: Api, session_id: str) -> Response:
             session_id,
             api.app.attempts,
             api.app.settings.token_window_seconds,
+            lambda: api.app.family,
         ),
         cancelled_view,
     )

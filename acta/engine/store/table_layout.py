@@ -12,6 +12,7 @@ One table, keys `pk` and `sk`; attribute names are short because they are billed
                                                         only ttl
     T#{tenant}#S#{session}    O                         v, n URL of the session's webhook; also under T#{tenant}:
                                                         `receivers.py`
+    T#{tenant}#S#{session}    S#{child}                 keys alone: a session that a call of this one has started
     T#{tenant}                S#{session}               id, ag agent id, st coarse state, v; of a session that
                                                         recovery looks after: live, live_at; of a private one: ow
                                                         its owner; of one in the tenant's count of open ones: ct;
@@ -66,6 +67,7 @@ from acta.engine.limits.shares import CountShare, SharedCounts
 from acta.engine.limits.tenant_limits import TenantCounts
 from acta.engine.log.commit import Commit, IdempotencyRecord
 from acta.engine.log.store import (
+    ChildRow,
     Erasure,
     IndexEntry,
     ListingEntry,
@@ -95,7 +97,7 @@ COUNTS, RATES, SHARE = "=N", "=Q", "=L"
 (`acta/infra/lambdas/grants.py`). No name in a key has a `=`, so no other partition ends like this."""
 OF_SHARE = "O#"
 """Begins the sort keys of the shares of a tenant's counts."""
-COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER = "C#", "P", "A", "E", "O"
+COMMIT, RUNNING_TEXT, MARKER, ERASURE, RECEIVER, CHILD = "C#", "P", "A", "E", "O", "S#"
 """Sort keys of a session's items; a commit's is followed by its number. A tenant has a receiver, too."""
 ERASED = "erased"
 """Deleted sessions in the index of live ones. Deletions are few, so they need no more than one partition of it."""
@@ -143,6 +145,10 @@ def receiver_item(receiver: SessionReceiver) -> Item:
         "v": {"N": str(ATTRIBUTES_VERSION)},
         "n": {"S": receiver.url},
     }
+
+
+def child_item(child: ChildRow) -> Item:
+    return item_key(session_pk(child.tenant, child.parent_id), f"{CHILD}{child.session_id}")
 
 
 def attempts_key(tenant: str, session_id: str) -> Item:

@@ -12,7 +12,7 @@ from acta.engine.errors import Refused, ToolAsks, ToolLater, ToolNotRun, ToolWai
 from acta.engine.log.commit import Change, Position
 from acta.engine.log.conversation import ToolCall
 from acta.engine.log.events import ToolStarted
-from acta.engine.log.head import Head, OpenCall, input_to_run
+from acta.engine.log.head import Children, Head, OpenCall, input_to_run
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.policies import approval_reason
 from acta.engine.recovery.outage import Cause, cause_of_lost_call
@@ -97,7 +97,16 @@ def run_held_call(
         return
     started = repository.clock.now()
     start_is_logged = effect not in (None, "read")
-    match log_start(held, effect):
+    children: Children | None = None
+    if effect is not None and spec is not None and spec.kind == "agent":
+        from acta.engine.subagents.family import asked_children, start_children  # few agents call others
+
+        asked = asked_children(held)
+        if isinstance(asked, CallResult):
+            record_finish(held, asked, started, start_is_logged=open_call.state == "started")
+            return
+        children = asked
+    match log_start(held, effect, children):
         case "withdrawn":
             return
         case "replanned":
@@ -109,9 +118,12 @@ def run_held_call(
         case "first" | "again" as start:
             try:
                 rerun = start == "again"
-                result = (
-                    held.refused(CHANGED) if is_other_tool else run_tool(held, deadline_seconds, rerun=rerun)
-                )
+                if is_other_tool:
+                    result = held.refused(CHANGED)
+                elif children is not None:
+                    result = start_children(held)
+                else:
+                    result = run_tool(held, deadline_seconds, rerun=rerun)
             except ToolNotRun as turned_away:
                 if effect == "once":
                     take_back_start(held)
@@ -251,15 +263,15 @@ has moved on, so the call must not start. `replanned`: a person has changed the 
 """
 
 
-def log_start(held: HeldCall, effect: Effect | None) -> Start:
+def log_start(held: HeldCall, effect: Effect | None, children: Children | None = None) -> Start:
     """Logs the start of a call that is not `read`, before anything outside is reached.
 
-    `effect` None: the tool is not there any more. Raises Fenced where another run or generation has the session, and
-    Refused where the call needs an approval and has none.
+    `effect` None: the tool is not there any more. `children`: of a call of an agent, none of them started yet. Raises
+    Fenced where another run or generation has the session, and Refused where the call needs an approval and has none.
     """
     if effect is None or effect == "read":
         return "first" if _may_start(held, held.session.head) else "withdrawn"
-    start = _log_first(held)
+    start = _log_first(held, children)
     if start == "again":
         return _log_again(held) if effect == "idempotent" else "ask"
     return start
@@ -298,7 +310,7 @@ def is_replanned(head: Head, call_id: str) -> bool:
     return not let_run
 
 
-def _log_first(held: HeldCall) -> Start:
+def _log_first(held: HeldCall, children: Children | None) -> Start:
     """Appends the start. After the 2xx of a cancel no call gets past this (docs/design/log.md 31).
 
     `again`: an earlier attempt has logged it, and may have had the effect.
@@ -314,7 +326,12 @@ def _log_first(held: HeldCall) -> Start:
         if is_replanned(change.head, held.call.call_id):
             return "replanned"
         change.is_fused = held.fused
-        change.set_call(open_call, state="started", starter=mine)
+        change.set_call(open_call, state="started", starter=mine, children=children)
+        if children is not None:
+            from acta.engine.subagents.family import grant
+
+            change.set(children_made=change.head.children_made + children.count)
+            grant(change)
         if not open_call.starter:  # otherwise the event is there, from a start that was taken back
             change.event(ToolStarted(**held.call.event_data))
         change.commit()

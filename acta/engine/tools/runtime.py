@@ -8,7 +8,7 @@ recorded, or what people are asked about the call before it ends.
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, built_in, policies_of
 from acta.engine.errors import ModelFeedback, ToolFailed
@@ -35,9 +35,13 @@ from acta.engine.turn.engine import check_run
 from acta.engine.untrusted.path import PathRefused
 from acta.engine.untrusted.quoting import OutsideText
 
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.subagents.family import Family
+
 
 class ToolRuntime(NamedTuple):
-    """What tool calls need from the process. `agent`: the present definition, by tenant and agent id; None: it was
+    """What tool calls need from the process. `family`: what calls of agents need; None: there are none here.
+    `agent`: the present definition, by tenant and agent id; None: it was
     deleted. `server_tasks`: what looks for the tasks of tools' servers; None: servers are to answer at once.
     `high_stakes_approver`: the setting of that name.
     """
@@ -49,6 +53,7 @@ class ToolRuntime(NamedTuple):
     outage_limits: OutageLimits = OutageLimits()
     server_tasks: Callable[[], ServerTasks] | None = None
     high_stakes_approver: str = ANYONE
+    family: "Callable[[], Family] | None" = None
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""

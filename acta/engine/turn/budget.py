@@ -75,8 +75,8 @@ class CallReservation(NamedTuple):
 
 
 def all_tokens(budget: Budget) -> int:
-    """The tokens charged to the session since it began, estimates included."""
-    return budget.charged_tokens + budget.vanished_tokens
+    """The tokens charged to the session and its children since it began, estimates included."""
+    return budget.charged_tokens + budget.vanished_tokens + budget.children_tokens
 
 
 def tokens_used(head: Head) -> int:
@@ -94,7 +94,7 @@ def renewed(budget: Budget, now: datetime, window: float) -> Budget:
 
     `window`: seconds; 0: there are none."""
     is_running = budget.window_ends is not None and now < budget.window_ends
-    if not window or is_running:
+    if not window or is_running or not budget.renews:
         return budget
     ends = now + timedelta(seconds=window)
     if budget.window_ends is None:  # tokens used before the first window count in it
@@ -103,8 +103,8 @@ def renewed(budget: Budget, now: datetime, window: float) -> Budget:
 
 
 def spent_usd(head: Head) -> float:
-    """US dollars charged to the cost budget."""
-    return head.budget.charged_usd
+    """US dollars charged to the cost budget, for the session and its children."""
+    return round(head.budget.charged_usd + head.budget.children_usd, 6)
 
 
 class PendingCharges(NamedTuple):

@@ -28,6 +28,7 @@ from acta.engine.turn.running_text import RunningText
 
 if TYPE_CHECKING:  # few deployments know a limit
     from acta.engine.queue.admission import Admission
+    from acta.engine.subagents.family import Family
 
 
 ChooseModel = Callable[[AgentDefinition, Purpose], tuple[Model, str]]
@@ -66,6 +67,8 @@ class TurnDeps:
     """Where a turn looks what a call would replace or delete, before a person is asked about it."""
     admission: "Admission | None" = None
     """Asks whether a provider takes one more call. None: no provider's limit is known."""
+    family: "Callable[[], Family] | None" = None
+    """What a session needs that has a parent or children. None: sessions have neither here."""
 
     @property
     def outage_rules(self) -> OutageRules:
@@ -145,7 +148,8 @@ class Turn:
     @property
     def waits_for_tokens(self) -> bool:
         """Whether a run out of tokens waits until its budget renews. Otherwise a person is asked."""
-        return self.agent.limits.at_token_limit != "ask" and self.deps.settings.token_window_seconds > 0
+        has_windows = self.deps.settings.token_window_seconds > 0 and self.session.head.budget.renews
+        return has_windows and self.agent.limits.at_token_limit != "ask"
 
     def seconds_for(self, max_tokens: int) -> float:
         """The seconds that a call with so many output tokens may take, its fallbacks included."""

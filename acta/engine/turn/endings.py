@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from acta.engine.log.commit import Change, Decision
 from acta.engine.log.events import PlanClosed, RunFinished, StateChanged
-from acta.engine.log.head import MAX_ANSWERS, AnsweredRun, Ending, Failure, Head, Result
+from acta.engine.log.head import MAX_ANSWERS, AnsweredRun, Ending, Failure, Head, OpenCall, Result
 from acta.engine.plans.plan import without_permissions
 from acta.engine.turn.engine import next_decision
 
@@ -29,7 +29,7 @@ def failed(change: Change, code: str, message: str, category: str = "") -> Decis
     _close_plan(change, "failed", code.lower())
     change.set(
         error=Failure(code=code, message=message, category=category),
-        calls=(),
+        calls=_with_children(change.head),
         ending=None,
         outage=None,
         delay=None,
@@ -44,11 +44,11 @@ def completed(change: Change, result: Result, by: str | None = None) -> Decision
     """`by`: the person who finished the run, if one did."""
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason in ANSWERS else "failed", result.reason)
-    change.set(result=result, calls=(), ending=None, outage=None, delay=None)
+    change.set(result=result, calls=_with_children(change.head), ending=None, outage=None, delay=None)
     if change.head.run is not None:
         answer = AnsweredRun(run_id=change.head.run.run_id, ended_at=change.now)
         change.set(answers=(*change.head.answers, answer)[-MAX_ANSWERS:])
-    _leave_to_next_generation(change)
+    _leave_to_next_generation(change, has_family=by is not None and change.head.parent is not None)
     change.to_state("completed", result.reason)
     change.event(RunFinished(state="completed", goal_met=result.goal_met, reason=result.reason))
     return next_decision(change.head, change.now)
@@ -62,7 +62,7 @@ def cancelled(change: Change, by: str | None) -> None:
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
     change.set(calls=started, ending=None, outage=None, delay=None)
-    _leave_to_next_generation(change)
+    _leave_to_next_generation(change, has_family=change.head.parent is not None)
     change.to_state("cancelled", "cancelled")
     change.event(RunFinished(state="cancelled", by=by or "timeout"))
 
@@ -94,20 +94,26 @@ def restored(change: Change, run_id: str) -> None:
         change.event(StateChanged(before=head.state, to=head.state, reason=RESTORED))
 
 
-def _leave_to_next_generation(change: Change) -> None:
+def _with_children(head: Head) -> tuple[OpenCall, ...]:
+    """The calls whose children still work. They are ended after the run (`settle` in `subagents/family.py`)."""
+    return tuple(call for call in head.calls if call.children is not None and call.children.working)
+
+
+def _leave_to_next_generation(change: Change, *, has_family: bool) -> None:
     """When a person ends a run while a provider makes its answer or a server works on one of its calls, the execution
     may wait for minutes. So a new execution tells the provider and the server: `end_engine` in
-    `acta/engine/recovery/recover.py` starts it."""
-    run = change.head.run
-    if leaves_work(change.head) and run is not None:
+    `acta/engine/recovery/recover.py` starts it. `has_family`: the same for a run whose parent has to be told."""
+    head, run = change.head, change.head.run
+    if run is not None and (has_family or head.background or head.tasks or head.children_at_work):
         change.set(
             run=run.model_copy(update={"generation": run.generation + 1, "events": 0, "parked": False})
         )
 
 
 def leaves_work(head: Head) -> bool:
-    """Whether a run that is over still has to tell a provider or a tool's server to stop its work."""
-    return head.background is not None or bool(head.tasks)
+    """Whether a run that is over still has to tell a provider or a tool's server to stop its work, to end its children
+    or to tell its parent."""
+    return head.background is not None or bool(head.tasks) or head.owes_family
 
 
 def _close_plan(change: Change, status: Literal["completed", "failed"], reason: str) -> None:

@@ -100,7 +100,8 @@ def next_decision(head: Head, now: datetime) -> Decision:
     if head.is_over and head.tasks:
         return Decision(next="act", at=at, calls=tuple(call.call_id for call in head.tasks))
     if head.is_over:
-        return end_decision(head) if head.background is None else Decision(next="think", at=at)
+        has_work = head.background is not None or head.owes_family
+        return Decision(next="think", at=at) if has_work else end_decision(head)
     turn = next_turn_kind(head)
     if head.interventions:
         return Decision(next=turn, at=at)

@@ -75,7 +75,9 @@ from acta.engine.turn.compaction import compact, leave_out_declined, max_request
 from acta.engine.turn.context import Turn, TurnDeps, TurnKind
 from acta.engine.turn.endings import ANSWERS, FINAL_MODEL_FAILED, ended
 from acta.engine.turn.engine import (
+    check_run,
     check_turn,
+    end_decision,
     next_decision,
     next_turn,
     next_turn_kind,
@@ -193,6 +195,13 @@ def load(
 ) -> Turn | Decision:
     """Returns the Turn, or a Decision if no model has to be asked. It may have committed that decision."""
     head, now = session.head, deps.clock.now()
+    if head.is_over and head.owes_family and deps.family is not None:
+        from acta.engine.subagents.family import settle  # few sessions have a family
+
+        check_run(head, at)
+        settle(deps.family(), session)
+        if head.background is None:
+            return end_decision(session.head)
     if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
     decision = _decide_without_model(deps, session, kind, at, now)

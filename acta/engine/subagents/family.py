@@ -1,0 +1,452 @@
+"""A session's children, and its parent: how a call of an agent starts sessions, what it gives them of its budget, and
+how their answers come back (docs/design/sub-agents.md, ADR 210).
+
+A child is a session like any other. Its id is made from the effect id of the call, so whoever repeats the call finds
+it. The parent's commit comes first: it reserves the budgets and says which items work now (`grant`). Then those
+sessions are created. While they work, the call is answered later (ADR 209) and the parent has no execution.
+
+A child whose run is over owes that to its parent (`Head.owes_family`). The worker that ended it tells the parent: one
+commit there charges what the child has used, gives back the rest and lets the next items begin. The last child's worker
+commits the call's result and wakes the parent. Then the child commits that it has told. If the worker dies in between,
+recovery finds the child, and all of this may be repeated.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from acta.engine.agents.agent import (
+    DEFAULT_CHILDREN,
+    DEFAULT_CHILDREN_AT_ONCE,
+    DEFAULT_DEPTH,
+    require_start_role,
+)
+from acta.engine.agents.store import Definitions
+from acta.engine.clock import MESSAGE, RUN, SESSION, made_at, make_id
+from acta.engine.errors import (
+    Conflict,
+    Fenced,
+    ModelFeedback,
+    SessionNotFound,
+    StartRoleMissing,
+    ToolFailed,
+    ToolLater,
+)
+from acta.engine.limits.caps import NO_CAPS, LimitValues, chosen, usual
+from acta.engine.log.beside import AttemptStore, BlobStore
+from acta.engine.log.commit import Change
+from acta.engine.log.head import Asker, Child, Children, Head, Later, OpenCall, Parent, SessionSettings
+from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.log.store import SessionLog
+from acta.engine.people.intervention import is_pause
+from acta.engine.people.requester import Requester
+from acta.engine.recovery.recover import wake_engine
+from acta.engine.sessions.history import whole_answer
+from acta.engine.sessions.start import begin_run, empty_head, new_session
+from acta.engine.settings import Settings
+from acta.engine.subagents.tool import AgentTool, child_tasks
+from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
+from acta.engine.turn.budget import all_tokens, spent_usd, tokens_left
+from acta.engine.turn.engine import Workflow, next_decision, position
+from acta.engine.untrusted.quoting import OutsideText
+from acta.engine.untrusted.visible import visible
+
+LONGEST = timedelta(days=30)
+"""How long a parent waits for its children. Then they are cancelled."""
+LEAST_TOKENS = 2_000
+"""A child does not begin with fewer."""
+LEAST_USD = 0.001
+MAX_SHOWN_GOAL = 200
+NO_BUDGET = "not started: the session's budget has nothing left for it"
+
+
+class Family(NamedTuple):
+    """What the use cases of this file need. `settings`: the deployment's. `tools`: what calls of tools need."""
+
+    repository: SessionRepository
+    workflow: Workflow
+    definitions: Definitions
+    settings: Settings
+    attempts: AttemptStore
+    log: SessionLog
+    blobs: BlobStore
+    tools: Callable[[], ToolRuntime]
+
+
+# ---- budgets
+
+
+def reserved(head: Head) -> tuple[int, float]:
+    """The tokens and US dollars of the session's budget that its children may still use."""
+    at_work = head.children_at_work
+    return sum(child.tokens for child in at_work), sum(child.usd or 0.0 for child in at_work)
+
+
+def grant(change: Change, after: int | None = None) -> None:
+    """Lets the next items of the open calls begin, as many as the limits and the budget carry. Each gets an equal part
+    of what is free, and no more than its agent's limits. `after`: as in `Child`.
+    """
+    while (following := _next_child(change.head, after)) is not None:
+        call, child = following
+        assert call.children is not None
+        began = call.children.model_copy(
+            update={"started": call.children.started + 1, "working": (*call.children.working, child)}
+        )
+        change.set_call(call, children=began)
+
+
+def _next_child(head: Head, after: int | None) -> tuple[OpenCall, Child] | None:
+    if head.is_over or any(map(is_pause, head.interventions)):
+        return None
+    calls = [(call, call.children) for call in head.unfinished_calls if call.children is not None]
+    at_work = len(head.children_at_work)
+    free = [
+        (call, of, min(of.at_once - len(of.working), of.count - of.started, of.session_at_once - at_work))
+        for call, of in calls
+    ]
+    free = [each for each in free if each[2] > 0]
+    if not free:
+        return None
+    call, of, _ = free[0]
+    most = max(each.session_at_once for _, each in calls) - at_work
+    parts = max(1, min(most, sum(places for _, _, places in free)))
+    tokens_reserved, usd_reserved = reserved(head)
+    tokens = min(of.tokens, (tokens_left(head) - tokens_reserved) // parts)
+    usd, limit = of.usd, head.budget.cost_budget_usd
+    if limit is not None:
+        share = int((limit - spent_usd(head) - usd_reserved) / parts * 1_000_000) / 1_000_000
+        usd = share if usd is None else min(usd, share)
+    if tokens < min(LEAST_TOKENS, of.tokens) or (usd is not None and usd < LEAST_USD):
+        return None
+    return call, Child(item=of.started, tokens=tokens, usd=usd, after=after)
+
+
+def is_complete(head: Head, of: Children) -> bool:
+    """Whether no child of the call works and none will: all have ended, or nothing is left for a further one."""
+    if of.working:
+        return False
+    return of.started == of.count or head.is_over or not head.children_at_work
+
+
+# ---- a call of an agent
+
+
+def asked_children(held: HeldCall) -> Children | CallResult:
+    """The children that the call asks for, or why there can be none."""
+    spec, head, family = held.spec, held.session.head, held.runtime.family
+    assert isinstance(spec, AgentTool)
+    assert family is not None
+    deps, arguments = family(), held.call.input or {}
+    open_call = held.open_call
+    if open_call is not None and open_call.children is not None:
+        return open_call.children
+
+    def refused(why: str) -> CallResult:
+        return CallResult(f"Error: {held.call.name} was not called: {why}", ok=False)
+
+    try:
+        held.runtime.registry.check(spec, arguments, private=head.private_to is not None)
+    except ModelFeedback as wrong:
+        return refused(str(wrong))
+    definitions = deps.definitions.snapshot(head.tenant)
+    own, agent = definitions.agent(head.agent_id), definitions.agent(spec.entry.agent)
+    if own is None or agent is None:
+        return refused("there is no such agent any more.")
+    try:
+        require_start_role(agent.start_roles, frozenset(head.roles))
+    except StartRoleMissing:
+        return refused("the people of this session may not start sessions of that agent.")
+    if _levels(head, own.limits.depth) < 1:
+        return refused("agents may not be called any deeper than this. Do the work yourself.")
+    count = len(child_tasks(arguments))
+    most = own.limits.children or DEFAULT_CHILDREN
+    if head.children_made + count > most:
+        return refused(f"the session may have {most} sub-agents in all, and has had {head.children_made}.")
+    deployment = LimitValues(None, deps.settings.token_budget, deps.settings.cost_budget_usd or None)
+    limits = chosen(LimitValues(), usual(agent.limits, deployment), agent.caps, deps.settings.caps)
+    limits = chosen(LimitValues(), limits, spec.entry.caps, NO_CAPS)
+    at_once = own.limits.children_at_once or DEFAULT_CHILDREN_AT_ONCE
+    return Children(
+        effect_id=held.call.effect_id,
+        agent_id=agent.agent_id,
+        count=count,
+        at_once=min(arguments.get("at_once", at_once), at_once),
+        session_at_once=at_once,
+        tokens=limits.token_budget or deps.settings.token_budget,
+        usd=limits.cost_budget_usd,
+    )
+
+
+def _levels(head: Head, own: int | None) -> int:
+    """How many levels of children may be below the session."""
+    levels = own or DEFAULT_DEPTH
+    return levels if head.parent is None else min(levels, head.parent.levels)
+
+
+def start_children(held: HeldCall) -> CallResult:
+    """Creates the sessions that the call's start has given a budget. They may be there already. Raises ToolLater."""
+    open_call, family = held.open_call, held.runtime.family
+    assert family is not None
+    assert open_call is not None
+    assert open_call.children is not None
+    deps, of = family(), open_call.children
+    for child in of.working:
+        if child.after is None:
+            make_child(deps, held.session, open_call, child)
+    head = held.session.head
+    if is_complete(head, of) and not of.started:
+        return CallResult(f"Error: {held.call.name} was {NO_BUDGET}.", ok=False)
+    now = held.runtime.repository.clock.now()
+    raise ToolLater(Later(kind="agent", began=now, until=now + LONGEST))
+
+
+def child_id(of: Children, item: int) -> str:
+    made = made_at(of.effect_id) or 0
+    return make_id(SESSION, made, hashlib.sha256(f"{of.effect_id}/{item}".encode()).digest())
+
+
+def make_child(
+    deps: Family, parent: Session, open_call: OpenCall, child: Child, *, start: bool = True
+) -> Head:
+    """Creates the session and starts its engine, unless it is there. `parent`: holds the reply with the call. Raises
+    SessionNotFound if the parent's call is gone, and what the stores and the engine raise.
+    """
+    of, head = open_call.children, parent.head
+    call = parent.call(open_call.call_id)
+    assert of is not None
+    if call is None:
+        raise SessionNotFound("The call of this session is over.")
+    session_id = child_id(of, child.item)
+    with suppress(SessionNotFound):
+        there = deps.repository.newest(head.tenant, session_id).head
+        if start and not there.is_over and there.run is not None and there.run.generation == 1:
+            deps.workflow.start(next_decision(there, deps.repository.clock.now()))
+        return there
+    loaded = deps.repository.load_input(parent, call)
+    arguments = open_call.amended if open_call.amended is not None else loaded.input or {}
+    definitions = deps.definitions.snapshot(head.tenant)
+    own, agent = definitions.agent(head.agent_id), definitions.agent(of.agent_id)
+    entry = next((each for each in own.agents if each.tool_name == call.name), None) if own else None
+    if own is None or agent is None:
+        raise SessionNotFound("There is no such agent any more.")
+    task = child_tasks(arguments)[child.item]
+    given = entry is not None and entry.files == "given"
+    requester = Requester(head.tenant, head.created_by, frozenset(head.roles))
+    settings = SessionSettings(metadata=head.metadata, visibility=head.visibility)
+    steps = None if entry is None else entry.caps.max_steps
+    new = new_session(agent, None, LimitValues(), deps.settings, is_admin=True, settings=settings)
+    new = new._replace(
+        max_steps=min(new.max_steps, steps or new.max_steps),
+        token_budget=child.tokens,
+        cost_budget_usd=child.usd,
+    )
+    now = deps.repository.clock.now()
+    change = Change(empty_head(requester, new, session_id, now), number=1, now=now)
+    asker = Asker(
+        session_id=head.session_id,
+        agent_id=head.agent_id,
+        agent_name=head.agent_name or head.agent_id,
+        goal=head.goal[:MAX_SHOWN_GOAL],
+    )
+    assert head.run is not None
+    change.set(
+        parent=Parent(
+            session_id=head.session_id,
+            run_id=head.run.run_id,
+            call_id=open_call.call_id,
+            item=child.item,
+            chain=(*(head.parent.chain if head.parent is not None else ()), asker),
+            files=task.files if given else None if head.parent is None else head.parent.files,
+            levels=_levels(head, own.limits.depth) - 1,
+        ),
+        roles=head.roles,
+        writers=head.writers,
+        read_outside=head.read_outside,
+        budget=change.head.budget.model_copy(update={"renews": False}),
+    )
+    made = made_at(of.effect_id) or 0
+    run_id, message_id = (
+        make_id(kind, made, hashlib.sha256(f"{session_id}/{kind}".encode()).digest())
+        for kind in (RUN, MESSAGE)
+    )
+    text = _goal(asker.agent_name, task.goal, task.files)
+    change.first_state("planning")
+    decision = begin_run(change, run_id, message_id, text, new.max_steps, requester)
+    change.commit(decision)
+    commit = deps.repository.create("start", change)
+    if start:
+        deps.workflow.start(decision)
+    return commit.head
+
+
+def _goal(author: str, goal: str, files: tuple[str, ...]) -> str:
+    listed = "".join(f"\n- {path}" for path in files)
+    name = visible(author, keep_newlines=False)
+    return f"The agent {name} asks this of you:\n\n{goal}" + (f"\n\nFiles:{listed}" if files else "")
+
+
+# ---- the end of a run with a family
+
+
+def settle(deps: Family, session: Session) -> None:
+    """Ends the children of a run that is over, and tells its parent. May be repeated. Raises what the stores and the
+    engine raise; then some of it may have been done.
+    """
+    end_children(deps, session)
+    head = session.head
+    if head.parent is None or head.parent.told or not head.is_over:
+        return
+    tell_parent(deps, head, head.parent)
+    for change in deps.repository.attempts(session, f"told/{deps.repository.clock.new_id('try')}"):
+        parent = change.head.parent
+        if parent is None or parent.told or not change.head.is_over:
+            return
+        change.set(parent=parent.model_copy(update={"told": True}))
+        change.commit()
+
+
+def end_children(deps: Family, session: Session) -> None:
+    """Cancels every session below one whose run is over. Afterwards no call with an effect starts in any of them."""
+    from acta.engine.sessions.control import cancel
+
+    head = session.head
+    if not head.children_at_work:
+        return
+    whole = deps.repository.turn(position(head))
+    for call in head.calls:
+        for child in call.children.working if call.children is not None else ():
+            there = make_child(deps, whole, call, child, start=False)
+            requester = Requester(head.tenant, there.created_by)
+            with suppress(Conflict, SessionNotFound):
+                cancel(
+                    deps.repository,
+                    deps.workflow,
+                    requester,
+                    there.session_id,
+                    deps.attempts,
+                    0.0,
+                    family=lambda: deps,
+                )
+            with suppress(SessionNotFound, Fenced):
+                settle(deps, deps.repository.newest(head.tenant, there.session_id))
+    deps.repository.refresh(session)
+
+
+def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
+    """Commits in the parent's log that the child has ended, creates the sessions that may begin now, and finishes the
+    call if this was the last one.
+    """
+    try:
+        session = deps.repository.newest(child.tenant, parent.session_id)
+    except SessionNotFound:
+        return
+    key = f"{parent.run_id}/{parent.call_id}/child/{parent.item}"
+    for change in deps.repository.attempts(session, key):
+        open_call = _call_of(change.head, parent)
+        of = None if open_call is None else open_call.children
+        if open_call is None or of is None or all(each.item != parent.item for each in of.working):
+            break
+        working = tuple(each for each in of.working if each.item != parent.item)
+        change.set_call(open_call, children=of.model_copy(update={"working": working}))
+        budget, usage = change.head.budget, child.budget
+        charged = {
+            "children_tokens": budget.children_tokens + all_tokens(usage),
+            "children_usd": round(budget.children_usd + spent_usd(child), 6),
+        }
+        change.set(budget=budget.model_copy(update=charged))
+        grant(change, after=parent.item)
+        change.commit()
+    head = session.head
+    open_call = _call_of(head, parent)
+    if open_call is None or open_call.children is None:
+        return
+    granted = [
+        (call, each)
+        for call in head.unfinished_calls
+        for each in (call.children.working if call.children is not None else ())
+        if each.after == parent.item and not head.is_over
+    ]
+    if granted:
+        whole = deps.repository.turn(position(head))
+        for call, each in granted:
+            make_child(deps, whole, call, each)
+    for call in head.unfinished_calls:
+        if call.children is not None and is_complete(head, call.children):
+            finish_call(deps, head, call)
+
+
+def _call_of(head: Head, parent: Parent) -> OpenCall | None:
+    if head.run is None or head.run.run_id != parent.run_id:
+        return None
+    return head.open_call(parent.call_id)
+
+
+def finish_call(deps: Family, head: Head, open_call: OpenCall) -> None:
+    """Commits the result of a call whose children have all ended, and wakes the session."""
+    session = deps.repository.turn(position(head))
+    call, of = session.call(open_call.call_id), open_call.children
+    if call is None or of is None:
+        return
+    runtime = deps.tools()
+    spec = runtime.registry.specs(head.tenant, head.agent_id).get(call.name)
+    held = HeldCall(runtime, session, position(head), deps.repository.load_input(session, call), spec)
+    began = open_call.later.began if open_call.later is not None else deps.repository.clock.now()
+    record_finish(held, _result(deps, held, of), began, start_is_logged=True)
+    wake_engine(deps.repository, deps.workflow, session)
+
+
+def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
+    heads: list[Head | None] = []
+    for item in range(of.count):
+        found: Head | None = None
+        if item < of.started:
+            with suppress(SessionNotFound):
+                found = deps.repository.newest(held.session.head.tenant, child_id(of, item)).head
+        heads.append(found)
+    met = [head is not None and head.result is not None and head.result.goal_met for head in heads]
+    spec = held.spec
+    if spec is None:
+        return CallResult("Error: the tool is not available any more.", ok=False)
+
+    def said() -> OutsideText:
+        if of.count == 1:
+            text = _said(deps, heads[0], met[0])
+        else:
+            items = [_item(deps, number, head) for number, head in enumerate(heads, start=1)]
+            text = OutsideText("agents", held.call.name, json.dumps(items, ensure_ascii=False))
+        if not any(met):
+            raise ToolFailed(f"{held.call.name} has not reached the goal.", text)
+        return text
+
+    return result_of(held, spec, said)
+
+
+def _said(deps: Family, head: Head | None, met: bool) -> OutsideText:
+    item = _item(deps, 1, head)
+    answer = item.get("answer")
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    name = "" if head is None else head.agent_name or head.agent_id
+    note = (
+        "" if met else f"It ended: {item['state']}" + (f", {item['reason']}." if item.get("reason") else ".")
+    )
+    return OutsideText("agent", name, text if answer is not None else "", note=note)
+
+
+def _item(deps: Family, number: int, head: Head | None) -> dict[str, Any]:
+    if head is None:
+        return {"item": number, "state": "not_started", "reason": NO_BUDGET}
+    item: dict[str, Any] = {"item": number, "state": head.state, "session_id": head.session_id}
+    if head.result is not None:
+        item["goal_met"] = head.result.goal_met
+        data = head.result.answer_data
+        item["answer"] = whole_answer(deps.log, deps.blobs, head) if data is None else data
+        if not head.result.goal_met:
+            item["reason"] = head.result.reason
+    elif head.error is not None:
+        item["reason"] = head.error.code
+    elif head.state == "cancelled":
+        item["reason"] = "cancelled"
+    return item
