@@ -235,7 +235,8 @@ class ApiCalls(Calls[C]):
         "file.restore", "file.delete", "agent.create", "agent.replace", "agent.delete", "tool.create", "tool.replace",
         "tool.delete", "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh",
         "mcp_server.confirm", "tool_secret.write", "tool_secret.delete", "notifications.write",
-        "notifications.delete", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
+        "notifications.delete", "trigger.write", "trigger.delete", "trigger.pause", "trigger.resume",
+        "trigger.replay", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
         "prompt.restore", "models.check", "audit.read", "usage.read", "tenant.backup", "tenant.restore",
         "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out", "session.repair",
         "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored", "deployment.rollback",
@@ -402,8 +403,8 @@ class ToolSecretCalls(Calls[C]):
 
     @operation
     def delete(self, name: str) -> Flow[None]:
-        """Delete a secret. The answer is 409 if a tool refers to the secret. It is for admins. Raises
-        NotFoundError, ConflictError.
+        """Delete a secret. The answer is 409 if a tool, an MCP server or a trigger refers to the secret. It is for
+        admins. Raises NotFoundError, ConflictError.
         """
         return data(HttpRequest("DELETE", path_of("tool-secrets", name)))
 

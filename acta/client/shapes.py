@@ -61,6 +61,11 @@ if TYPE_CHECKING:
         ListedMcpToolView as ListedMcpTool, ListedMcpToolsView as ListedMcpTools,
         McpCredentialsView as McpCredentials, McpServerView as McpServer
     )
+    from acta.engine.triggers.answers import (
+        DeliveredEventView as DeliveredEvent, EventCountsView as EventCounts, TriggerView as Trigger,
+        TriggerEventView as TriggerEvent, TriggerLimitsView as TriggerLimits,
+        TriggerWithCountsView as TriggerWithCounts, WebhookView as Webhook
+    )
     from acta.engine.usage.answers import (
         AwsCostView as AwsCost, AwsPricesView as AwsPrices, CountsView as Counts, EngineCostView as EngineCost,
         InterventionCountsView as InterventionCounts, LambdaCostView as LambdaCost,
@@ -77,19 +82,20 @@ __all__ = (
     "Agent", "AppliedFrom", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost", "AwsPrices", "Budget",
     "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "ClientCredentials", "ConfiguredModel",
     "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted", "DefaultModel",
-    "DeletedFile", "DeletedSession", "DeploymentHealth", "EngineCost", "Event", "FallbackModel", "File", "FileOfCall",
-    "FileVersion", "ForkedFrom", "ForkedSession", "Health", "Held", "HiddenSession", "HttpToolConfig", "Intervention",
-    "InterventionCounts", "Judge", "LambdaCost", "LambdaToolConfig", "LimitsInForce", "ListedMcpTool",
-    "ListedMcpTools", "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message",
-    "MessageCall", "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose",
-    "ModelsCost", "NextLimits", "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial",
-    "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey",
-    "QuestionsOfRole", "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result",
-    "ReviewedCall", "Run", "RunCounts", "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session",
-    "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost",
-    "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret",
-    "ToolTrial", "TraceRow", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "WhoApproves", "WholeText",
-    "Work", "WrittenFile"
+    "DeletedFile", "DeletedSession", "DeliveredEvent", "DeploymentHealth", "EngineCost", "Event", "EventCounts",
+    "FallbackModel", "File", "FileOfCall", "FileVersion", "ForkedFrom", "ForkedSession", "Health", "Held",
+    "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts", "Judge", "LambdaCost",
+    "LambdaToolConfig", "LimitsInForce", "ListedMcpTool", "ListedMcpTools", "LongPrice", "McpCredentials",
+    "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall", "MessageCounts", "ModelCost", "ModelPrice",
+    "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NextLimits", "Notifications", "ObjectsCost",
+    "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans",
+    "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole", "Queue", "Rating", "RatingCounts",
+    "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError",
+    "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits",
+    "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool",
+    "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent",
+    "TriggerLimits", "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook",
+    "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -128,6 +134,9 @@ MODULES = {
     **dict.fromkeys((
         "ClientCredentials", "ConfirmedMcpTool", "ListedMcpTool", "ListedMcpTools", "McpCredentials", "McpServer"
     ,), "tools.mcp.answers"),
+    **dict.fromkeys((
+        "DeliveredEvent", "EventCounts", "Trigger", "TriggerEvent", "TriggerLimits", "TriggerWithCounts", "Webhook"
+    ,), "triggers.answers"),
     **dict.fromkeys((
         "AwsCost", "AwsPrices", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
         "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "RatingCounts",

@@ -189,7 +189,7 @@ class Worker:
     def api(self, function: Function) -> Api:
         if function not in self._apis:
             app = self.app(function)
-            is_open = function in ("console", "fallback")
+            is_open = function in ("wake", "console", "fallback")
             self._apis[function] = Api(
                 function,
                 app,

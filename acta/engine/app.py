@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from acta.engine.agents.store import (
         DefinitionStore,
         McpServerStore,
+        NamedDefinitions,
         ToolSecretNames,
         ToolSecretValues,
         ToolStore,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from acta.engine.recovery.recovery import Recovery
     from acta.engine.recovery.store import RecoveryScans, RecoveryWorkers
     from acta.engine.sessions.housekeeping import Housekeeping
+    from acta.engine.signed_urls import SignedUrls
     from acta.engine.subagents.family import Family
     from acta.engine.telemetry import Telemetry
     from acta.engine.tools.mcp.servers import McpServers
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
     from acta.engine.tools.tenant.http import HttpTool
     from acta.engine.tools.tool import ToolSpec
     from acta.engine.traces.export import TraceExport
+    from acta.engine.triggers.store import TriggerEvents
+    from acta.engine.triggers.trigger import Trigger
     from acta.engine.turn.context import TurnDeps
     from acta.engine.turn.engine import Timeouts, Workflow
     from acta.engine.turn.final_answer import CheckedAnswer
@@ -190,6 +194,29 @@ class App:
         return DynamoMcpServerStore(
             self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
         )
+
+    @cached_property
+    def triggers(self) -> NamedDefinitions[Trigger]:
+        from acta.engine.agents.dynamodb import DynamoTriggerStore
+
+        return DynamoTriggerStore(
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
+        )
+
+    @cached_property
+    def trigger_events(self) -> TriggerEvents:
+        from acta.engine.triggers.dynamodb import DynamoTriggerEvents
+
+        return DynamoTriggerEvents(self.settings.table, self.clock, self.dynamodb)
+
+    @cached_property
+    def signed_urls(self) -> SignedUrls:
+        from acta.engine.aws.secrets import secret_text
+        from acta.engine.signed_urls import LOCAL_KEY, SignedUrls
+
+        chosen = self.settings
+        local, name = LOCAL_KEY if chosen.is_local else "", chosen.url_secret
+        return SignedUrls(chosen.public_url, lambda: secret_text(name) if name else local)
 
     @cached_property
     def secret_names(self) -> ToolSecretNames:
@@ -570,8 +597,11 @@ class App:
 
     @cached_property
     def recovery(self) -> Recovery:
+        from functools import partial
+
         from acta.engine.recovery.aws import StatusChanges
         from acta.engine.recovery.recovery import Recovery
+        from acta.engine.triggers.fire import retry_waiting
 
         return Recovery(
             self.settings,
@@ -582,6 +612,7 @@ class App:
             self.scans,
             self.housekeeping,
             self.lines,
+            partial(retry_waiting, self),
             self.recovery_workers,
             self.telemetry,
         )

@@ -347,6 +347,9 @@ class Settings:
     )
     """How people decide questions at `/mcp` (ADR 138). `form`: in a form that their client shows them, or else on the
     page for people, to which the answer links. `link`: on the page alone. `off`: not from there at all."""
+    url_secret: str = setting("", by="templates")
+    """The name of the secret with the key that URLs for programs without a token are signed with (ADR 214). A local
+    stack has none."""
     token_issuer: str = setting("", by="templates")
     """The issuer of the API's tokens, which `/.well-known/oauth-protected-resource` names. Empty: it names none."""
     public_url: str = setting("", by="templates")
@@ -545,7 +548,7 @@ class Settings:
     """Tenant, or `*` for every other tenant -> the US dollars that its sessions may cost in a day, UTC. A tenant that
     is not named has no such limit. As JSON."""
     default_visibility: Literal["private", "tenant"] = setting(
-        "tenant", one_of=("private", "tenant"), to=("start", "mcp")
+        "tenant", one_of=("private", "tenant"), to=("start", "mcp", "wake", "recover")
     )
     """Who may see a session whose start does not say."""
     cap_max_steps: int = setting(MAX_MAX_STEPS, least=1, most=MAX_MAX_STEPS)

@@ -66,9 +66,9 @@ def machine_name(environment: str) -> str:
     return f"acta-{environment}"
 
 
-ORIGIN, NOTIFICATIONS, AUDIT = "origin", "notifications", "audit"
+ORIGIN, NOTIFICATIONS, AUDIT, URL_KEY = "origin", "notifications", "audit", "wake"
 """Names of secrets: what CloudFront adds to requests, which an operator creates in us-east-1; the key that signs
-notifications to a webhook; and the key of the audit trail's pseudonyms."""
+notifications to a webhook; the key of the audit trail's pseudonyms; and the key that URLs are signed with."""
 
 
 def secret_name(environment: str, of: str) -> str:

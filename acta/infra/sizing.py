@@ -19,11 +19,14 @@ FunctionName = Literal[
     "traces",
     "recover",
     "mcp",
+    "wake",
     "console",
     "fallback",
 ]
 CALLED_BY_EVENTS: frozenset[FunctionName] = frozenset(("notify", "usage", "traces", "recover"))
 """Functions that events call, so that nobody waits for an answer."""
+KNOW_ADDRESS: tuple[FunctionName, ...] = ("fallback", "mcp", "admin", "tool")
+"""Functions that tell the address of the API, or make URLs with it."""
 GATEWAY_TIMEOUT = 29
 """Seconds. An HTTP API ends an integration after 30."""
 LAMBDA_TIMEOUT = 900
@@ -54,6 +57,7 @@ SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(
         "traces": Sizing(memory=256, timeout=60),
         "recover": Sizing(memory=512, timeout=60),
         "mcp": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
+        "wake": Sizing(memory=512, timeout=GATEWAY_TIMEOUT),
         "console": Sizing(memory=256, timeout=10),
         "fallback": Sizing(memory=256, timeout=10),
     }
@@ -68,12 +72,13 @@ RESERVED: Mapping[FunctionName, int] = MappingProxyType(
         "intervene": 40,
         "mcp": 40,
         "recover": 20,
+        "wake": 20,
         "admin": 20,
     }
 )
 """What a strict environment reserves of the 1,000 concurrent executions of an ordinary account, of which Lambda leaves
 at least 100 to the functions that reserve none. So a flood of requests takes no worker from turns, recovery and
-decisions, and 140 are left for Python tools and for what events call."""
+decisions, and 120 are left for Python tools and for what events call."""
 
 # Local functions are processes on one machine, where a cold start may have to wait for five others.
 LOCAL_SIZES: Mapping[FunctionName, Sizing] = MappingProxyType(

@@ -16,6 +16,7 @@ from acta.infra.names import (
     LIVE_INDEX,
     NOTIFICATIONS,
     OPEN_INDEX,
+    URL_KEY,
     key_secrets,
     secret_name,
     sessions_stack,
@@ -43,6 +44,7 @@ class StatefulStack(Stack):
         self.stream_arn = self.export_value(self.table.table_stream_arn)
         self.bucket = data_bucket(self, "Files", environment, versioned=environment.versioned_files)
         self.secrets = {} if environment.is_local else self._secrets()
+        self.url_secret = None if environment.is_local else self._url_secret()
         if isinstance(environment.notifications, Webhook):
             self._notification_secret()
         auth = environment.auth
@@ -81,6 +83,19 @@ class StatefulStack(Stack):
             for provider, name in key_secrets(self._environment.name, self._environment.providers).items()
             if name == secret_name(self._environment.name, provider)  # the others are there already
         }
+
+    def _url_secret(self) -> secretsmanager.Secret:
+        """AWS generates the value. An operator may put a new one before it, and later remove the old one."""
+        return data_secret(
+            self,
+            "UrlKey",
+            self._environment,
+            secret_name=secret_name(self._environment.name, URL_KEY),
+            description="What URLs for programs without a token are signed with",
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                password_length=64, exclude_punctuation=True
+            ),
+        )
 
     def _notification_secret(self) -> None:
         """AWS generates the value. A person gives it to the receiver of the notifications, or stores another one."""

@@ -32,7 +32,7 @@ from acta.infra.names import (
 from acta.infra.packaging.install import target_of
 from acta.infra.packaging.tool_catalogue import build_folder, to_catalogue
 from acta.infra.posture import decisions_of
-from acta.infra.sizing import FunctionName
+from acta.infra.sizing import KNOW_ADDRESS, FunctionName
 from acta.infra.stateful import SessionsStack, StatefulStack
 from acta.infra.stream import (
     create_delivery,
@@ -71,6 +71,7 @@ class StatelessStack(Stack):
             session_bucket=sessions.bucket,
             audit=sessions.audit,
             secrets=stateful.secrets,
+            url_secret=stateful.url_secret,
             state_machine_arn=machine_arn(self, environment),
             execution_arns=execution_arns(self, environment),
             tenant_function_arns=self._arns("lambda", "function", tenant_functions(environment.name)),
@@ -108,8 +109,8 @@ class StatelessStack(Stack):
         issuer = self._issuer(environment, stateful.user_pool)
         if not environment.is_local:  # locally the launcher provides the address
             made["fallback"].function.add_environment(f"{PREFIX}TOKEN_ISSUER", issuer.url)
-            made["fallback"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
-            made["mcp"].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
+            for tells in KNOW_ADDRESS:
+                made[tells].function.add_environment(f"{PREFIX}PUBLIC_URL", api.url)
             if environment.console_url:
                 made["mcp"].function.add_environment(f"{PREFIX}NOTIFY_CONSOLE_URL", environment.console_url)
         api.add_routes(Issuer(issuer.url, [*issuer.audiences, *page.audiences]), called)

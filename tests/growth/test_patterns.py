@@ -99,6 +99,8 @@ TABLE = {
     "acta/engine/turn/final_answer.py _TOKENS_AFTER": Met("a model's reply"),
     "acta/engine/turn/final_answer.py _TOKENS_BEFORE": Met("a model's reply"),
     "acta/engine/tools/mcp/routes.py SERVER_NAME_PATTERN": Met("the name of an MCP server, in a path"),
+    "acta/engine/triggers/routes.py TRIGGER_ID_PATTERN": Met("the id of a trigger, in a path"),
+    "acta/engine/triggers/trigger.py _PLACE": Met("an admin's template"),
     "acta/engine/tools/mcp/oauth.py _METADATA": Met("a header of an MCP server"),
     "acta/engine/tools/mcp/oauth.py _SCOPE": Met("a header of an MCP server"),
     "acta/engine/tools/mcp/oauth.py _SHOWN_URL": Met("the metadata of an authorization server"),

@@ -48,8 +48,9 @@ def test_what_needs_no_token_has_a_function_and_a_small_rate_of_its_own(each: Sy
     described = {"GET /v1/openapi.json", "GET /v1/docs", "GET /v1/docs/{file}"}
     page = {"GET /console", "GET /console/sign-in.json", "GET /console/{place+}"}
     metadata = {f"GET /.well-known/oauth-protected-resource{path}" for path in ("", "/mcp")}
-    assert opened == {"$default", "GET /healthz"} | metadata | described | page == set(OPEN_KEYS)
-    strangers = {"fallback", "console"}
+    programs = {"POST /v1/hooks/{token}"}
+    assert opened == {"$default", "GET /healthz"} | metadata | described | page | programs == set(OPEN_KEYS)
+    strangers = {"fallback", "console", "wake"}
     assert {function_of(each.stateless, deployed[key]) for key in opened} == strangers
     assert strangers.isdisjoint(function_of(each.stateless, deployed[key]) for key in set(deployed) - opened)
 

@@ -59,12 +59,13 @@ def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> N
     secrets = json.loads(str(variables(prod, "step")["ACTA_PROVIDER_SECRETS"]))
     assert secrets == {provider.name: f"acta/prod/{provider.name}" for provider in WITH_KEY}
     for function in set(FUNCTIONS) - {"step"}:
-        assert not any("SECRET" in name for name in set(variables(prod, function)) - {"ACTA_AUDIT_SECRET"})
+        others = set(variables(prod, function)) - {"ACTA_AUDIT_SECRET", "ACTA_URL_SECRET"}
+        assert not any("SECRET" in name for name in others)
 
 
 def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Synthesised) -> None:
     knowing = {name for name in FUNCTIONS if "ACTA_STATE_MACHINE_ARN" in variables(each, name)}
-    assert knowing == {"start", "intervene", "recover", "mcp"}
+    assert knowing == {"start", "intervene", "recover", "mcp", "wake"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

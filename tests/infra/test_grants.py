@@ -46,6 +46,7 @@ RECORDED = {OF_RECORDS: {"dynamodb:PutItem"}, **NEVER_OF_RECORDS}
 """Of a function that does what the audit trail has. Whose records is what the session policy says."""
 READ_RECORDS = {OF_RECORDS: {"dynamodb:PutItem", "dynamodb:Query"}, **NEVER_OF_RECORDS}
 PSEUDONYMS = {"AuditKey": READ_KEY}
+URL_KEY = {"UrlKey": READ_KEY}
 
 TABLE = "Table.Arn"
 FILES = "Files.Arn/files/*"
@@ -95,11 +96,15 @@ OWN: Mapping[str, Granted] = {
         **PSEUDONYMS,
         **dict.fromkeys(KEYS, READ_KEY),
     },
-    "tool": {"arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"}},
+    "tool": {
+        "arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"},
+        **URL_KEY,
+    },
     "intervene": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **PSEUDONYMS},
     "admin": {
         OF_NO_TENANT: {"dynamodb:GetItem", "dynamodb:PutItem"},
         **PSEUDONYMS,
+        **URL_KEY,
         "arn:aws:lambda:region:account:function:acta-prod-tool:live": {"lambda:InvokeFunction"},
     },
     "usage": PSEUDONYMS,
@@ -114,6 +119,7 @@ OWN: Mapping[str, Granted] = {
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
         **PSEUDONYMS,
     },
+    "wake": {MACHINE: START, EXECUTIONS: LOOK_UP, **URL_KEY},
     "console": {},
     "fallback": {},
 }
@@ -166,6 +172,13 @@ DATA: Mapping[str, Granted] = {
         **on_sessions(PUT),
         **RECORDED,
     },
+    "wake": {
+        WITH_KEYS: COMMIT | COUNT,
+        **on_sessions(PUT),
+        FILES: PUT,
+        LIST_FILES: LIST,
+        TOOL_SECRETS: READ_KEY,
+    },
     "usage": {
         TABLE: {"dynamodb:BatchGetItem", "dynamodb:GetItem"},
         OF_USAGE: COUNT | {"dynamodb:PutItem", "dynamodb:DeleteItem"},
@@ -176,6 +189,8 @@ DATA: Mapping[str, Granted] = {
     "recover": {
         TABLE: COMMIT | COUNT | {"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:Scan"},
         f"{TABLE}/index/live": {"dynamodb:Query"},
+        FILES: PUT,
+        LIST_FILES: LIST,
         **on_sessions(ERASE),
     },
     "console": {},
@@ -290,13 +305,15 @@ def test_a_wildcard_stands_only_where_nothing_narrower_exists(each: Synthesised)
 
 @pytest.mark.parametrize("function", DATA)
 def test_files_and_sessions_are_apart(function: str, each: Synthesised) -> None:
-    """Only `tool` and `step` work with both; `admin` serves files; all others know sessions only."""
+    """Only `tool`, `step`, `wake` and `recover` work with both; `admin` serves files; all others know sessions only."""
     things = each.stateless.granted(function.capitalize())
     prefixes = {prefix for prefix in ("files", "sessions") if any(f"{prefix}/*" in thing for thing in things)}
     both = {"files", "sessions"}
     others = {
         "tool": both,
         "step": both,
+        "wake": both,
+        "recover": both,
         "admin": {"files"},
         "usage": set(),
         "console": set(),

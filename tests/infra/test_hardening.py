@@ -225,7 +225,7 @@ def test_what_passes_cloudfront_has_the_secret_and_the_functions_have_its_hash(
     assert HASH[:8] in config["Comment"], (
         "a new secret changes the distribution, so that CloudFormation reads it"
     )
-    for name in ("start", "status", "intervene", "admin", "step", "console", "fallback"):
+    for name in ("start", "status", "intervene", "admin", "step", "wake", "console", "fallback"):
         variables = everything.stateless.function(name)["Environment"]["Variables"]
         assert variables["ACTA_ORIGIN_HASHES"] == HASH
     assert "resolve:secretsmanager" not in json.dumps(everything.stateless.body)

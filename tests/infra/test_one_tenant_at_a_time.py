@@ -197,7 +197,7 @@ def test_secrets_of_tools_are_the_bound_tenants_alone(function: str, each: Synth
     base = policies(each, f"{function.capitalize()}BaseRole")
     for tenant in (ACME, "a*", "ac?e", "Acme", "é" * 300):
         own = list(secret_asks(each, function, tenant))
-        assert bool(own) == (function in ("admin", "tool"))
+        assert bool(own) == (function in ("admin", "tool", "wake"))
         narrowed = secrets_of(tenant, environment)
         assert [ask for ask in own if not is_allowed(ask, role, narrowed)] == []
         others = [ask for other in (OTHER, "acme2", "acm") for ask in secret_asks(each, function, other)]
@@ -205,7 +205,7 @@ def test_secrets_of_tools_are_the_bound_tenants_alone(function: str, each: Synth
         assert [ask for ask in own if is_allowed(ask, base)] == []
 
 
-@pytest.mark.parametrize("function", ["admin", "tool"])
+@pytest.mark.parametrize("function", ["admin", "tool", "wake"])
 def test_credentials_for_secrets_reach_no_data_those_for_data_no_secret_and_neither_another_environment(
     function: str, each: Synthesised
 ) -> None:

@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Synthesised:
 def test_a_secret_is_made_for_each_key_that_the_operator_does_not_keep(made: Synthesised) -> None:
     names = [each["Name"] for each in made.stateful.properties("AWS::SecretsManager::Secret")]
 
-    assert names[-1] == "acta/prod/gateway"
+    assert "acta/prod/gateway" in names
     assert not any("azure" in name or "vllm" in name for name in names)
 
 

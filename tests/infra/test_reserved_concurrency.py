@@ -61,7 +61,7 @@ def test_an_ordinary_account_has_what_a_strict_environment_reserves_and_a_new_on
     None
 ):
     assert problems(select("prod"), 1_000) == []
-    assert 900 - sum(RESERVED.values()) == 40
+    assert 900 - sum(RESERVED.values()) == 20
     assert re.search(r"has 10 .* reserved_concurrency=\{…\} .* or \{\} for none", stopped(select("prod"), 10))
 
 

@@ -151,10 +151,13 @@ def test_production_can_be_set_back_in_time_and_is_not_deleted_by_accident(prod:
 def test_no_template_holds_a_key(each: Synthesised) -> None:
     secrets = each.stateful.properties("AWS::SecretsManager::Secret")
     names = [] if each.environment.is_local else [provider.name for provider in WITH_KEY]
+    made = [] if each.environment.is_local else ["wake"]
     assert [secret["Name"] for secret in secrets] == [
-        f"acta/{each.environment.name}/{name}" for name in names
+        f"acta/{each.environment.name}/{name}" for name in (*names, *made)
     ]
-    assert all(secret["SecretString"] == NO_KEY_YET for secret in secrets)
+    assert all(secret["SecretString"] == NO_KEY_YET for secret in secrets[: len(names)])
+    for secret in secrets[len(names) :]:
+        assert ("SecretString" in secret, secret["GenerateSecretString"]["PasswordLength"]) == (False, 64)
 
 
 def test_no_client_may_write_the_tenant_of_its_user(prod: Synthesised) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from acta.engine.agents.agent import AgentDefinition
+from acta.engine.agents.dynamodb import DynamoTriggerStore
 from acta.engine.audit.record import AuditRecord
 from acta.engine.audit.trail import DynamoTrail
 from acta.engine.limits.dynamodb import DynamoLongPolls, DynamoRateLeases
@@ -35,6 +36,8 @@ from acta.engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
 from acta.engine.recovery.aws import DynamoRecoveryScans
 from acta.engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
 from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
+from acta.engine.triggers.dynamodb import DynamoTriggerEvents
+from acta.engine.triggers.trigger import Counts, Trigger, TriggerEvent, hashed
 from acta.engine.usage.dynamodb import DynamoUsage
 from acta.engine.usage.store import Fold, UsagePartition
 from acta.engine.usage.usage import Amounts, RowKey, counted
@@ -69,6 +72,7 @@ NAMES = {
     "librarian": "{agent}",
     "weigh": "{tool}",
     "desk": "{server}",
+    "orders": "{trigger}",
     "stripe": "{secret}",
     "mem_1": "{memory}",
     AGENT_PLANNING_SYSTEM: "{prompt}",
@@ -123,6 +127,7 @@ def shape(key: str) -> str:
     for name, placeholder in NAMES.items():
         key = key.replace(name, placeholder)
     key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
+    key = re.sub(r"evt_[0-9A-Z]{26}", "{event}", key)
     key = re.sub(r"[0-9]{10}", "{number}", key)
     key = re.sub(r"(=L|^O#)[0-9]{2}$", r"\1{share}", key)
     return re.sub(r"([LD])#[0-9]+", r"\1#{hour}", key)
@@ -193,6 +198,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             tenant=TENANT, url="https://hooks.example.com", created_at=now, updated_at=now, updated_by="ann"
         )
     )
+    take_event(stores, aws, now)
     seed = prompts.seed(AGENT_PLANNING_SYSTEM, now)
     stores.definitions.store_seed(seed)
     stores.definitions.write_prompt(TENANT, seed, seed.next_version("Ours", None, "ann", now))
@@ -211,6 +217,27 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     trail = DynamoTrail(aws.table, 30, aws.dynamodb)
     trail.put(TENANT, begun)
     trail.put(TENANT, begun.model_copy(update={"outcome": "done"}))
+
+
+def take_event(stores: Stores, aws: Aws, now: datetime) -> None:
+    """Of a trigger, which has every attribute that an event can have."""
+    trigger = Trigger(
+        name="orders", source="shop", goal="Go", created_by="ann", roles=("admin",), quotation_key="q", version=1,
+        created_at=now, updated_at=now,
+    )  # fmt: skip
+    DynamoTriggerStore(aws.table, stores.clock, aws.dynamodb).create(TENANT, trigger)
+    events = DynamoTriggerEvents(aws.table, stores.clock, aws.dynamodb)
+    taken, _ = events.take(TENANT, "orders", "1", {"id": 1}, now)
+    events.settle(TENANT, "orders", taken, taken._replace(code="BUSY", reason="It waits."))
+    refused, _ = events.take(TENANT, "orders", "3", {"id": 3}, now)
+    events.settle(
+        TENANT, "orders", refused, refused._replace(outcome="refused", code="PAUSED", reason="It is.")
+    )
+    other, _ = events.take(TENANT, "orders", "2", {"id": 2}, now)
+    events.settle(TENANT, "orders", other, TriggerEvent(other.event_id, now, "started", SESSION))
+    for name in Counts._fields:
+        events._count(TENANT, "orders", name)
+    events.hold(TENANT, "orders", hashed("key"), SESSION, None)
 
 
 def tool_of(now: datetime) -> ToolDefinition:

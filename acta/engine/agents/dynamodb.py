@@ -1,4 +1,4 @@
-"""Definitions on DynamoDB: agents, managed prompts, and tenants' tools and MCP servers.
+"""Definitions on DynamoDB: agents, managed prompts, and tenants' tools, MCP servers and triggers.
 
 A process keeps what turns have read of a tenant, and checks with one small item, the tenant's revision, whether it is
 still current. `_change` is the one method that writes a tenant's definitions. A release that does not know
@@ -10,6 +10,7 @@ T#{tenant}                A#{agent}                 n version, c created at, v, 
 T#{tenant}                P#{prompt}                n version in force, v, z body
 T#{tenant}                F#{tool}                  n version, c created at, v, z body
 T#{tenant}                MCP#{server}              n version, c created at, v, z body
+T#{tenant}                TR#{trigger}              n version, c created at, v, z body
 T#{tenant}#P#{prompt}     V#{version:010d}          v, z body
 D                         P#{prompt}                the deployment's seed: v, z body
 """
@@ -55,6 +56,7 @@ from acta.engine.store.table_layout import Item, dump, item_key, load, record_ke
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta.engine.tools.mcp.server import McpServer
     from acta.engine.tools.tool import ToolDefinition
+    from acta.engine.triggers.trigger import Trigger
 
 T = TypeVar("T")
 
@@ -168,10 +170,16 @@ def to_server(version: int, data: bytes) -> McpServer:
     return load("MCP server", McpServer, version, data)
 
 
+def to_trigger(version: int, data: bytes) -> Trigger:
+    from acta.engine.triggers.trigger import Trigger  # few tenants have one
+
+    return load("trigger", Trigger, version, data)
+
+
 AS_READ = "n = :n AND c = :c"
 """Both are compared: versions start again when a definition is deleted and made again under its name."""
 
-Definition = TypeVar("Definition", "ToolDefinition", "McpServer")
+Definition = TypeVar("Definition", "ToolDefinition", "McpServer", "Trigger")
 
 
 class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
@@ -234,7 +242,11 @@ class DynamoMcpServerStore(_DynamoDefinitionsByName["McpServer"]):
     first, read = "MCP#", staticmethod(to_server)
 
 
-def _as_stored(one: AgentDefinition | ToolDefinition | McpServer) -> dict[str, dict[str, str]]:
+class DynamoTriggerStore(_DynamoDefinitionsByName["Trigger"]):
+    first, read = "TR#", staticmethod(to_trigger)
+
+
+def _as_stored(one: AgentDefinition | ToolDefinition | McpServer | Trigger) -> dict[str, dict[str, str]]:
     created_at = "" if one.created_at is None else one.created_at.isoformat()
     return {"n": {"N": str(one.version)}, "c": {"S": created_at}}
 

@@ -66,7 +66,7 @@ class Api:
         limiter: Limiter | None = None,
         is_repeat: Callable[[Request], bool] = lambda request: False,
     ) -> None:
-        """`audit`: None in a function whose routes change nothing and take no token. `limiter`:
+        """`audit`: None in a function whose routes take no token. `limiter`:
         None where no tenant has limits. `is_repeat`: whether a start was answered before.
         Raises LookupError where there is no audit for an operation that has to be recorded.
         """
@@ -167,7 +167,9 @@ class Api:
             raise NotFound("There is nothing at this path.")
         handle = self.load(request.route.name)
         if request.caller is None:
-            response = handle(self, **self.arguments(request.route).bind(request))
+            arguments = self.arguments(request.route)
+            request = self._request = request.with_body(event, arguments.bounds)
+            response = handle(self, **arguments.bind(request))
             return unless_known(request.headers.get("if-none-match"), response)
         tenant, user, roles, decides = request.caller
         viewer = Viewer(user, roles, request.route.private, decides)

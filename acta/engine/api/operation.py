@@ -12,7 +12,7 @@ from typing import Any, Literal
 from acta.engine.api.envelope import Response
 from acta.engine.people.visibility import Reach
 
-Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "console", "fallback"]
+Function = Literal["start", "status", "intervene", "admin", "step", "mcp", "wake", "console", "fallback"]
 Role = Literal["member", "admin"]
 Rated = Literal["request", "poll", "never", "within"]
 Form = Literal["data", "page", "searched page", "empty", "raw"]
@@ -202,6 +202,7 @@ VARIABLES = {
     "mcp-servers/{name}": "1 to 24 small letters, digits and `-`, beginning with a letter.",
     "tool-secrets/{name}": "1 to 64 letters, digits and `_`, not beginning with a digit.",
     "memories/{memory_id}": "The memory's id.",
+    "triggers/{trigger_id}": "1 to 40 small letters, digits and `-`, beginning with a letter or digit.",
     "prompts/{name}": "The prompt's name. There are: {prompts}. Names are fixed.",
     "files/{path}": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a "
     "file. Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 "

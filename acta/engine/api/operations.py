@@ -5,7 +5,7 @@ document are made from the rows. To add an operation: write its handler with the
 add a row that names it.
 
 A request that fits no row reaches the function `CATCH_ALL`, which answers 404 or 405 in the error envelope. Only that
-function and `console` can be reached without a token. Every function that answers HTTP reads this table when it
+function, `console` and `wake` can be reached without a token. Every function that answers HTTP reads this table when it
 starts, so a row has only plain values: a shape is a name, which the document looks up.
 """
 
@@ -657,7 +657,7 @@ TOOLS = (
         "deleteToolSecret", "DELETE", "/v1/tool-secrets/{name}", "admin", "tools.secret_routes:delete_tool_secret",
         role="admin", action="tool_secret.delete", codes=("NOT_FOUND", "CONFLICT"), client="tool_secrets.delete",
         summary="Delete a secret",
-        about="The answer is 409 if a tool refers to the secret.",
+        about="The answer is 409 if a tool, an MCP server or a trigger refers to the secret.",
         answers=(NOTHING,),
     ),
 )
@@ -721,6 +721,90 @@ MEMORIES = (
         action="memory.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="memories.delete",
         summary="Delete a memory",
         answers=(NOTHING,),
+    ),
+)
+
+TRIGGERS = (
+    Operation(
+        "listTriggers", "GET", "/v1/triggers", "admin", "triggers.routes:list_triggers",
+        role="admin", client="triggers.list",
+        summary="List the triggers",
+        answers=(page("Trigger", says="All triggers on one page."),),
+    ),
+    Operation(
+        "readTrigger", "GET", "/v1/triggers/{trigger_id}", "admin", "triggers.routes:read_trigger",
+        role="admin", takes=("If-None-Match",), codes=("NOT_FOUND",), client="triggers.get",
+        summary="Read a trigger",
+        answers=(
+            data("TriggerWithCounts", says="The trigger, and how many events came to it.", headers=("ETag",)),
+            UNCHANGED,
+        ),
+    ),
+    Operation(
+        "writeTrigger", "PUT", "/v1/triggers/{trigger_id}", "admin", "triggers.routes:write_trigger",
+        role="admin", action="trigger.write", recorded_answer=("version", "agent_id"), takes=("If-Match",),
+        codes=("CONFLICT",), client="triggers.write", client_form="definition",
+        summary="Make a trigger, or replace it",
+        about="Its sessions are yours: they may do what you may, with the roles that you have now.",
+        answers=(
+            data("Trigger", says=REPLACED, headers=("ETag",)),
+            data("Trigger", says="The trigger is new. Give `url` to whoever sends the events.", status=201),
+        ),
+    ),
+    Operation(
+        "deleteTrigger", "DELETE", "/v1/triggers/{trigger_id}", "admin", "triggers.routes:delete_trigger",
+        role="admin", action="trigger.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="triggers.delete",
+        summary="Delete a trigger",
+        about="Its sessions go on. Events that wait end as `failed`.",
+        answers=(NOTHING,),
+    ),
+    Operation(
+        "pauseTrigger", "POST", "/v1/triggers/{trigger_id}/pause", "admin", "triggers.routes:pause_trigger",
+        role="admin", action="trigger.pause", rated="never", codes=("NOT_FOUND", "CONFLICT"),
+        client="triggers.pause",
+        summary="Pause a trigger",
+        about="Events are refused from now on, and kept for a replay. Its sessions go on.",
+        answers=(data("Trigger", says="The trigger is paused.", headers=("ETag",)),),
+    ),
+    Operation(
+        "resumeTrigger", "POST", "/v1/triggers/{trigger_id}/resume", "admin", "triggers.routes:resume_trigger",
+        role="admin", action="trigger.resume", codes=("NOT_FOUND", "CONFLICT"), client="triggers.resume",
+        summary="Resume a trigger",
+        answers=(data("Trigger", says="The trigger takes events again.", headers=("ETag",)),),
+    ),
+    Operation(
+        "listTriggerEvents", "GET", "/v1/triggers/{trigger_id}/events", "admin", "triggers.routes:list_trigger_events",
+        role="admin", codes=("NOT_FOUND",), client="triggers.events",
+        summary="List the events of a trigger, newest first",
+        about="Events of the last 90 days, without what they said.",
+        parameters={"outcome": "Only events with this outcome. A page may then have fewer, and a `next_cursor`."},
+        answers=(page("TriggerEvent", says="How each event ended."),),
+    ),
+    Operation(
+        "replayTriggerEvent", "POST", "/v1/triggers/{trigger_id}/events/{event_id}/replay", "admin",
+        "triggers.routes:replay_trigger_event",
+        role="admin", action="trigger.replay", codes=("NOT_FOUND", "CONFLICT"), client="triggers.replay",
+        summary="Replay an event that was refused or failed",
+        about="It is tried in the next minute, as the trigger says now.",
+        parameters={"event_id": "The event's id, as the list of events has it."},
+        answers=(data("TriggerEvent", says="The event waits.", status=202),),
+    ),
+    Operation(
+        "deliverEvent", "POST", "/v1/hooks/{token}", "wake", "triggers.hook_routes:deliver_event",
+        role=None, unrecorded="Its sender is no person. The history of the trigger has each event.",
+        codes=("NOT_FOUND",),
+        summary="Deliver an event to a trigger",
+        about="For the service whose webhook the trigger is; the URL is the trigger's `url`. The body is signed as the "
+            "trigger's `webhook` says. The same event may be delivered again: it counts once.",
+        parameters={"token": "The end of the trigger's `url`."},
+        sends={"application/json": {"type": "object"}},
+        examples={"order": {"type": "order.paid", "order": {"id": "4711"}}},
+        answers=(data(
+            "DeliveredEvent",
+            says="The event is stored: it has started a session, waits or was refused. Do not send it again.",
+            status=202,
+        ),),
     ),
 )
 
@@ -952,6 +1036,7 @@ BY_TAG: Mapping[str, tuple[Operation, ...]] = MappingProxyType({
     "Agents": AGENTS,
     "Tools": TOOLS,
     "Notifications": NOTIFICATIONS,
+    "Triggers": TRIGGERS,
     "Memories": MEMORIES,
     "Prompts": PROMPTS,
     "MCP": MCP,

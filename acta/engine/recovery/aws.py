@@ -151,7 +151,7 @@ def _at(text: str) -> EndedExecution | None:
 
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
-ROUNDS: Mapping[Round, str] = MappingProxyType({"due": "d", "woken": "w", "housekeeping": "h"})
+ROUNDS: Mapping[Round, str] = MappingProxyType({"due": "d", "woken": "w", "events": "e", "housekeeping": "h"})
 NUMBERS = MappingProxyType(
     {
         "looked": "lo",

@@ -5,6 +5,7 @@ answered:
     "Step Functions Execution Status Change"      {"outcome": …}; the execution's session goes on
     {"round": "due"}                              counts; sessions whose time has come or execution is lost go on
     {"round": "woken"}                            counts; sessions with a decision whose wake-up was lost go on
+    {"round": "events"}                           counts; events of triggers that wait start their sessions
     {"round": "housekeeping"}                     counts, all 0; sessions are erased that were deleted, or are too old
     {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
     {"paid": […], "until": …}                     counts; a part of a long line goes on, which is paid for
@@ -111,6 +112,9 @@ RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
 )
 
 
+RetryEvents = Callable[[Callable[[], bool], Callable[[str, Exception], None]], int]
+
+
 @dataclass(eq=False, repr=False)
 class Recovery:
     """Answers each event of the function `recover`."""
@@ -124,6 +128,8 @@ class Recovery:
     housekeeping: Housekeeping
     admission: AdmissionStore | None
     """The lines of the providers. None where no session waits for a provider."""
+    retry_events: RetryEvents
+    """Tries waiting events of triggers again, and returns how many went on (`acta/engine/triggers/fire.py`)."""
     workers: RecoveryWorkers | None
     """More invocations of this function, for very many lost sessions. None: there are no more."""
     telemetry: Telemetry
@@ -182,6 +188,10 @@ class Recovery:
         match round:
             case "due" | "woken":
                 tally = self._sweep(round, context)
+            case "events":
+                tally = RoundCounts(started=self.retry_events(_time_is_left(context), self._failed))
+                if tally.started:
+                    self.telemetry.logger.info("events went on", extra={"events": tally.started})
             case "housekeeping":
                 self.housekeeping.keep(_time_is_left(context))
             case _:

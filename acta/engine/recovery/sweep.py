@@ -1,5 +1,5 @@
 """Finds, each minute, the sessions whose execution is gone and those whose wake-up was lost
-(docs/design/recovery.md 27).
+(docs/design/recovery.md 28).
 
 AWS reports executions that end at once, and `recover_ended` goes on with them; this is the net below. So what it has
 to withstand matters more than how soon it finds something. Nothing that one request meets stops the others: not a

@@ -42,8 +42,9 @@ class PutToolSecret(RequestBody):
 
     value: Annotated[str, AfterValidator(usable_value)] = Field(repr=False)
     """No answer ever shows it. 8 to 4,096 printable ASCII characters, no space at either end."""
-    hosts: Annotated[list[SecretHost], Field(min_length=1, max_length=MAX_HOSTS)] | None = None
-    """The only hosts that get it, `host` or `host:port`. Absent: those that it has; a new secret has to name them."""
+    hosts: Annotated[list[SecretHost], Field(max_length=MAX_HOSTS)] | None = None
+    """The only hosts that get it, `host` or `host:port`. Absent: those that it has; a new secret has to name them. An
+    empty list: it goes nowhere, because it only checks what a trigger's webhook brings."""
 
 
 def list_tool_secrets(api: Api) -> Response:
@@ -62,7 +63,7 @@ def set_tool_secret(api: Api, name: Name, body: PutToolSecret) -> Response:
         raise Conflict(f"There are {MAX_TOOL_SECRETS} secrets already, which is the most. Delete one.")
     created_at, former = (now, ()) if old is None else (old.created_at, old.hosts)
     hosts = former if body.hosts is None else tuple(body.hosts)
-    if not hosts:
+    if body.hosts is None and old is None:
         raise FieldsInvalid({"hosts": [f"A secret goes to no host that it does not name. {HOW_TO_HOST}"]})
     secret = ToolSecret(
         name=name, created_at=created_at, updated_at=now, updated_by=api.caller.user, hosts=hosts
@@ -108,6 +109,7 @@ def delete_tool_secret(api: Api, name: str) -> Response:
     for store, kind, field in (
         (api.app.tool_definitions, "Tools", "tools"),
         (api.app.server_definitions, "MCP servers", "mcp_servers"),
+        (api.app.triggers, "Triggers", "triggers"),
     ):
         using = [one.name for one in users(store, tenant, name)]
         if using:
@@ -120,5 +122,5 @@ def delete_tool_secret(api: Api, name: str) -> Response:
 
 
 def users(store: NamedDefinitions[Any], tenant: str, secret: str) -> list[Any]:
-    """The tools, or the MCP servers, that refer to the secret."""
+    """The tools, the MCP servers or the triggers that refer to the secret."""
     return [one for one in store.all(tenant) if secret in one.secrets]

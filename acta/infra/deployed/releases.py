@@ -29,7 +29,7 @@ LATEST = "$LATEST"
 KEPT = 10
 """How many releases a deployment keeps versions of. Lambda keeps 75 GB of code in a region; a release is some 50 MB."""
 BACKWARDS: tuple[FunctionName, ...] = (
-    "start", "mcp", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status",
+    "start", "mcp", "wake", "intervene", "admin", "recover", "step", "tool", "notify", "usage", "traces", "status",
     "console", "fallback",
 )  # fmt: skip
 """The order in which functions go back: those that begin work and write first, those that only read last. So nothing

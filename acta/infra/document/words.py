@@ -18,6 +18,7 @@ TAG_WORDS: Mapping[str, str] = MappingProxyType(
         "Agents": "Who works: prompt, models, tools, limits.",
         "Tools": "What agents can call, and the secrets that tools need.",
         "Notifications": "Where people are told of questions and ended sessions.",
+        "Triggers": "Events from outside that start sessions.",
         "Memories": "What agents keep from one session to the next.",
         "Prompts": "Managed prompts and their versions.",
         "MCP": "Sessions for clients of the Model Context Protocol.",

@@ -36,6 +36,7 @@ from acta.infra.lambdas.variables import EMPTY, as_variables, of_environment
 from acta.infra.names import (
     ALIAS,
     AUDIT,
+    URL_KEY,
     called_name,
     function_name,
     key_secrets,
@@ -164,6 +165,8 @@ class ActaFunction(Construct):
             values["audit_table"] = resources.audit.table.table_name
         if grants.pseudonyms and resources.audit.secret is not None:
             values["audit_secret"] = secret_name(environment.name, AUDIT)
+        if grants.signs_urls and resources.url_secret is not None:
+            values["url_secret"] = secret_name(environment.name, URL_KEY)
         if grants.engine:
             values["state_machine_arn"] = resources.state_machine_arn
         if grants.secrets and resources.secrets:

@@ -109,6 +109,7 @@ class Grants:
     - `receiver_secrets`: what notifications to tenants' webhooks are signed with, granted to the second role
     - `audit`: the table of the audit trail
     - `pseudonyms`: reads the key with which pseudonyms are made
+    - `signs_urls`: reads the key that URLs for programs without a token are signed with (ADR 214)
     - `engine`: the state machine or its executions
     - `secrets`: reads the model providers' keys; `bedrock`: invokes the models on Bedrock that the environment
       allows
@@ -135,6 +136,7 @@ class Grants:
     receiver_secrets: frozenset[str] = frozenset()
     audit: frozenset[str] = frozenset()
     pseudonyms: bool = False
+    signs_urls: bool = False
     engine: frozenset[str] = frozenset()
     secrets: bool = False
     bedrock: bool = False
@@ -188,6 +190,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             files=EDIT,
             sessions=PUT,
             tool_secrets=READ_SECRETS,
+            signs_urls=True,
             tenant_functions=True,
         ),
         # A decision wakes the execution, a roll-over starts the next one, a cancel stops it. A deletion removes the
@@ -211,6 +214,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             receiver_secrets=SET_SECRETS,
             audit=PUT_RECORD | READ_RECORDS,
             pseudonyms=True,
+            signs_urls=True,
             asks_tool=True,
         ),
         # The stream and the queue say which intervention or session changed. `notify` reads its present state from the
@@ -221,11 +225,12 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # Reads the commits that `usage` hands over, and writes nothing.
         "traces": Grants(by_tenant=False, table=frozenset({"dynamodb:BatchGetItem"}), traces=True),
         # Finds sessions of every tenant by the index, and starts their next execution or wakes it. Erases deleted
-        # sessions once more.
+        # sessions once more. Starts the sessions of events that wait, and keeps a large event as a file.
         "recover": Grants(
             by_tenant=False,
             table=RECOVER | CHANGE,
             index=frozenset({"dynamodb:Query"}),
+            files=PUT,
             sessions=ERASE,
             engine=START | WAKE | LIST_EXECUTIONS,
             load=True,
@@ -242,6 +247,16 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             audit=PUT_RECORD,
             pseudonyms=True,
             engine=START | WAKE | STOP,
+        ),
+        # Programs without a token deliver events of triggers: it starts sessions and writes to them as `start` does,
+        # keeps large events as files, and reads what webhooks are signed with.
+        "wake": Grants(
+            table=COMMIT | CHANGE,
+            files=PUT,
+            sessions=PUT,
+            tool_secrets=READ_SECRETS,
+            signs_urls=True,
+            engine=START | WAKE,
         ),
         # These two answer without reading any data.
         "console": Grants(by_tenant=False),

@@ -46,9 +46,10 @@ WITH_KEYS: Mapping[str, Mapping[str, object]] = {"Null": {"dynamodb:LeadingKeys"
 @dataclass(frozen=True)
 class Resources:
     """What the functions use. `bucket`: of the files. `session_bucket`: of sessions' texts. `secrets`: model provider
-    -> the secret with its key, empty locally. `execution_arns`, `tenant_function_arns` and those of secrets are
-    patterns. `stream`: the statement for reading the table's stream. `own_tools`: the catalogue of Python tools; empty:
-    there are none. `own_tool_versions`: folder -> the version of its function that `tool` calls.
+    -> the secret with its key, empty locally. `url_secret`: what URLs are signed with; None locally. `execution_arns`,
+    `tenant_function_arns` and those of secrets are patterns. `stream`: the statement for reading the table's stream.
+    `own_tools`: the catalogue of Python tools; empty: there are none. `own_tool_versions`: folder -> the version of its
+    function that `tool` calls.
     """
 
     table: dynamodb.ITable
@@ -56,6 +57,7 @@ class Resources:
     session_bucket: s3.IBucket
     audit: AuditStore
     secrets: Mapping[str, secretsmanager.ISecret]
+    url_secret: secretsmanager.ISecret | None
     state_machine_arn: str
     execution_arns: str
     tenant_function_arns: str
@@ -174,6 +176,8 @@ def _for_deployment(
         yield allow("Dispatcher", {"lambda:InvokeFunction"}, resources.recover_function_arn)
     if grants.pseudonyms and resources.audit.secret is not None:
         yield allow("Pseudonyms", READ_SECRETS, resources.audit.secret.secret_arn)
+    if grants.signs_urls and resources.url_secret is not None:
+        yield allow("UrlKey", READ_SECRETS, resources.url_secret.secret_arn)
     on_executions = grants.engine & ON_EXECUTIONS
     if grants.engine - on_executions:
         yield allow("Engine", grants.engine - on_executions, resources.state_machine_arn)

@@ -18,7 +18,7 @@ from acta.engine.settings import PREFIX, Settings, SettingsError
 from acta.engine.tools.builtin import check_optional
 from acta.infra.local.issuer import AUDIENCE
 from acta.infra.names import function_name
-from acta.infra.sizing import FunctionName
+from acta.infra.sizing import KNOW_ADDRESS, FunctionName
 from acta.infra.tool_folders import TOOLS_DIR, ToolFolder, folders_in, tools_directory
 
 PROVIDER_VARIABLES = tuple(
@@ -87,11 +87,8 @@ class LocalConfig:
         given: dict[str, dict[str, str]] = {}
         if api_url:
             given[function_name("local", "notify")] = {NOTIFY_API_URL: api_url}
-            given[function_name("local", "fallback")] = {
-                f"{PREFIX}TOKEN_ISSUER": api_url,
-                f"{PREFIX}PUBLIC_URL": api_url,
-            }
-            given[function_name("local", "mcp")] = {f"{PREFIX}PUBLIC_URL": api_url}
+            given |= {function_name("local", name): {f"{PREFIX}PUBLIC_URL": api_url} for name in KNOW_ADDRESS}
+            given[function_name("local", "fallback")][f"{PREFIX}TOKEN_ISSUER"] = api_url
             given[function_name("local", "console")] = {
                 f"{PREFIX}CONSOLE_ISSUER": api_url,
                 f"{PREFIX}CONSOLE_CLIENT": AUDIENCE,
