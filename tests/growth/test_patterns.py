@@ -52,6 +52,7 @@ TABLE = {
     f"{LLM}/offline.py _ON_A_FILE": Met("a goal"),
     f"{LLM}/offline.py _TO_A_FILE": Met("a goal"),
     f"{LLM}/offline.py _USE": Met("a goal"),
+    f"{LLM}/offline.py _ASKED": Met("a goal"),
     f"{LLM}/offline.py _WITHOUT_TEXT": Met("a goal"),
     f"{LLM}/offline.py _files": Met("a line of a listing"),
     f"{LLM}/offline.py _found": Met("a listing"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from acta import tool
+from acta.engine.agents.agent import AgentDefinition
 from acta.engine.models.model import ModelReply, ModelRequest, RequestedCall
 from acta.engine.models.offline import OfflineModel, read_goal
 from acta.testing.in_process import InProcess
@@ -240,3 +241,18 @@ def test_of_many_tools_it_finds_the_one_that_the_goal_names(name: str, goal_met:
     assert head.result is not None
     assert (head.result.goal_met, "weigh: 84" in (head.result.answer or "")) == (goal_met, goal_met)
     assert head.found_tools == ("weigh",)
+
+
+def test_it_calls_agents_and_understands_what_they_ask_of_each_other() -> None:
+    made = house()
+    made.park_after, now = 600, made.clock.now()
+    for agent_id, agents in (("boss", [{"agent": "reader"}]), ("reader", [])):
+        fields = {"agent_id": agent_id, "name": agent_id.title(), "agents": agents, "version": 1}
+        agent = AgentDefinition.model_validate({**fields, "created_at": now, "updated_at": now})
+        made.definitions.create_agent(TENANT, agent)
+    goal = 'use reader with {"goal": "Summarize the file", "map": ["notes.md", "reports/todo.txt"]}'
+
+    answer = finished(made, made.start(goal, agent_id="boss").session_id)
+
+    assert "three regions" in answer or "3 regions" in answer
+    assert "Buy milk" in answer

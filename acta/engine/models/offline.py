@@ -58,6 +58,8 @@ _CREATE = re.compile(
     _POLITE + rf"(?:create|write|make)\s+(?:(?:a|the)\s+)?(?:file\s+)?(?:called\s+)?({_FILE})\s+"
     r"(?:with|containing)\s+(?:the\s+)?(?:text|content)s?:?\s+(\S.*)", re.I | re.S,
 )  # fmt: skip
+_ASKED = re.compile(r"\AThe agent [^\n]{1,200} asks this of you:\n")
+"""How a goal begins that another agent gives (`acta/engine/subagents/family.py`)."""
 _WITHOUT_TEXT = re.compile(
     _POLITE + rf"(?:create|write|make)\s+(?:(?:a|the)\s+)?(?:file\s+)?({_FILE})[.!?]?\s*", re.I
 )
@@ -139,8 +141,8 @@ class OfflineModel:
 
 def read_goal(message: str) -> Goal | None:
     """None where a word of the message is not known."""
-    # The page lists the files that came with a goal.
-    text = (message.rpartition("\n\nFiles:\n- ")[0] or message).strip()
+    # The page, and an agent that asks, list the files that come with a goal.
+    text = _ASKED.sub("", message.rpartition("\n\nFiles:\n- ")[0] or message, count=1).strip()
     if (use := _USE.match(text)) is not None:
         try:
             given, end = EXACT.raw_decode(text, use.end())
