@@ -1,6 +1,7 @@
 """Acta's client: `acta.Client(acta.Deployment(url, token))`, and `acta.AsyncClient` (see docs/api.md).
 
-And what tools of your own are made with: `@acta.tool(…)`, `acta.Call`, `acta.ToolError` (see docs/own-tools.md).
+And what tools of your own are made with: `@acta.tool(…)`, `acta.Call`, `acta.ToolError`, `acta.later()` (see
+docs/own-tools.md).
 """
 
 from importlib import import_module
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from acta.client.errors import ClientError as ClientError
     from acta.client.following import Update as Update
     from acta.tools.call import Call as Call
+    from acta.tools.call import LaterAnswer as LaterAnswer
     from acta.tools.call import ToolError as ToolError
+    from acta.tools.call import later as later
     from acta.tools.define import tool as tool
 
 _PLACES = {
@@ -29,7 +32,9 @@ _PLACES = {
     "ClientError": "acta.client.errors",
     "Update": "acta.client.following",
     "Call": "acta.tools.call",
+    "LaterAnswer": "acta.tools.call",
     "ToolError": "acta.tools.call",
+    "later": "acta.tools.call",
     "tool": "acta.tools.define",
 }
 __all__ = ["__version__", *_PLACES]

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
         WholeTextView as WholeText
     )
     from acta.engine.tools.answers import (
-        HttpToolConfigView as HttpToolConfig, LambdaToolConfigView as LambdaToolConfig,
-        SecretReferenceView as SecretReference, ToolView as Tool, ToolCallErrorView as ToolCallError,
-        ToolParameterView as ToolParameter, ToolSecretView as ToolSecret, ToolTrialView as ToolTrial,
-        WhoApprovesView as WhoApproves
+        AnsweredCallView as AnsweredCall, HttpToolConfigView as HttpToolConfig,
+        LambdaToolConfigView as LambdaToolConfig, LaterRuleView as LaterRule, SecretReferenceView as SecretReference,
+        ToolView as Tool, ToolCallErrorView as ToolCallError, ToolParameterView as ToolParameter,
+        ToolSecretView as ToolSecret, ToolTrialView as ToolTrial, WhoApprovesView as WhoApproves
     )
     from acta.engine.tools.mcp.answers import (
         ClientCredentialsView as ClientCredentials, ConfirmedMcpToolView as ConfirmedMcpTool,
@@ -79,23 +79,23 @@ if TYPE_CHECKING:
     )
 
 __all__ = (
-    "Agent", "AppliedFrom", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost", "AwsPrices", "Budget",
-    "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "ClientCredentials", "ConfiguredModel",
-    "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted", "DefaultModel",
-    "DeletedFile", "DeletedSession", "DeliveredEvent", "DeploymentHealth", "EngineCost", "Event", "EventCounts",
-    "FallbackModel", "File", "FileOfCall", "FileVersion", "ForkedFrom", "ForkedSession", "Health", "Held",
-    "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts", "Judge", "LambdaCost",
-    "LambdaToolConfig", "LimitsInForce", "ListedMcpTool", "ListedMcpTools", "LongPrice", "McpCredentials",
-    "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall", "MessageCounts", "ModelCost", "ModelPrice",
-    "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NextLimits", "Notifications", "ObjectsCost",
-    "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans",
-    "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole", "Queue", "Rating", "RatingCounts",
-    "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts", "RunError",
-    "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits",
-    "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool",
-    "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent",
-    "TriggerLimits", "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook",
-    "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "Agent", "AnsweredCall", "AppliedFrom", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost", "AwsPrices",
+    "Budget", "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "ClientCredentials",
+    "ConfiguredModel", "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted",
+    "DefaultModel", "DeletedFile", "DeletedSession", "DeliveredEvent", "DeploymentHealth", "EngineCost", "Event",
+    "EventCounts", "FallbackModel", "File", "FileOfCall", "FileVersion", "ForkedFrom", "ForkedSession", "Health",
+    "Held", "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts", "Judge", "LambdaCost",
+    "LambdaToolConfig", "LaterRule", "LimitsInForce", "ListedMcpTool", "ListedMcpTools", "LongPrice",
+    "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall", "MessageCounts",
+    "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NextLimits",
+    "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan", "PlanCounts",
+    "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole", "Queue", "Rating",
+    "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts",
+    "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts",
+    "SessionLimits", "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens",
+    "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger",
+    "TriggerEvent", "TriggerLimits", "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict",
+    "Webhook", "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -128,8 +128,8 @@ MODULES = {
         "Step", "TextPart", "TraceRow", "Usage", "Verdict", "WholeText"
     ,), "sessions.answers"),
     **dict.fromkeys((
-        "HttpToolConfig", "LambdaToolConfig", "SecretReference", "Tool", "ToolCallError", "ToolParameter",
-        "ToolSecret", "ToolTrial", "WhoApproves"
+        "AnsweredCall", "HttpToolConfig", "LambdaToolConfig", "LaterRule", "SecretReference", "Tool", "ToolCallError",
+        "ToolParameter", "ToolSecret", "ToolTrial", "WhoApproves"
     ,), "tools.answers"),
     **dict.fromkeys((
         "ClientCredentials", "ConfirmedMcpTool", "ListedMcpTool", "ListedMcpTools", "McpCredentials", "McpServer"

@@ -490,6 +490,7 @@ class App:
             self._mcp_servers,
             self.settings.high_stakes_approver,
             lambda: self.family,
+            lambda tenant, *ids: self.signed_urls.url("callbacks", tenant, *ids),
         )
 
     @cached_property

@@ -13,7 +13,7 @@ from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
 from acta.engine.agents.dynamodb import DynamoDefinitions
 from acta.engine.app import App
 from acta.engine.clock import SystemClock
-from acta.engine.errors import EngineError
+from acta.engine.errors import Conflict, EngineError
 from acta.engine.files.s3 import S3FileStore
 from acta.engine.log.commit import Decision, Position
 from acta.engine.log.dynamodb import DynamoLog
@@ -35,7 +35,9 @@ from acta.engine.sessions import control
 from acta.engine.sessions.history import History
 from acta.engine.sessions.start import NewSession, post_message, start
 from acta.engine.settings import Settings
+from acta.engine.signed_urls import SignedUrls
 from acta.engine.store.table_layout import stored, to_commit
+from acta.engine.tools.callbacks import answer_once
 from acta.engine.tools.execute import abandon_call, run_call
 from acta.engine.tools.port import Registry
 from acta.engine.tools.registry import TenantRegistry
@@ -121,6 +123,8 @@ class InProcess:
         self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
         self.comment: str | None = None
         """What the person who decides says about the decision."""
+        self.resting: dict[str, Decision] = {}
+        """By session, the wait of an execution for an answer to a tool call. No time passes until a test lets it."""
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
@@ -167,6 +171,7 @@ class InProcess:
             "key_refused": self.on_key_refused,
             "turn_told": lambda at, counts: self.turns_told.append({"turn": at.turn, **counts}),
             "running_text": self._running_text(),
+            "signed_urls": SignedUrls("https://acta.test", "", "a test is reached from nowhere"),
             "lines": self.line,
             "admission": self.admission,
         }
@@ -242,6 +247,25 @@ class InProcess:
             self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id
         )
 
+    def answer_call(self, session_id: str, call_id: str, result: Any, error: str | None) -> None:
+        """Raises Conflict where the call is over."""
+        answer_once(self.app(), self.tenant, session_id, call_id, result, error)
+        resting, run = self.resting.get(session_id), self.head(session_id).run
+        if resting is not None and run is not None and run.generation != resting.at.generation:
+            del self.resting[session_id]  # the next execution has gone on
+
+    def wait_out(self, session_id: str) -> None:
+        """Moves the clock to the time until which the session waits for an answer, and has it go on."""
+        wait, resting = self.head(session_id).wait_for_calls, self.resting.pop(session_id, None)
+        if wait is None or wait.until is None or resting is None:
+            raise Conflict("The session waits for no answer.")
+        self.clock.set(max(self.clock.now(), wait.until))
+        self._execute(Decision(next=resting.then or "think", at=resting.at), lambda decision: None)
+
+    def _rests(self, at: Position) -> bool:
+        wait = self.head(at.session_id).wait_for_calls
+        return self.park_after is None and wait is not None and wait.reason != "waiting_until"
+
     def head(self, session_id: str) -> Head:
         return self.fresh_repository().newest(self.tenant, session_id).head
 
@@ -249,7 +273,7 @@ class InProcess:
         return History(self.log, self.blobs, self.tenant, session_id)
 
     def run(self, before: Callable[[Decision], object] = lambda decision: None) -> None:
-        """Drives every execution that was started or woken until all have ended or wait for people.
+        """Drives every execution that was started or woken until all have ended or wait for people or answers.
 
         `before` is called ahead of each state with the decision that led to it.
         """
@@ -300,6 +324,9 @@ class InProcess:
                 token = self.workflow.wait(decision)
                 wait = Wait(token=token, entered=self.clock.now())
                 ask(self.fresh_repository(), self.workflow, self.timeouts, at, wait)
+                return None
+            case "wait" if self._rests(at):
+                self.resting[at.session_id] = decision
                 return None
             case "wait" if self.park_after is not None and (decision.wait_seconds or 0) > self.park_after:
                 return self._parked(at)

@@ -27,14 +27,15 @@ from acta.engine.files.store import FileExists, FileMissing, FileStore
 from acta.engine.tools.registry import from_spec
 from acta.engine.tools.tenant.definition import Unusable
 from acta.engine.tools.tool import EVERY_TENANT, ToolSpec
-from acta.tools.call import BadTool, Call, File, Files, NoFiles, SecretMissing
+from acta.tools.call import BadTool, Call, File, Files, LaterAnswer, NoFiles, SecretMissing
 from acta.tools.define import MODULE, Tool, tool_of, tools_in
 from acta.tools.files import CheckedFiles
-from acta.tools.run import Event, answer, require_own_environment, run, to_result
+from acta.tools.run import Event, answer, require_own_environment, run, to_later, to_result
 
 TENANT, USER = "acme", "ann"
 ENVIRONMENT, FOLDER = "test", "tools"
 SECONDS = 60.0
+CALLBACK_URL = "https://acta.test/v1/callbacks/test"
 LOG = logging.getLogger("acta.testing")
 """Gets the traceback of a tool that raised; pytest shows it where the test fails."""
 
@@ -102,7 +103,8 @@ def call(
     rerun: bool = False,
     seconds: float = SECONDS,
 ) -> Any:
-    """Calls one tool as an agent would, and returns what the agent gets: a text, or JSON.
+    """Calls one tool as an agent would, and returns what the agent gets: a text, or JSON. A tool that answers later
+    returns its `LaterAnswer`, and its `call.callback_url` is `https://acta.test/v1/callbacks/test`.
 
     `arguments`: as JSON. `files`: the tenant's, by path; afterwards it also has what the tool wrote. `secrets`: by
     name. `seconds`: until the deadline. Raises ToolError if the arguments do not fit or the tool raises it, WrongResult
@@ -127,9 +129,15 @@ def call(
         rerun=rerun,
         files=files_for(made, store, tenant, user, effect_id),
         read_secret=_reader(secrets or {}),
+        callback_url="" if made.later is None else CALLBACK_URL,
     )
     try:
-        return to_result(made, run(made, arguments or {}, about))
+        returned = run(made, arguments or {}, about)
+        return (
+            LaterAnswer(**to_later(made, returned))
+            if isinstance(returned, LaterAnswer)
+            else to_result(made, returned)
+        )
     finally:
         if files is not None:
             files.clear()

@@ -364,6 +364,23 @@ class InProcessSession:
             (acta.user, acta.roles), acta.comment = starter, None
         return self._work()
 
+    def answer_call(self, name: str, result: Any = None, *, error: str | None = None) -> Self:
+        """Answers the oldest call of a tool that waits for its answer, as a program does at `call.callback_url`: with
+        a result, which may be any JSON, or with what went wrong. Then the agent works on.
+        """
+        calls = [call for call in self._head.unfinished_calls if call.name == name and call.later is not None]
+        if not calls:
+            raise Conflict(f"No call of {name} waits for its answer: the session is {self.state}.")
+        self.acta.answer_call(self.session_id, calls[0].call_id, result, error)
+        return self._work()
+
+    def wait_out(self) -> Self:
+        """Moves time to the end of what the session waits for: the deadline of a call that nobody has answered. Then
+        the agent works on.
+        """
+        self.acta.wait_out(self.session_id)
+        return self._work()
+
     def say(self, text: str) -> Self:
         """Tells the agent something: the answer to its question if it has one. Then the agent works on."""
         self.acta.say(self.session_id, text)

@@ -1,5 +1,5 @@
 """What a tool learns about its call: `call: Call` among the parameters of a tool's function. And what goes wrong with
-tools.
+tools. `later()` says that a call is answered later.
 
 ToolError     a tool raises it: the call failed, and the model is told the text
 BadTool       a function cannot be a tool; the text says what to change
@@ -78,6 +78,32 @@ def no_secrets(name: str) -> NoReturn:
     )
 
 
+MAX_LATER_SECONDS, MAX_LATER_DEFAULT_CHARS = 30 * 86_400, 10_000
+"""Acta's own limits (`acta/engine/tools/tool.py`); a test compares them."""
+
+
+@dataclass(frozen=True)
+class LaterAnswer:
+    """What a tool returns whose answer comes later. Make it with `later`."""
+
+    seconds: int | None = None
+    default: str | None = None
+
+
+def later(*, seconds: int | None = None, default: str | None = None) -> LaterAnswer:
+    """`return later()`: the work goes on elsewhere, and its result is sent to `call.callback_url`. Until then the
+    session waits and costs nothing. Only tools with `@tool(later=…)` may say so.
+
+    `seconds`: how long the result is awaited, at most 30 days; unless said, as the tool declares. `default`: the result
+    if none has come by then; without it the call has failed then. Raises ValueError.
+    """
+    if seconds is not None and (type(seconds) is not int or not 1 <= seconds <= MAX_LATER_SECONDS):
+        raise ValueError(f"seconds is a whole number from 1 to {MAX_LATER_SECONDS:,}, not {seconds!r}")
+    if default is not None and (not isinstance(default, str) or len(default) > MAX_LATER_DEFAULT_CHARS):
+        raise ValueError(f"default is a text of at most {MAX_LATER_DEFAULT_CHARS:,} characters")
+    return LaterAnswer(seconds, default)
+
+
 @dataclass(frozen=True)
 class Call:
     """One call of a tool.
@@ -85,7 +111,9 @@ class Call:
     `tenant`, `session_id`: those of the calling session. `user`: the subject of the person who started it. `effect_id`:
     names what this call does outside; a repeated call has the same, so use it as an idempotency key. `rerun`: an
     earlier attempt of this call may have had its effect. `deadline`: nobody waits for the answer after it. `files`: the
-    tenant's files, for tools with `files="read"` or `files="write"`. `read_secret`: used by `secret`.
+    tenant's files, for tools with `files="read"` or `files="write"`. `callback_url`: where the result may be sent
+    later, for tools with `later=…`; whoever has it can answer this call, so log it nowhere. `read_secret`: used by
+    `secret`.
     """
 
     tenant: str
@@ -96,6 +124,7 @@ class Call:
     rerun: bool = False
     files: Files = field(default_factory=NoFiles)
     read_secret: Callable[[str], str] = no_secrets
+    callback_url: str = ""
 
     @property
     def seconds_left(self) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeVar, get_args
 
-from acta.tools.call import BadTool
+from acta.tools.call import MAX_LATER_SECONDS, BadTool
 from acta.tools.signature import Function, Parameters, parameters_of
 
 Effect = Literal["read", "idempotent", "once"]
@@ -48,6 +48,7 @@ class Tool:
     repeatable: bool
     result_limit_bytes: int
     files: FileAccess | None
+    later: int | None
 
     def to_spec(self) -> dict[str, Any]:
         """The tool's entry in the catalogue, as JSON, without fields that were not set."""
@@ -64,6 +65,7 @@ class Tool:
             "repeatable": self.repeatable,
             "result_limit_bytes": self.result_limit_bytes,
             "files": self.files,
+            "later": None if self.later is None else {"seconds": self.later},
         }
         return {field: value for field, value in said.items() if value is not None}
 
@@ -82,6 +84,7 @@ def tool(
     repeatable: bool = False,
     result_limit_bytes: int = 65_536,
     files: FileAccess | None = None,
+    later: int | None = None,
 ) -> Callable[[F], F]:
     """Makes a function a tool. The function's docstring is the description for the model, and its parameters are the
     arguments; a parameter of the type `Call` gets the call. The function may be `async`. It returns a text, or
@@ -93,7 +96,8 @@ def tool(
     `read` if that is the effect, else `write`. `high_stakes`: a person approves each call; this is the default unless
     `effect` is `read`. `approver_role`, `approver_must_differ`: who approves. `repeatable`: equal calls do not mean
     that the agent is stuck. `result_limit_bytes`: the model gets the beginning of a longer result and may page through
-    the rest. `files`: `call.files` reads, or reads and writes, the tenant's files. Raises BadTool.
+    the rest. `files`: `call.files` reads, or reads and writes, the tenant's files. `later`: a call may return
+    `later()`, and its result is awaited at `call.callback_url` for this many seconds, at most 30 days. Raises BadTool.
     """
     if bare is not None:
         raise BadTool(f'{_named(bare)}: write @tool(effect="read") above the function, not @tool alone.')
@@ -115,6 +119,7 @@ def tool(
             repeatable=repeatable,
             result_limit_bytes=result_limit_bytes,
             files=files,
+            later=later,
         )
         _check(made)
         setattr(function, MARK, made)
@@ -196,6 +201,7 @@ def _check_values(name: str, made: Tool) -> None:
     for field, number, low, high in (
         ("timeout_seconds", made.timeout_seconds, 1, MAX_TOOL_SECONDS),
         ("result_limit_bytes", made.result_limit_bytes, MIN_RESULT_BYTES, MAX_RESULT_BYTES),
+        *(() if made.later is None else [("later", made.later, 1, MAX_LATER_SECONDS)]),
     ):
         if type(number) is not int or not low <= number <= high:
             raise BadTool(f"{name}: {field} is a whole number from {low:,} to {high:,}, not {number!r}.")

@@ -1,10 +1,11 @@
 """One call of a tool, from the event that the engine sends to the answer that it gets.
 
 The event is `{"tool", "arguments", "effect_id", "session_id", "tenant", "user", "private", "rerun", "deadline",
-"files"?}`. `private`: only `user` may see the session. The deadline is RFC 3339; `files` says how to reach the tenant's
-files. The answer is `{"result": …}`, a text or JSON, or `{"error": "…"}` with the text of a ToolError, or with Acta's
-own text if a secret is missing or a result is no JSON. Every answer is valid Unicode, which the wire wants (ADR 170).
-Any other exception passes through: Lambda tells the engine its type.
+"files"?, "callback_url"?}`. `private`: only `user` may see the session. The deadline is RFC 3339; `files` says how to
+reach the tenant's files. The answer is `{"result": …}`, a text or JSON; `{"error": "…"}` with the text of a ToolError,
+or with Acta's own text if a secret is missing or a result is no JSON; or `{"later": {"seconds", "default"}}`, whose
+result is sent to the callback URL. Every answer is valid Unicode, which the wire wants (ADR 170). Any other exception
+passes through: Lambda tells the engine its type.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from acta.tools.call import Call, Files, NoFiles, SecretMissing, ToolError, no_secrets
+from acta.tools.call import Call, Files, LaterAnswer, NoFiles, SecretMissing, ToolError, no_secrets
 from acta.tools.define import Tool
 
 Event = Mapping[str, Any]
@@ -72,9 +73,13 @@ def answer(
         rerun=event["rerun"],
         files=files or NoFiles(),
         read_secret=read_secret,
+        callback_url=event.get("callback_url", ""),
     )
     try:
-        return {"result": to_result(made, run(made, event["arguments"], call))}
+        returned = run(made, event["arguments"], call)
+        if isinstance(returned, LaterAnswer):
+            return {"later": to_later(made, returned)}
+        return {"result": to_result(made, returned)}
     except (ToolError, SecretMissing, UnusableResult) as error:
         tell(error)
         said = _well_formed(str(error))
@@ -88,6 +93,16 @@ def run(made: Tool, arguments: Mapping[str, Any], call: Call) -> Any:
         given[made.parameters.call] = call
     returned = made.function(**given)
     return _loop().run(returned) if inspect.iscoroutine(returned) else returned
+
+
+def to_later(made: Tool, returned: LaterAnswer) -> dict[str, Any]:
+    """Raises UnusableResult."""
+    if made.later is None:
+        raise UnusableResult(
+            f"{made.name} has run, and answers later, which it does not declare. Its writer has to say "
+            "@tool(later=SECONDS)."
+        )
+    return {"seconds": returned.seconds, "default": _well_formed(returned.default)}
 
 
 def to_result(made: Tool, returned: Any) -> Any:

@@ -15,18 +15,28 @@ from acta.engine.errors import (
     StoreThrottled,
     StoreUnavailable,
     ToolFailed,
+    ToolLater,
     ToolNotRun,
     ToolUnanswered,
     TransientError,
 )
 from acta.engine.settings import Settings
-from acta.engine.tools.port import CallContext
+from acta.engine.tools.port import Callback, CallContext
 from acta.engine.tools.result_text import failure_text
 from acta.engine.tools.secret_reader import SecretUnusable
 from acta.engine.tools.tenant.credentials import Known, Secrets
 from acta.engine.tools.tenant.http import SHOWN_BYTES, HttpTool
-from acta.engine.tools.tool import Effect, HttpConfig, HttpParameter, Method, ToolDefinition, ToolSecret
+from acta.engine.tools.tool import (
+    Effect,
+    HttpConfig,
+    HttpParameter,
+    LaterRule,
+    Method,
+    ToolDefinition,
+    ToolSecret,
+)
 from acta.engine.untrusted.quoting import OutsideText
+from acta.testing.clock import FakeClock
 from tests.doubles.http_sink import Reply, Sink
 from tests.doubles.secret_values import MemoryToolSecretValues
 from tests.doubles.tool_secrets import known_for
@@ -60,6 +70,7 @@ def run(
     secrets: Secrets = NO_SECRETS,
     known: Known | None = None,
     parameters: dict[str, HttpParameter] | None = None,
+    callback: Callback | None = None,
 ) -> OutsideText:
     config = HttpConfig(
         url=url,
@@ -79,7 +90,7 @@ def run(
         bucket="b",
         http_tool_allow=",".join(each.at for each in allowed),
     )
-    context = CallContext("acme", "ses_1", "default", "eff_1", seconds)
+    context = CallContext("acme", "ses_1", "default", "eff_1", seconds, callback=callback)
     known = known or known_for([each.at for each in allowed], *(secret_headers or {}).values())
     return HttpTool(AddressGuard(settings), secrets, known).run(tool, arguments or {}, context)
 
@@ -606,3 +617,37 @@ def test_the_status_of_a_failure_and_of_a_success_is_told_beside_the_text(sink: 
             run(sink.url("/a"), sink)
         assert (failed.value.status, failed.value.ran) == (status, True)
     assert run(sink.url("/b"), sink).status == 200
+
+
+CALLBACK = Callback("https://acta.test/v1/callbacks/t", LaterRule(seconds=60, default="none"), FakeClock())
+
+
+@pytest.mark.parametrize("body", [b"", b'{"job": 7}'])
+def test_a_server_that_answers_202_is_answered_later_at_the_url_that_it_got(sink: Sink, body: bytes) -> None:
+    sink.replies["/a"] = Reply(202, body)
+    with pytest.raises(ToolLater) as waits:
+        run(sink.url("/a"), sink, callback=CALLBACK)
+    later = waits.value.later
+    assert (later.kind, later.default) == ("callback", "none")
+    assert (later.until - later.began).total_seconds() == 60
+    assert sink.heard[0].headers["acta-callback-url"] == CALLBACK.url
+
+
+def test_without_the_declaration_202_is_an_answer_and_there_is_no_url(sink: Sink) -> None:
+    sink.replies["/a"] = Reply(202, b"taken")
+    assert run(sink.url("/a"), sink).text == "taken"
+    assert "acta-callback-url" not in sink.heard[0].headers
+
+
+def test_a_server_that_may_answer_later_may_answer_at_once(sink: Sink) -> None:
+    sink.replies["/a"] = Reply(200, b"done")
+    assert run(sink.url("/a"), sink, callback=CALLBACK).text == "done"
+
+
+def test_no_other_host_gets_the_callback_url(sink: Sink, other: Sink) -> None:
+    sink.replies["/a"] = Reply(307, b"", {"Location": other.url("/b")})
+    other.replies["/b"] = Reply(202, b"")
+    with pytest.raises(ToolLater):
+        run(sink.url("/a"), sink, other, callback=CALLBACK)
+    assert "acta-callback-url" in sink.heard[0].headers
+    assert "acta-callback-url" not in other.heard[0].headers

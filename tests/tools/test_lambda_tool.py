@@ -21,15 +21,17 @@ from acta.engine.errors import (
     FunctionUnanswered,
     FunctionUnavailable,
     ToolFailed,
+    ToolLater,
     ToolNotRun,
     ToolUnanswered,
 )
 from acta.engine.settings import Settings
-from acta.engine.tools.port import CallContext
+from acta.engine.tools.port import Callback, CallContext
 from acta.engine.tools.result_text import failure_text
 from acta.engine.tools.tenant.functions import MAX_BYTES, NOT_STARTED, FunctionGuard, LambdaTool
-from acta.engine.tools.tool import Effect, LambdaConfig, ToolDefinition
+from acta.engine.tools.tool import Effect, LambdaConfig, LaterRule, ToolDefinition
 from acta.engine.untrusted.quoting import OutsideText
+from acta.testing.clock import FakeClock
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FUNCTION = "acta-prod-tool-pay"
@@ -62,6 +64,7 @@ def run(
     function: str = FUNCTION,
     tenant: str = "acme",
     settings: Settings = SETTINGS,
+    callback: Callback | None = None,
 ) -> tuple[OutsideText, list[int]]:
     tool = ToolDefinition(
         name="pay", description="Pays", input_schema={"type": "object"}, kind="lambda", effect=effect,
@@ -73,7 +76,7 @@ def run(
         waits.append(most_seconds)
         return lambdas
 
-    context = CallContext(tenant, "ses_1", "default", "eff_1", seconds)
+    context = CallContext(tenant, "ses_1", "default", "eff_1", seconds, callback=callback)
     assert isinstance(tool.config, LambdaConfig)
     return LambdaTool(FunctionGuard(settings), client).run(tool, {"order": 7}, context), waits
 
@@ -309,3 +312,27 @@ def test_a_function_that_is_missing_says_what_to_deploy() -> None:
         run(Lambdas(missing))
     assert not failed.value.ran
     assert FUNCTION in failed.value.remedy
+
+
+CALLBACK = Callback("https://acta.test/v1/callbacks/t", LaterRule(seconds=60), FakeClock())
+
+
+def test_a_function_gets_a_callback_url_and_says_that_it_answers_there() -> None:
+    lambdas = Lambdas(b'{"acta": "later", "seconds": 30, "default": "none"}')
+    with pytest.raises(ToolLater) as waits:
+        run(lambdas, callback=CALLBACK)
+    assert json.loads(lambdas.invoked[0]["Payload"])["callback_url"] == CALLBACK.url
+    later = waits.value.later
+    assert ((later.until - later.began).total_seconds(), later.default) == (30, "none")
+
+
+def test_a_function_without_the_declaration_gets_no_url_and_its_words_are_its_result() -> None:
+    lambdas = Lambdas(b'{"acta": "later"}')
+    said, _ = run(lambdas)
+    assert said.text == '{"acta": "later"}'
+    assert "callback_url" not in json.loads(lambdas.invoked[0]["Payload"])
+
+
+def test_a_function_that_may_answer_later_may_answer_at_once() -> None:
+    said, _ = run(Lambdas(b'{"state": "built"}'), callback=CALLBACK)
+    assert said.text == '{"state": "built"}'

@@ -4,17 +4,18 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from acta.engine.aws.clients import Service
-from acta.engine.errors import StoreUnavailable, ToolFailed, ToolNotRun, ToolUnanswered
+from acta.engine.errors import StoreUnavailable, ToolFailed, ToolLater, ToolNotRun, ToolUnanswered
 from acta.engine.files.tool_credentials import FileCredentials
-from acta.engine.tools.port import CallContext
+from acta.engine.tools.port import NOT_AWAITED, Callback, CallContext
 from acta.engine.tools.registry import TenantRegistry
 from acta.engine.tools.tenant.functions import PythonTools
-from acta.engine.tools.tool import PythonTool, ToolSpec
+from acta.engine.tools.tool import LaterRule, PythonTool, ToolSpec
 from acta.engine.untrusted.path import private_folder
 from acta.testing.clock import FakeClock
 from acta.tools.run import WrongEnvironment, require_own_environment
@@ -278,3 +279,38 @@ def test_tenants_that_a_folder_does_not_name_do_not_have_its_tools() -> None:
 
     assert specs["find"].description == "mine"
     assert "find" in registry(NoDefinitions(), tool(tenants=("shop",))).specs("shop", "a")
+
+
+def test_a_tool_that_answers_later_gets_a_url_and_its_words_count_before_those_of_its_definition() -> None:
+    clock = FakeClock()
+    callback = Callback("https://acta.test/v1/callbacks/t", LaterRule(seconds=60), clock)
+    lambdas = Lambdas()
+    lambdas.said = {"later": {"seconds": None, "default": "none"}}
+    with pytest.raises(ToolLater) as waits:
+        tools(lambdas).run(tool(), {}, CALL._replace(callback=callback))
+    assert lambdas.asked[0]["Payload"]["callback_url"] == callback.url
+    later = waits.value.later
+    assert (later.began, later.until, later.default) == (
+        clock.now(),
+        clock.now() + timedelta(seconds=60),
+        "none",
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"seconds": 0}, {"seconds": 2_592_001}, {"seconds": "9"}, {"default": 7}, {"default": "x" * 10_001}],
+)
+def test_what_cannot_be_awaited_is_a_failed_call(said: dict[str, Any]) -> None:
+    callback = Callback("https://acta.test/v1/callbacks/t", LaterRule(), FakeClock())
+    lambdas = Lambdas()
+    lambdas.said = {"later": said}
+    with pytest.raises(ToolFailed, match="find has begun, but"):
+        tools(lambdas).run(tool(), {}, CALL._replace(callback=callback))
+
+
+def test_where_nobody_waits_a_later_answer_is_told_as_such() -> None:
+    lambdas = Lambdas()
+    lambdas.said = {"later": {"seconds": 60, "default": None}}
+    said = tools(lambdas).run(tool(), {}, CALL)
+    assert (said.text, said.note) == ("", NOT_AWAITED)

@@ -29,6 +29,7 @@ TOOL = {
     "repeatable": True,
     "timeout_seconds": 20,
     "result_limit_bytes": 4_096,
+    "later": {"seconds": 3_600, "default": "not refunded"},
 }
 FUNCTION = {**TOOL, "kind": "lambda", "config": {"function": "acta-test-tool-refund"}}
 
@@ -304,6 +305,8 @@ def test_an_agent_may_be_given_its_tenant_s_tools_and_no_other_s(api: AdminApi) 
         ({"approver_must_differ": "no"}, "approver_must_differ"),
         ({"timeout_seconds": 0}, "timeout_seconds"), ({"timeout_seconds": 601}, "timeout_seconds"),
         ({"result_limit_bytes": 255}, "result_limit_bytes"), ({"cache_seconds": 60}, "cache_seconds"),
+        ({"later": {"seconds": 0}}, "later.seconds"), ({"later": {"seconds": 2_592_001}}, "later.seconds"),
+        ({"later": {"default": 7}}, "later.default"), ({"later": True}, "later"),
         ({"version": 1}, "version"), ({"tenant": "other"}, "tenant"),
     ],
 )  # fmt: skip

@@ -724,6 +724,21 @@ MEMORIES = (
     ),
 )
 
+CALLBACKS = (
+    Operation(
+        "answerCall", "POST", "/v1/callbacks/{token}", "wake", "tools.callback_routes:answer_callback",
+        role=None, unrecorded="Its sender is no person. The log of the session has the answer.",
+        codes=("NOT_FOUND", "SESSION_NOT_FOUND", "CONFLICT"),
+        summary="Answer a tool call",
+        about="For the program that works on a call which is answered later; the URL is the call's own. One answer "
+            "counts. After it, after the deadline and after a cancel the answer is 409, and `details` have what was "
+            "recorded: `by` (`tool`, `callback`, `deadline`, `cancel` or `person`), `at` and `ok`. So whoever has lost "
+            "the answer of a delivery may send it again, and learns that it was recorded.",
+        parameters={"token": "The end of the call's URL."},
+        answers=(data("AnsweredCall", says="The answer was recorded, and the session goes on."),),
+    ),
+)
+
 TRIGGERS = (
     Operation(
         "listTriggers", "GET", "/v1/triggers", "admin", "triggers.routes:list_triggers",
@@ -1034,7 +1049,7 @@ BY_TAG: Mapping[str, tuple[Operation, ...]] = MappingProxyType({
     "Interventions": INTERVENTIONS,
     "Files": FILES,
     "Agents": AGENTS,
-    "Tools": TOOLS,
+    "Tools": (*TOOLS, *CALLBACKS),
     "Notifications": NOTIFICATIONS,
     "Triggers": TRIGGERS,
     "Memories": MEMORIES,

@@ -71,6 +71,20 @@ class Later(StoredModel):
     """The result if no answer has come by then. None: the model is told that none has come."""
 
 
+class EndedCall(StoredModel):
+    """How a call ended that could be answered later. Whoever answers it once more is told this."""
+
+    answer_id: str
+    """Drawn by whoever brought the answer, so that of two at once each knows which one counts."""
+    call_id: str
+    ok: bool
+    at: datetime
+    by: Literal["tool", "callback", "deadline", "cancel", "person"]
+
+
+MAX_ANSWERED_CALLS = 16
+"""The newest ones are kept: as many as one reply may have (`MAX_CALLS`)."""
+
 WAITS_BY_KIND = {
     "agent": ("waiting_for_agents", AGENTS_AT_WORK),
     "callback": ("waiting_for_callback", CALLBACK_AWAITED),
@@ -594,6 +608,8 @@ class Head(SessionSettings, VersionedModel):
     """The highest number that a row of the step log has."""
     calls: tuple[OpenCall, ...] = ()
     """The calls of the last reply."""
+    answered_calls: Annotated[tuple[EndedCall, ...], Field(max_length=MAX_ANSWERED_CALLS)] = ()
+    """The newest calls that a callback has ended, or could have ended, oldest first."""
     undelivered: tuple[str, ...] = ()
     """Ids of users' messages that no turn has shown to the model yet, oldest first."""
     progress: Progress = Field(default_factory=Progress)
@@ -801,6 +817,14 @@ class Head(SessionSettings, VersionedModel):
 
     def open_call(self, call_id: str) -> OpenCall | None:
         return next((call for call in self.calls if call.call_id == call_id), None)
+
+    def answered_with(self, *ended: EndedCall) -> tuple[EndedCall, ...]:
+        """The `answered_calls` once these calls have ended, too."""
+        return (*self.answered_calls, *ended)[-MAX_ANSWERED_CALLS:]
+
+    def answered_call(self, call_id: str) -> EndedCall | None:
+        """How a call ended that could be answered later. None: it has not ended, or long ago."""
+        return next((call for call in reversed(self.answered_calls) if call.call_id == call_id), None)
 
     def with_call(self, changed: OpenCall) -> "Head":
         calls = tuple(changed if call.call_id == changed.call_id else call for call in self.calls)

@@ -106,7 +106,7 @@ def settle(
         if change.head.interventions:
             wait_for_people(change)
         else:
-            _go_on(change)
+            go_on(change)
     return closed
 
 
@@ -261,7 +261,7 @@ def _answer(change: Change, one: Intervention, text: str, *, ok: bool) -> None:
     change.set_call(OpenCall(call_id=call_id, name=name, state="done"))
 
 
-def _go_on(change: Change) -> None:
+def go_on(change: Change) -> None:
     """No intervention is open any more: the session takes the state of what the engine does next, and waits for nothing
     else first.
     """

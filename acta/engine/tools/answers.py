@@ -63,6 +63,15 @@ class WhoApprovesView(TypedDict):
     approver_must_differ: bool
 
 
+class LaterRuleView(TypedDict):
+    """How a tool's calls may be answered later."""
+
+    seconds: int
+    """How long the answer is awaited."""
+    default: NotRequired[str]
+    """The result if none has come by then."""
+
+
 class ToolView(TypedDict):
     """A tool of the registry. Built-in ones have no `config`, version or times."""
 
@@ -82,6 +91,8 @@ class ToolView(TypedDict):
     repeatable: bool
     timeout_seconds: int
     result_limit_bytes: int
+    later: LaterRuleView | None
+    """null: the tool's own answer is the result."""
     file: NotRequired[FileOfCallView]
     """What a call of a built-in tool does with one of the tenant's files."""
     config: NotRequired[HttpToolConfigView | LambdaToolConfigView]
@@ -92,6 +103,15 @@ class ToolView(TypedDict):
     version: NotRequired[int]
     created_at: NotRequired[Instant]
     updated_at: NotRequired[Instant]
+
+
+class AnsweredCallView(TypedDict):
+    """How a call ended that was answered later."""
+
+    ok: bool
+    """Whether it brought a result, and no failure."""
+    at: Instant
+    by: Literal["callback"]
 
 
 class ToolCallErrorView(TypedDict):

@@ -7,7 +7,7 @@ call once more, and `end_wait` settles it.
 """
 
 from acta.engine.log.events import ToolStarted
-from acta.engine.log.head import Later
+from acta.engine.log.head import Later, input_to_run
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish
 from acta.engine.turn.engine import Workflow, check_run, position
@@ -49,6 +49,8 @@ def end_wait(held: HeldCall, later: Later) -> None:
     else:
         text = NO_ANSWER.format(name=held.call.name, until=f"{later.until:%Y-%m-%d %H:%M:%S} UTC")
         result = CallResult(text, ok=False)
+    if later.kind == "callback":
+        result = result._replace(by="deadline")
     record_finish(held, result, later.began, start_is_logged=True)
 
 
@@ -57,6 +59,8 @@ def answer_call(
 ) -> bool:
     """Commits the answer to a call that has started, and wakes the engine. False: the call is over, and what was
     recorded stays. May be repeated. Raises SessionNotFound, and what the stores and the engine raise.
+
+    `result.answer_id`: if it is set, a repeated or another answer that was faster is told from this one.
     """
     repository = runtime.repository
     newest = repository.newest(tenant, session_id)
@@ -68,8 +72,12 @@ def answer_call(
     call = session.call(call_id)
     if call is None:
         return False
-    held = HeldCall(runtime, session, at, repository.load_input(session, call))
+    call = repository.load_input(session, call)
+    call = call.model_copy(update={"input": input_to_run(call, open_call)})
+    held = HeldCall(runtime, session, at, call)
     began = open_call.later.began if open_call.later is not None else repository.clock.now()
-    record_finish(held, result, began, start_is_logged=open_call.state == "started")
+    start_is_logged = open_call.state == "started" or open_call.starter != ""
+    record_finish(held, result, began, start_is_logged=start_is_logged)
     wake_engine(repository, workflow, session)
-    return True
+    recorded = session.head.answered_call(call_id)
+    return recorded is None or recorded.answer_id == result.answer_id

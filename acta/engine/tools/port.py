@@ -1,20 +1,54 @@
 """Tools: which ones an agent has, how a call runs, and what the function `tool` does for the API."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
 from acta.engine.clock import Clock
+from acta.engine.errors import ToolFailed, ToolLater
 from acta.engine.files.store import FileStore
+from acta.engine.log.head import Later
 from acta.engine.memories.memory import MemoryStore
 from acta.engine.people.intervention import SeenFile
 from acta.engine.tools.mcp.server_task import ServerTask, ToolQuestion
-from acta.engine.tools.tool import ToolSpec
+from acta.engine.tools.tool import MAX_LATER_DEFAULT_CHARS, MAX_LATER_SECONDS, LaterRule, ToolSpec
 from acta.engine.untrusted.quoting import OutsideText
 
 ToolOperation = Literal["try_tool", "list_mcp_tools"]
 """What `tool` does when the API asks. What each one is: `acta/engine/tools/operations.py`."""
 OPERATION_SECONDS = 20
 """The most seconds that an operation may take. With a cold start of `tool` it fits into a request to the API."""
+
+
+class Callback(NamedTuple):
+    """How a call may be answered later."""
+
+    url: str
+    """Where the answer is sent. Whoever has it can answer this call, so it is in no log and no store."""
+    rule: LaterRule
+    clock: Clock
+
+    def awaited(self, tool: str, said: Mapping[str, Any]) -> ToolLater:
+        """What to raise when the tool has said that the answer comes later. `said`: `seconds` and `default`, where it
+        names them. Raises ToolFailed for what cannot be awaited.
+        """
+        seconds, default = said.get("seconds"), said.get("default")
+        seconds = self.rule.seconds if seconds is None else seconds
+        default = self.rule.default if default is None else default
+        if type(seconds) is not int or not 1 <= seconds <= MAX_LATER_SECONDS:
+            raise ToolFailed(f"{tool} has begun, but waits for no 1 to {MAX_LATER_SECONDS:,} whole seconds.")
+        if default is not None and (not isinstance(default, str) or len(default) > MAX_LATER_DEFAULT_CHARS):
+            raise ToolFailed(
+                f"{tool} has begun, but its default is no text of at most {MAX_LATER_DEFAULT_CHARS:,} characters."
+            )
+        now = self.clock.now()
+        return ToolLater(
+            Later(kind="callback", began=now, until=now + timedelta(seconds=seconds), default=default)
+        )
+
+
+NOT_AWAITED = "[the tool works on and would answer later; nobody waits for that here]"
+"""The result of a call that no callback can end, such as a trial call."""
 
 
 class CallContext(NamedTuple):
@@ -43,6 +77,8 @@ class CallContext(NamedTuple):
     """The file that a person was shown who let the call run. The call is for that version of it."""
     text_of: Callable[[str], str] | None = None
     """Reads a text that the session has stored, by its handle. Raises BlobMissing. None: there is no session."""
+    callback: Callback | None = None
+    """None: the tool's own answer is the result."""
 
 
 class BuiltinReach(NamedTuple):

@@ -43,6 +43,7 @@ from acta.engine.tools.tool import (
     USUAL_TOOL_SECONDS,
     Effect,
     HttpConfig,
+    LaterRule,
     Risk,
     ToolDefinition,
     ToolSecret,
@@ -113,6 +114,8 @@ class PutTool(Applicable):
     """The most seconds that one call may take."""
     result_limit_bytes: Annotated[int, Field(ge=256, le=MAX_RESULT_LIMIT_BYTES)] = 65_536
     """The model gets the beginning of a longer result; all of it is stored."""
+    later: LaterRule | None = None
+    """Its calls may be answered later: each gets a callback URL."""
     version: Annotated[int, Field(ge=1)] | None = None
     """The version that it replaces; with another one in force: 409."""
     # These two are fields so that they are refused with the reason.
@@ -330,7 +333,7 @@ def _made_already(record: IdempotencyRecord) -> Json:
 
 AS_WRITTEN = (
     "input_schema", "kind", "effect", "risk", "approver_role", "approver_must_differ", "repeatable", "timeout_seconds",
-    "result_limit_bytes",
+    "result_limit_bytes", "later",
 )  # fmt: skip
 """Fields of the body that a definition has as they are."""
 

@@ -8,15 +8,16 @@ recorded, or what people are asked about the call before it ends.
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, built_in, policies_of
-from acta.engine.errors import ModelFeedback, ToolFailed
+from acta.engine.errors import ModelFeedback, StoreUnavailable, ToolFailed, ToolNotRun
 from acta.engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta.engine.log.conversation import Content, ToolCall, ToolEntry
 from acta.engine.log.events import ToolFinished, ToolStarted
-from acta.engine.log.head import Head, OpenCall, Restarts
+from acta.engine.log.head import EndedCall, Head, OpenCall, Restarts
 from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.people.effects import go_on
 from acta.engine.people.opening import (
     AskingRules,
     amended_note,
@@ -28,7 +29,15 @@ from acta.engine.people.policies import ANYONE, ApprovalReason, Policies, approv
 from acta.engine.recovery.outage import OutageLimits
 from acta.engine.recovery.recover import begin_next_generation
 from acta.engine.tools.mcp.server_task import ServerTask, ToolQuestion
-from acta.engine.tools.port import BuiltinCall, BuiltinReach, CallContext, Registry, ServerTasks, Toolbox
+from acta.engine.tools.port import (
+    BuiltinCall,
+    BuiltinReach,
+    Callback,
+    CallContext,
+    Registry,
+    ServerTasks,
+    Toolbox,
+)
 from acta.engine.tools.result_text import failure_text, result_text
 from acta.engine.tools.tool import BuiltinTool, ToolKind, ToolSpec
 from acta.engine.turn.engine import check_run
@@ -43,7 +52,8 @@ class ToolRuntime(NamedTuple):
     """What tool calls need from the process. `family`: what calls of agents need; None: there are none here.
     `agent`: the present definition, by tenant and agent id; None: it was
     deleted. `server_tasks`: what looks for the tasks of tools' servers; None: servers are to answer at once.
-    `high_stakes_approver`: the setting of that name.
+    `high_stakes_approver`: the setting of that name. `callback_url`: where a call may be answered later, by tenant,
+    session and call; None: nowhere.
     """
 
     repository: SessionRepository
@@ -54,6 +64,7 @@ class ToolRuntime(NamedTuple):
     server_tasks: Callable[[], ServerTasks] | None = None
     high_stakes_approver: str = ANYONE
     family: "Callable[[], Family] | None" = None
+    callback_url: Callable[[str, str, str], str] | None = None
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""
@@ -71,6 +82,10 @@ class CallResult(NamedTuple):
     """The text comes from outside, or a part of it does."""
     written_path: str | None = None
     """The path of the file that the call wrote. The event says it: a person may have changed the model's input."""
+    by: Literal["tool", "callback", "deadline", "person"] | None = None
+    """Who has answered a call that could be answered later. None: this one could not."""
+    answer_id: str = ""
+    """As of `EndedCall`."""
 
 
 class HeldCall(NamedTuple):
@@ -107,6 +122,7 @@ class HeldCall(NamedTuple):
         return self.runtime.repository.attempts(self.session, self.at.call_key(self.call.call_id, key))
 
     def context(self, spec: ToolSpec, deadline: float) -> CallContext:
+        """Raises ToolNotRun while no callback URL can be made."""
         head, open_call = self.session.head, self.open_call
         asked = open_call.asked if open_call is not None else None
         return CallContext(
@@ -122,7 +138,18 @@ class HeldCall(NamedTuple):
             takes_tasks=self.runtime.server_tasks is not None,
             seen_file=open_call.seen_file if open_call is not None else None,
             text_of=lambda handle: self.runtime.repository.text(head, handle),
+            callback=self._callback(spec),
         )
+
+    def _callback(self, spec: ToolSpec) -> Callback | None:
+        runtime, head = self.runtime, self.session.head
+        if spec.later is None or runtime.callback_url is None:
+            return None
+        try:
+            url = runtime.callback_url(head.tenant, head.session_id, self.call.call_id)
+        except StoreUnavailable as away:
+            raise ToolNotRun(away) from None
+        return Callback(url, spec.later, runtime.repository.clock)
 
     def refused(self, text: str) -> CallResult:
         """A result that says why the call came to nothing. `text`: with the tool's `{name}`."""
@@ -145,6 +172,8 @@ def run_tool(held: HeldCall, deadline: float, *, rerun: bool) -> CallResult:
         return runtime.toolbox.run(spec, arguments, context)
 
     result = result_of(held, spec, run)
+    if context.callback is not None:
+        result = result._replace(by="tool")
     if rerun and not result.ok and spec.effect == "idempotent" and not isinstance(spec, BuiltinTool):
         # such as a 409 that says that the first request with this key is still being worked on
         return result._replace(text=f"{result.text}\n{EARLIER_ATTEMPT}")
@@ -246,6 +275,11 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
         if result.written_path is not None:
             finished["path"] = result.written_path
         change.event(ToolFinished(**call.event_data, **finished))
+        if result.by is not None:
+            ended = EndedCall(
+                answer_id=result.answer_id, call_id=call.call_id, ok=result.ok, at=change.now, by=result.by
+            )
+            change.set(answered_calls=head.answered_with(ended))
     change.set(usage=head.usage.model_copy(update={"tool_calls": head.usage.tool_calls + 1}))
     if answered or open_call is None:
         return
@@ -253,6 +287,8 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
     change.set_call(open_call, state="done", amended=None, starter="", asked=None, task=None, later=None)
     if head.is_over:
         return
+    if result.by == "callback" and open_call.state == "withheld":
+        _withdraw_doubt(change, call.call_id)
     if result.ok and head.plan is not None and head.plan.is_live:
         is_edited = head.has_unread_plan_edit
         change.set(plan=head.plan.with_evidence(call.call_id, change.now, is_edited=is_edited))
@@ -265,6 +301,19 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
             change.set(delay=wait.model_copy(update={"until": None}))
     elif open_call.later is None and change.head.wait_for_calls is not None:
         change.tell_wait(change.head.wait_for_calls)
+
+
+def _withdraw_doubt(change: Change, call_id: str) -> None:
+    """Nobody has to say any more whether the call happened. Whoever brought the answer wakes the engine."""
+    for one in change.head.interventions:
+        if one.type == "error_recovery" and one.tool_call is not None and one.tool_call.call_id == call_id:
+            change.close_intervention(
+                one.model_copy(update={"state": "withdrawn", "resolved_at": change.now})
+            )
+    if change.head.interventions:
+        wait_for_people(change)
+    else:
+        go_on(change)
 
 
 def ask_whether_it_happened(held: HeldCall) -> None:

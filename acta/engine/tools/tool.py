@@ -27,6 +27,7 @@ from acta.engine.untrusted.path import (
     spelled,
 )
 from acta.engine.untrusted.quoting import OutsideText
+from acta.engine.untrusted.texts import READABLE
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta.engine.agents.store import DefinitionSnapshot
@@ -59,6 +60,9 @@ USUAL_TOOL_SECONDS, MAX_TOOL_SECONDS = 60, 600
 MAX_RESULT_LIMIT_BYTES = 2_097_152
 HIGH_STAKES_NAMES = frozenset({"send_email", "execute_code"})
 """Tools of these names are of high stakes whatever they say of their effect (docs/design/people.md 12)."""
+USUAL_LATER_SECONDS, MAX_LATER_SECONDS = 86_400, 30 * 86_400
+"""Seconds for which an answer is awaited that comes later: where nobody names them, and at most."""
+MAX_LATER_DEFAULT_CHARS = 10_000
 HIDDEN = "***"
 """Shown instead of a header's value, which may be a credential."""
 
@@ -93,6 +97,17 @@ HeaderName = Annotated[str, Field(pattern=HEADER_PATTERN)]
 HeaderValue = Annotated[str, Field(pattern=HEADER_VALUE_PATTERN)]
 
 
+class LaterRule(FrozenModel):
+    """How a tool's calls may be answered later: the tool is given a URL for each call, and may say that the answer will
+    be sent there.
+    """
+
+    seconds: Annotated[int, Field(ge=1, le=MAX_LATER_SECONDS)] = USUAL_LATER_SECONDS
+    """How long the answer is awaited."""
+    default: Annotated[str, Field(max_length=MAX_LATER_DEFAULT_CHARS), READABLE] | None = None
+    """The result if no answer has come by then. Absent: the call has failed, and the model is told so."""
+
+
 class ToolSpec(FrozenModel):
     """A tool as the registry and the model know it."""
 
@@ -117,6 +132,8 @@ class ToolSpec(FrozenModel):
     """For one call. The invocation may have less time left."""
     result_limit_bytes: Annotated[int, Field(ge=256)] = 65_536
     """Of a longer result the model gets the beginning, and all of it is stored."""
+    later: LaterRule | None = None
+    """Its calls may be answered later. None: the tool's own answer is the result."""
 
     @property
     def large_answer_hint(self) -> str:

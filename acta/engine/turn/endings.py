@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from acta.engine.log.commit import Change, Decision
 from acta.engine.log.events import PlanClosed, RunFinished, StateChanged
-from acta.engine.log.head import MAX_ANSWERS, AnsweredRun, Ending, Failure, Head, OpenCall, Result
+from acta.engine.log.head import MAX_ANSWERS, AnsweredRun, EndedCall, Ending, Failure, Head, OpenCall, Result
 from acta.engine.plans.plan import without_permissions
 from acta.engine.turn.engine import next_decision
 
@@ -56,12 +56,24 @@ def completed(change: Change, result: Result, by: str | None = None) -> Decision
 
 def cancelled(change: Change, by: str | None) -> None:
     """Cancels the run. Calls that have started, or whose end is unknown, stay in the head: they may still act, and
-    their finish may still be recorded. `by` None: nobody decided in time."""
+    their finish may still be recorded. What is sent to a callback URL later is not: it is told of the cancel. `by`
+    None: nobody decided in time."""
     withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
-    change.set(calls=started, ending=None, outage=None, delay=None)
+    awaited = (call for call in started if call.later is not None and call.later.kind == "callback")
+    ended = (
+        EndedCall(answer_id="", call_id=call.call_id, ok=False, at=change.now, by="cancel")
+        for call in awaited
+    )
+    change.set(
+        calls=started,
+        answered_calls=change.head.answered_with(*ended),
+        ending=None,
+        outage=None,
+        delay=None,
+    )
     _leave_to_next_generation(change, has_family=change.head.parent is not None)
     change.to_state("cancelled", "cancelled")
     change.event(RunFinished(state="cancelled", by=by or "timeout"))

@@ -256,7 +256,7 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             sessions=PUT,
             tool_secrets=READ_SECRETS,
             signs_urls=True,
-            engine=START | WAKE,
+            engine=START | WAKE | STOP,
         ),
         # These two answer without reading any data.
         "console": Grants(by_tenant=False),

@@ -11,6 +11,7 @@ import { Area } from "../../parts/field";
 import { isOpen } from "../../parts/session-state";
 import { say, sayError } from "../../parts/toasts";
 import { ForkDialog, LimitsDialog, StepByStep } from "./limits";
+import { waitsForAnswer } from "./why";
 
 interface Shown {
   session: Session;
@@ -39,7 +40,7 @@ export function Controls({ session, onDone, seq }: Shown & { seq: number | undef
             Pause
           </button>
         )}
-        {(isPaused || (open && session.retry_at && !session.queue)) && (
+        {(isPaused || (open && session.retry_at && !session.queue && !waitsForAnswer(session))) && (
           <button type="button" class="primary" onClick={begin("resume", "It goes on.")}>
             {isPaused ? "Resume" : "Try now"}
           </button>

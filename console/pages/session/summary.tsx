@@ -14,7 +14,7 @@ import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
 import { Quoted, Text } from "../../parts/words";
 import type { Feed } from "./feed";
-import { why } from "./why";
+import { waitsForAnswer, why } from "./why";
 import type { Conversation } from "./texts";
 
 interface Shown {
@@ -89,7 +89,7 @@ function Reason({ session }: { session: Session }) {
       {retrying && "It tries again now."}
       {retry_at && (
         <>
-          {queue ? "It goes on at the latest" : "It tries again"} <Until at={retry_at} soon={0} />.
+          {queue || waitsForAnswer(session) ? "It goes on at the latest" : "It tries again"} <Until at={retry_at} soon={0} />.
         </>
       )}
     </div>

@@ -33,6 +33,11 @@ const ENDS: Record<string, string> = {
   restored: "It was restored from a backup and does not go on by itself.",
 };
 
+/** Whether it waits for something that no try brings sooner: an answer, other agents, a time. */
+export function waitsForAnswer({ state_reason }: Session): boolean {
+  return ["waiting_for_agents", "waiting_for_callback", "waiting_until"].includes(state_reason ?? "");
+}
+
 /** Why it stands where it stands; empty: there is nothing to say. */
 export function why(session: Session): string {
   const reason = session.state_reason ?? "";

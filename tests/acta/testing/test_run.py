@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from acta import Call, LaterAnswer, later, tool
 from acta.engine.errors import Conflict
 from acta.testing import (
     BadAgent,
@@ -234,3 +235,50 @@ def test_limits_are_the_requests_then_the_agents() -> None:
 def test_two_runs_of_one_test_are_equal() -> None:
     first, second = (run("Write a file", WRITES) for _ in range(2))
     assert first.events == second.events
+
+
+@tool(effect="once", high_stakes=False, later=86_400)
+def build(ref: str, call: Call) -> LaterAnswer:
+    """Builds a branch."""
+    assert call.callback_url.startswith("https://acta.test/v1/callbacks/")
+    return later(default="not built" if ref == "old" else None)
+
+
+BUILDS = [uses("build", ref="main"), completes("Built.")]
+
+
+def test_a_call_that_is_answered_later_waits_until_the_test_answers_it() -> None:
+    session = run("Build", BUILDS, tools=[build])
+    assert (session.state, session.state_reason) == ("waiting_for_tool", "waiting_for_callback")
+
+    session.answer_call("build", {"state": "green"})
+    assert session.tool_calls[0].data == {"state": "green"}
+    assert session.goal_met
+    with pytest.raises(Conflict, match="No call of build waits"):
+        session.answer_call("build", {"state": "red"})
+
+
+def test_a_call_that_is_answered_later_may_fail() -> None:
+    session = run("Build", BUILDS, tools=[build]).answer_call("build", error="3 tests failed")
+    (call,) = session.tool_calls
+    assert not call.ok
+    assert "3 tests failed" in (call.told or "")
+
+
+@pytest.mark.parametrize(("ref", "ok"), [("main", False), ("old", True)])
+def test_a_test_moves_time_to_the_deadline_of_a_call(ref: str, ok: bool) -> None:
+    session = run("Build", [uses("build", ref=ref), completes("Built.")], tools=[build])
+    session.wait_out()
+    assert (session.state, session.tool_calls[0].ok) == ("completed", ok)
+    with pytest.raises(Conflict, match="waits for no answer"):
+        session.wait_out()
+
+
+def test_of_two_calls_of_a_tool_the_older_one_is_answered_first() -> None:
+    both = [says("", tool_call("build", ref="a"), tool_call("build", ref="b")), completes("Built.")]
+    session = run("Build", both, tools=[build], agent={"planning": "when_needed"})
+    session.answer_call("build", "first")
+    assert session.state_reason == "waiting_for_callback"
+    session.answer_call("build", "second")
+    assert [call.result for call in session.tool_calls] == ["first", "second"]
+    assert session.state == "completed"

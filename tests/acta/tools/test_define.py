@@ -19,7 +19,7 @@ from acta.engine.tools.schema import check_input
 from acta.engine.tools.tenant.definition import check_schema
 from acta.engine.tools.tool import ToolSpec
 from acta.tools import define
-from acta.tools.call import BadTool
+from acta.tools.call import MAX_LATER_DEFAULT_CHARS, MAX_LATER_SECONDS, BadTool
 from acta.tools.define import Tool, tool_of, tools_in
 
 
@@ -94,9 +94,12 @@ def test_what_is_said_of_a_tool_is_in_its_spec() -> None:
 
 
 def test_a_spec_is_one_that_the_engine_takes() -> None:
-    spec = made(look_up, effect="idempotent", approver_role="billing").to_spec()
+    spec = made(look_up, effect="idempotent", approver_role="billing", later=60).to_spec()
 
     read = ToolSpec.model_validate(spec)
+
+    assert read.later is not None
+    assert (read.later.seconds, read.later.default) == (60, None)
 
     assert (read.name, read.effect, read.risk, read.timeout_seconds) == ("look_up", "idempotent", "write", 60)
 
@@ -108,6 +111,8 @@ def test_limits_are_those_of_the_engine() -> None:
     assert define.MAX_TOOL_SECONDS == product.MAX_TOOL_SECONDS
     assert define.USUAL_TOOL_SECONDS == product.USUAL_TOOL_SECONDS
     assert define.MAX_RESULT_BYTES == product.MAX_RESULT_LIMIT_BYTES
+    assert MAX_LATER_SECONDS == product.MAX_LATER_SECONDS
+    assert MAX_LATER_DEFAULT_CHARS == product.MAX_LATER_DEFAULT_CHARS
 
 
 def order(
@@ -238,6 +243,8 @@ def yields(order_id: str) -> Any:
         (look_up, {"timeout_seconds": 601}, "timeout_seconds is a whole number from 1 to 600, not 601"),
         (look_up, {"timeout_seconds": 1.5}, "timeout_seconds is a whole number from 1 to 600, not 1.5"),
         (look_up, {"result_limit_bytes": 0}, "result_limit_bytes is a whole number from 256 to 2,097,152"),
+        (look_up, {"later": 0}, "later is a whole number from 1 to 2,592,000, not 0"),
+        (look_up, {"later": True}, "later is a whole number from 1 to 2,592,000, not True"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused_with_what_to_do(
@@ -322,5 +329,5 @@ def test_two_imported_tools_of_one_name_are_refused() -> None:
 
 
 def test_the_package_names_what_tools_are_made_with() -> None:
-    assert {"tool", "Call", "ToolError"} <= set(acta.__all__)
+    assert {"tool", "Call", "ToolError", "later", "LaterAnswer"} <= set(acta.__all__)
     json.dumps(made(order).to_spec())

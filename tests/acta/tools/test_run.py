@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, model_serializer
 
-from acta import Call, ToolError, tool
+from acta import Call, LaterAnswer, ToolError, later, tool
 from acta.engine.tools.tenant.functions import environment_id
 from acta.tools.call import FileRefused, SecretMissing
 from acta.tools.define import Tool, tool_of
@@ -372,3 +372,34 @@ def test_a_call_for_another_environment_is_refused_before_anything_of_the_tool_r
 
     assert ("it ran" in ran.stdout) == (ran.returncode == 0) == runs
     assert ("WrongEnvironment" in ran.stdout) != runs
+
+
+def test_a_tool_says_that_its_answer_comes_later_and_where_it_is_sent() -> None:
+    urls: list[str] = []
+
+    @tool(effect="read", later=60)
+    def build(call: Call) -> LaterAnswer:
+        """Builds."""
+        urls.append(call.callback_url)
+        return later(seconds=30, default="none \ud83d")
+
+    found = tool_of(build)
+    assert found is not None
+    given = {**event("build"), "callback_url": "https://acta.test/v1/callbacks/t"}
+    assert answer({"build": found}, given) == {"later": {"seconds": 30, "default": "none \\ud83d"}}
+    assert urls == ["https://acta.test/v1/callbacks/t"]
+
+
+def test_a_tool_that_does_not_declare_it_cannot_answer_later() -> None:
+    def build() -> LaterAnswer:
+        """Builds."""
+        return later()
+
+    said = answer(tools(build), event("build"))["error"]
+    assert "@tool(later=SECONDS)" in said
+
+
+@pytest.mark.parametrize("given", [{"seconds": 0}, {"seconds": 1.5}, {"seconds": 2_592_001}, {"default": 7}])
+def test_what_cannot_be_awaited_is_refused_where_it_is_written(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="is a"):
+        later(**given)

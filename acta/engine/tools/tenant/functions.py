@@ -3,8 +3,9 @@ invoked and how its answer is read (docs/design/tools.md 32).
 
 A tool of kind `lambda` calls a function `acta-<env>-tool-…` of this account and region that the operator has named for
 the tenant. This is checked when the tool is written, and again at every call. The function gets `{"arguments",
-"effect_id", "session_id", "tenant"}`; `effect_id` is the idempotency key of the effect. What it returns is the result:
-a text as it is, everything else as JSON. docs/tools.md says all of this to those who write functions.
+"effect_id", "session_id", "tenant"}`, and `"callback_url"` where the tool declares `later`; `effect_id` is the
+idempotency key of the effect. What it returns is the result: a text as it is, everything else as JSON, but
+`{"acta": "later"}`, after which the result is awaited. docs/tools.md says all of this to those who write functions.
 
 An exception of the function means that the call failed. A function that timed out or crashed gave no answer. If Lambda
 turns a call away, fails or cannot be reached, that is an outage of AWS. The session waits it out if the call may be
@@ -33,7 +34,7 @@ from acta.engine.errors import (
     ToolUnanswered,
 )
 from acta.engine.settings import Settings
-from acta.engine.tools.port import CallContext
+from acta.engine.tools.port import NOT_AWAITED, CallContext
 from acta.engine.tools.tool import (
     EVERY_TENANT,
     FileAccess,
@@ -210,7 +211,7 @@ class LambdaTool(NamedTuple):
     `CallContext.deadline_seconds`."""
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        """Raises ToolFailed, ToolLater, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
         config = tool.config
         assert isinstance(config, LambdaConfig)
         try:
@@ -226,6 +227,7 @@ class LambdaTool(NamedTuple):
             "effect_id": context.effect_id,
             "session_id": context.session_id,
             "tenant": context.tenant,
+            **_callback(context),
         }
         body = invoke(self.client, tool, config.function, payload, context.deadline_seconds)
         try:
@@ -233,16 +235,18 @@ class LambdaTool(NamedTuple):
         except NotText as other:
             note = f"[its answer is {other} ({len(body):,} bytes), which is not shown]"
             return OutsideText("answer", tool.name, "", note=note)
-        return OutsideText("answer", tool.name, _text(said.text), note=said.note)
+        try:
+            value = json.loads(said.text)
+        except (ValueError, RecursionError):
+            value = None
+        if context.callback is not None and isinstance(value, dict) and value.get("acta") == "later":
+            raise context.callback.awaited(tool.name, value)
+        text = value if isinstance(value, str) else said.text
+        return OutsideText("answer", tool.name, text, note=said.note)
 
 
-def _text(text: str) -> str:
-    """What the function returned: a JSON string as its text, everything else as the JSON itself."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if isinstance(value, str) else text
+def _callback(context: CallContext) -> dict[str, str]:
+    return {} if context.callback is None else {"callback_url": context.callback.url}
 
 
 ReachFiles = Callable[[str, str | None, FileAccess], Mapping[str, Any]]
@@ -271,7 +275,7 @@ class PythonTools(NamedTuple):
     """Each execution environment serves one tenant (ADR 140)."""
 
     def run(self, tool: PythonTool, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
+        """Raises ToolFailed, ToolLater, ToolUnanswered, ToolNotRun, FunctionUnavailable."""
         version = self.versions.get(tool.folder)
         function = tool.function if version is None else f"{tool.function}:{version}"
         deadline = self.clock.now() + timedelta(seconds=context.deadline_seconds)
@@ -286,6 +290,7 @@ class PythonTools(NamedTuple):
             "private": context.private,
             "rerun": context.rerun,
             "deadline": deadline.isoformat(),
+            **_callback(context),
         }
         if tool.files is not None:
             try:
@@ -301,17 +306,22 @@ class PythonTools(NamedTuple):
             tells_messages=False,
             environment=environment_id(context.tenant, person) if self.isolated else None,
         )
-        return OutsideText("answer", tool.name, _result(tool, body))
+        return _result(tool, body, context)
 
 
-def _result(tool: PythonTool, body: bytes) -> str:
-    """A text as it is, everything else as JSON. Raises ToolFailed."""
+def _result(tool: PythonTool, body: bytes, context: CallContext) -> OutsideText:
+    """A text as it is, everything else as JSON. Raises ToolFailed, ToolLater."""
     try:
         match json.loads(body):
             case {"error": str(said)}:
                 raise ToolFailed(f"{tool.name} failed.", _beginning(tool, said))
             case {"result": result}:
-                return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+                text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+                return OutsideText("answer", tool.name, text)
+            case {"later": dict(said)} if context.callback is not None:
+                raise context.callback.awaited(tool.name, said)
+            case {"later": dict()}:
+                return OutsideText("answer", tool.name, "", note=NOT_AWAITED)
     except (ValueError, RecursionError):
         pass
     raise ToolFailed(

@@ -16,8 +16,9 @@ class FieldRefused(Exception):
 
 
 RESERVED_HEADERS = frozenset((
-    "accept-encoding", "connection", "content-length", "content-type", "expect", "host", "idempotency-key",
-    "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    "accept-encoding", "acta-callback-url", "connection", "content-length", "content-type", "expect", "host",
+    "idempotency-key", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
+    "upgrade",
 ))  # fmt: skip
 """Acta or HTTP itself sets them."""
 _NO_ARGUMENT = frozenset((

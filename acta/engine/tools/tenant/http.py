@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 MAX_REDIRECTS = 3
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
+ACCEPTED = 202
 MAX_RESULT_CHARS = 4_194_304
 NOT_FOUND = "Nothing is known under the name of the host: look at config.url."
 NOT_REACHED = (
     "There was no connection, or no valid certificate: see that the server of config.url runs and is reached."
 )
+CALLBACK_HEADER = "Acta-Callback-Url"
+"""Where the answer may be sent later, to a call of a tool that declares `later`."""
 MOVED = (
     "[status {} led to another address, and this is what a GET found there. The {} may have had its effect or not: "
     "look before you do it again.]"
@@ -47,7 +50,7 @@ class HttpTool(NamedTuple):
     """Says which hosts they are for."""
 
     def run(self, tool: ToolDefinition, arguments: Mapping[str, Any], context: CallContext) -> OutsideText:
-        """Raises ToolFailed, ToolUnanswered, ToolNotRun."""
+        """Raises ToolFailed, ToolLater, ToolUnanswered, ToolNotRun."""
         config = tool.config
         assert isinstance(config, HttpConfig)
         deadline = time.monotonic() + context.deadline_seconds
@@ -63,7 +66,9 @@ class HttpTool(NamedTuple):
         if request.body is not None:
             headers["Content-Type"] = "application/json; charset=utf-8"
             body = json.dumps(request.body, ensure_ascii=False).encode("utf-8", "replace")
-        configured: Mapping[str, str] = {**request.headers, **config.headers, **credentials.headers}
+        configured: dict[str, str] = {**request.headers, **config.headers, **credentials.headers}
+        if context.callback is not None:  # like a credential it goes to no other host
+            configured[CALLBACK_HEADER] = context.callback.url
         first_origin: tuple[str, str, int] | None = None
         acts = tool.effect != "read" and method != "GET"
         moved = ""
@@ -85,6 +90,8 @@ class HttpTool(NamedTuple):
                     _raise_if(in_doubt)
                 if answer.is_lost and tool.effect == "once":
                     raise ToolUnanswered(f"a tool of kind {tool.kind} is behind a gateway that had no answer")
+                if answer.status == ACCEPTED and context.callback is not None:
+                    raise context.callback.awaited(tool.name, {})
                 return _result(tool, answer, credentials, moved)
             url = _redirect_url(tool, acts, url, answer.location)
             if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
