@@ -171,7 +171,7 @@ class InProcess:
             "key_refused": self.on_key_refused,
             "turn_told": lambda at, counts: self.turns_told.append({"turn": at.turn, **counts}),
             "running_text": self._running_text(),
-            "signed_urls": SignedUrls("https://acta.test", "", "a test is reached from nowhere"),
+            "signed_urls": SignedUrls("https://acta.test", lambda: "the-key-of-a-test"),
             "lines": self.line,
             "admission": self.admission,
         }

@@ -4,10 +4,9 @@ The call itself says whether it is still open. Of two answers one counts, and th
 """
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from acta.engine.api.answers import as_json
 from acta.engine.app import App
 from acta.engine.errors import Conflict, ToolFailed
 from acta.engine.log.head import EndedCall, Head, OpenCall
@@ -72,8 +71,9 @@ def _still_open(head: Head, call_id: str, now: datetime) -> OpenCall:
 def _over(recorded: EndedCall | None) -> Conflict:
     if recorded is None:
         return Conflict(LONG_OVER)
-    about = {"by": [recorded.by], "at": [as_json(recorded.at)], "ok": ["true" if recorded.ok else "false"]}
-    return Conflict(OVER[recorded.by], about)
+    at = recorded.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    ok = "true" if recorded.ok else "false"
+    return Conflict(OVER[recorded.by], {"by": [recorded.by], "at": [at], "ok": [ok]})
 
 
 def _as_told(

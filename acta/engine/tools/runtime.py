@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, built_in, policies_of
-from acta.engine.errors import ModelFeedback, StoreUnavailable, ToolFailed, ToolNotRun
+from acta.engine.errors import ModelFeedback, ToolFailed, ToolNotRun, TransientError
 from acta.engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta.engine.log.conversation import Content, ToolCall, ToolEntry
 from acta.engine.log.events import ToolFinished, ToolStarted
@@ -147,7 +147,7 @@ class HeldCall(NamedTuple):
             return None
         try:
             url = runtime.callback_url(head.tenant, head.session_id, self.call.call_id)
-        except StoreUnavailable as away:
+        except TransientError as away:
             raise ToolNotRun(away) from None
         return Callback(url, spec.later, runtime.repository.clock)
 
