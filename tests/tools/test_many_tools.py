@@ -26,7 +26,7 @@ from acta.engine.tools.builtin.search import (
 )
 from acta.engine.tools.tool import ToolSpec
 from acta.engine.untrusted.validation_messages import NAMES_SHOWN
-from acta.testing import completes, run, says, uses
+from acta.testing import CalledAgent, completes, run, says, uses
 from acta.testing.python_tools import tools_of
 from acta.testing.script import tool_call
 from acta.testing.session import InProcessSession
@@ -88,6 +88,15 @@ def test_the_first_tools_that_the_agent_names_are_offered_as_well_in_the_registr
     most = len(BUILT_IN) + 3
     offered = offered_tools(tools, ("large", "t30", "t2", "gone", "t5", "t1"), most)
     assert [*offered] == [*BUILT_IN, "t2", "t5", "t30"]
+
+
+def test_agents_that_the_agent_may_call_are_offered_directly_among_many_tools() -> None:
+    agent = {"agents": [{"agent": "clerk", "as": "ask_clerk"}], "planning": "when_needed"}
+    clerk = CalledAgent({"agent_id": "clerk", "name": "Clerk"}, [])
+    session = run("Go", [says("Done.")], tools=MANY, agent=agent, agents=[clerk])
+    offered = [tool.name for tool in session.requests[0].tools]
+    assert {"ask_clerk", FIND_TOOLS} <= {*offered}
+    assert "refund_order" not in offered
 
 
 # ---- what is found

@@ -8,6 +8,7 @@ definitions, and only while they are as it applied them: if a person has changed
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, NamedTuple
 
 from acta.cli.apply.folder import DefinitionSet, Key
@@ -26,7 +27,7 @@ from acta.cli.apply.schema import Json, nearest
 from acta.cli.terminal.text import one_line
 from acta.client.api import Client
 from acta.client.flows import path_of
-from acta.engine.subagents.tool import circle
+from acta.engine.subagents.tool import MAX_TREE, circle
 
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
@@ -164,7 +165,7 @@ def _missing(key: Key, wanted: Json, tools: Sequence[str], staying: Collection[K
 
 
 def circle_of(key: Key, definitions: Mapping[Key, Json]) -> str:
-    """Why the agent would call itself; empty if it would not. `definitions`: all that there will be."""
+    """Why the agent may not call those that it names; empty if it may. `definitions`: all that there will be."""
     if "agents" not in definitions[key]:
         return ""
 
@@ -172,6 +173,8 @@ def circle_of(key: Key, definitions: Mapping[Key, Json]) -> str:
         return named(AGENTS, definitions.get(Key(AGENTS.folder, name), {}), AGENTS.folder)
 
     way = circle(key.name, called(key.name), called)
+    if way is None:
+        return f"with those that they call the agents that it calls are more than {MAX_TREE}"
     return f"the agent would call itself: {' -> '.join(map(one_line, way))}" if way else ""
 
 
@@ -215,21 +218,19 @@ def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
 
 def ordered(definitions: Mapping[Key, Json]) -> list[Key]:
     """The keys in an order in which each definition comes before those that name it."""
-    made: dict[Key, None] = {}
-    met: set[Key] = set()
-
-    def add(key: Key) -> None:
-        if key in met:  # also in a circle, which is refused elsewhere
-            return
-        met.add(key)
-        for name in named(KINDS[key.kind], definitions[key], AGENTS.folder):
-            if (called := Key(AGENTS.folder, name)) in definitions:
-                add(called)
-        made[key] = None
-
-    for key in sorted(definitions, key=lambda each: ([*KINDS].index(each.kind), each.name)):
-        add(key)
-    return [*made]
+    keys = sorted(definitions, key=lambda each: ([*KINDS].index(each.kind), each.name))
+    graph = {
+        key: [
+            called
+            for name in named(KINDS[key.kind], definitions[key], AGENTS.folder)
+            if (called := Key(AGENTS.folder, name)) in definitions
+        ]
+        for key in keys
+    }
+    try:
+        return [*TopologicalSorter(graph).static_order()]
+    except CycleError:  # agents that call each other in a circle are refused
+        return keys
 
 
 def _names(user: Key, definition: Json, used: Key) -> bool:

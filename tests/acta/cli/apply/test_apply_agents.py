@@ -281,3 +281,12 @@ def test_an_agent_that_another_one_calls_stays(run: Run, files: Files, api: Clie
     shown = run("apply", str(files), "--yes")
     assert "agents/critic stays though the files no longer have it: in use by agents/hand" in shown.out
     assert [each["agent_id"] for each in api.agents.list()] == ["critic", "default", "hand"]
+
+
+def test_a_chain_of_agents_that_is_too_long_is_refused(run: Run, files: Files) -> None:
+    for number in range(300):
+        entries = f"agents: [{{agent: a{number + 1}}}]\n" if number < 299 else ""
+        files.write(f"agents/a{number}.yaml", f"name: A\n{entries}")
+    shown = run("apply", str(files), "--check")
+    assert shown.code == 2
+    assert "agents/a0.yaml: with those that they call the agents that it calls are more than 200" in shown.err
