@@ -105,8 +105,8 @@ class InProcess:
             self.settings.approval_timeout_seconds, self.settings.intervention_warn_seconds
         )
         self.model = model
-        self.model_of: Callable[[str, AgentDefinition], Model] = lambda session_id, agent: self.model
-        """The model of a turn, by the session and its agent."""
+        self.model_of: Callable[[str], Model] = lambda session_id: self.model
+        """The model of a session's turns."""
         self.thinking = ""
         """The session whose turn is made."""
         self.repository = self.fresh_repository()
@@ -348,8 +348,7 @@ class _Models:
         self._acta = acta
 
     def choose(self, agent: AgentDefinition, purpose: Purpose) -> tuple[Model, str]:
-        model = self._acta.model_of(self._acta.thinking, agent)
-        return model, agent.named_for(purpose)[1] or "test-model"
+        return self._acta.model_of(self._acta.thinking), agent.named_for(purpose)[1] or "test-model"
 
     def context_tokens(self, agent: AgentDefinition, provider: str, model: str) -> int:
         return agent.limits.context_tokens or self._acta.settings.context_tokens

@@ -5,7 +5,7 @@ assert session.goal_met
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -161,30 +161,18 @@ def run(
     then makes one with one step, the goal, unless the agent plans when needed, and `completes` closes the open steps.
     `tools`: your Python tools, as functions or as the module of a folder (`load`). `agent`: its definition, its fields,
     or the file that defines it; None: the built-in agent. `agents`: those that it may call, with what their models say.
-    `secrets`: those of your tools, by name. `files`: the
-    tenant's. The limits, `private` and `output_schema` are those of `POST /v1/sessions`, `settings` those of an
+    `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and `output_schema` are those of `POST /v1/sessions`, `settings` those of an
     environment (docs/options.md).
 
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
     definition = to_definition(agent)
-    scripts = {(one := to_definition(each.agent)).agent_id: (one, [*each.script]) for each in agents}
     model = _PlansByItself(script, goal, definition.planning)
+    scripts = {(one := to_definition(each.agent)).agent_id: (one, [*each.script]) for each in agents}
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
     acta.secrets |= secrets or {}
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
     define(acta, definition, *(called for called, _ in scripts.values()))
-    models: dict[str, ScriptedModel] = {}
-
-    def model_of(session_id: str, of: AgentDefinition) -> ScriptedModel:
-        if of.agent_id not in scripts:
-            return model
-        if session_id not in models:
-            said = scripts[of.agent_id][1]
-            models[session_id] = _PlansByItself(said, acta.head(session_id).goal, of.planning)
-        return models[session_id]
-
-    acta.model_of = model_of
     put_files(acta.files, tenant, user, files or {})
     deployment = LimitValues(
         DEFAULT_MAX_STEPS, acta.settings.token_budget, acta.settings.cost_budget_usd or None
@@ -205,7 +193,17 @@ def run(
         output_schema="" if schema is None else schema_text(schema),
         **limits._asdict(),
     )
-    return InProcessSession(acta, head.session_id, model, models)._work()
+    models: dict[str, ScriptedModel] = {head.session_id: model}
+
+    def model_of(session_id: str) -> ScriptedModel:
+        if session_id not in models:
+            child = acta.head(session_id)
+            called, said = scripts[child.agent_id]
+            models[session_id] = _PlansByItself(said, child.goal, called.planning)
+        return models[session_id]
+
+    acta.model_of = model_of
+    return InProcessSession(acta, head.session_id, model_of)._work()
 
 
 class InProcessSession:
@@ -213,14 +211,10 @@ class InProcessSession:
     have the agent work on, and return the same session.
     """
 
-    def __init__(
-        self, acta: InProcess, session_id: str, model: ScriptedModel, models: Mapping[str, ScriptedModel]
-    ) -> None:
-        """`models`: those of the sessions that it has started, by session."""
+    def __init__(self, acta: InProcess, session_id: str, model_of: Callable[[str], ScriptedModel]) -> None:
         self.acta = acta
         self.session_id = session_id
-        self._model = model
-        self._models = models
+        self._model_of = model_of
 
     @property
     def _head(self) -> Head:
@@ -309,6 +303,15 @@ class InProcessSession:
         return uses
 
     @property
+    def children(self) -> "list[InProcessSession]":
+        """The sessions of the agents that it has called, in the order of the calls and of their `map`."""
+        found = [self.acta.head(each) for each in self.acta.log.children(self.acta.tenant, self.session_id)]
+        calls = [call.call_id for call in self.tool_calls]
+        asked = {head.session_id: head.parent for head in found if head.parent is not None}
+        ordered = sorted(asked, key=lambda each: (calls.index(asked[each].call_id), asked[each].item))
+        return [InProcessSession(self.acta, each, self._model_of) for each in ordered]
+
+    @property
     def interventions(self) -> tuple[Intervention, ...]:
         """The questions that wait for a person: `type`, `options`, `context`, `tool_call`."""
         return self._head.interventions
@@ -328,7 +331,7 @@ class InProcessSession:
     @property
     def requests(self) -> list[ModelRequest]:
         """What the model was asked, oldest first."""
-        return self._model.requests
+        return self._model_of(self.session_id).requests
 
     def approve(
         self, comment: str | None = None, *, by: str | None = None, roles: Iterable[str] = ()
@@ -401,15 +404,21 @@ class InProcessSession:
     def _work(self) -> Self:
         """Works until the session ends or waits. Raises ScriptError."""
         self.acta.run()
-        head = self._head
-        if head.is_over and self._model.left:
-            left = self._model.left
-            why = f" ({head.error.code}: {head.error.message})" if head.error is not None else ""
-            raise ScriptError(
-                f"The session is {head.state}{why}, and the script has {len(left)} more to say. Next would have been "
-                f"{in_words(left[0])}."
-            )
+        for each in self._tree():
+            head, left = each._head, self._model_of(each.session_id).left
+            if left and (head.is_over if each is self else head.state in ("completed", "failed")):
+                why = f" ({head.error.code}: {head.error.message})" if head.error is not None else ""
+                raise ScriptError(
+                    f"The session of {head.agent_id} is {head.state}{why}, and the script has {len(left)} more to say. "
+                    f"Next would have been {in_words(left[0])}."
+                )
         return self
+
+    def _tree(self) -> "Iterator[InProcessSession]":
+        """The session and all below it."""
+        yield self
+        for child in self.children:
+            yield from child._tree()
 
 
 class _PlansByItself(ScriptedModel):
