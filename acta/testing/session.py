@@ -161,8 +161,8 @@ def run(
     then makes one with one step, the goal, unless the agent plans when needed, and `completes` closes the open steps.
     `tools`: your Python tools, as functions or as the module of a folder (`load`). `agent`: its definition, its fields,
     or the file that defines it; None: the built-in agent. `agents`: those that it may call, with what their models say.
-    `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and `output_schema` are those of
-    `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
+    `secrets`: those of your tools, by name. `files`: the tenant's. The limits, `private` and `output_schema` are those
+    of `POST /v1/sessions`, `settings` those of an environment (docs/options.md).
 
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
