@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from acta.cli import exit_codes
+from acta.cli.apply.kinds import WHERE_IT_STANDS
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
@@ -30,9 +31,9 @@ from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 Row = Mapping[str, Any]
 T = TypeVar("T")
 READ_BY_ADMINS = ("prompts", "mcp_servers")
-TOLD = ("applied", "created_at", "updated_at", "warnings")
+TOLD = ("applied", "created_at", "updated_at", "warnings", *WHERE_IT_STANDS)
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
-IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name"}
+IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name", "schedules": "schedule_id"}
 NAMED_AS = {"agents": "this agent", "tools": "this tool", "mcp_servers": "tools of this server"}
 """What other agents may name of a definition that is to be deleted."""
 COLUMNS: Mapping[str, Columns] = {
@@ -67,6 +68,17 @@ COLUMNS: Mapping[str, Columns] = {
         "at": lambda one: minute(one["created_at"]),
         "for": lambda one: one.get("description"),
     },
+    "schedules": {
+        "id": "schedule_id",
+        "agent": "agent_id",
+        "when": lambda one: one["cron"] or f"every {one['every'].removeprefix('every ')}",
+        "timezone": "timezone",
+        "next": lambda one: (
+            "paused" if one["paused"] else minute(one["next_at"]) if one["next_at"] else "ended"
+        ),
+        "failures": lambda one: one["failures"] or "-",
+        "by": "created_by",
+    },
     "memories": {
         "id": "memory_id",
         "agent": "agent_id",
@@ -80,7 +92,7 @@ COLUMNS: Mapping[str, Columns] = {
 def calls_of(arguments: Namespace, *, reads: bool = False) -> Any:
     """The client's calls for `arguments.kind`. Most kinds may be read by anybody and written by admins only."""
     kind = arguments.kind
-    anybody = kind in ("files", "memories") or (reads and kind not in READ_BY_ADMINS)
+    anybody = kind in ("files", "memories", "schedules") or (reads and kind not in READ_BY_ADMINS)
     return getattr(connect(arguments, role="member" if anybody else "admin"), kind)
 
 
@@ -156,6 +168,33 @@ def add_memory(arguments: Namespace) -> int:
         arguments.kind, arguments.text, tags=arguments.tag or (), agent_id=arguments.agent
     )
     return show(written, [written["memory_id"]], as_json=arguments.json)
+
+
+def schedule_runs(arguments: Namespace) -> int:
+    found = list(connect(arguments).schedules.runs(arguments.name))
+    columns: Columns = {
+        "time": lambda one: minute(one["tick"]),
+        "outcome": lambda one: f"{one['outcome']}, asked for" if one["asked"] else one["outcome"],
+        "session": lambda one: one["session_id"] or "-",
+        "reason": lambda one: one["reason"] or "",
+    }
+    return show_list(found, columns, as_json=arguments.json)
+
+
+def run_schedule(arguments: Namespace) -> int:
+    started = connect(arguments).schedules.run(arguments.name)
+    return show(started, [started["session_id"]], as_json=arguments.json)
+
+
+def pause_schedule(arguments: Namespace) -> int:
+    paused = connect(arguments).schedules.pause(arguments.name)
+    return show(paused, [f"{arguments.name}  paused"], as_json=arguments.json)
+
+
+def resume_schedule(arguments: Namespace) -> int:
+    resumed = connect(arguments).schedules.resume(arguments.name)
+    following = f"next {minute(resumed['next_at'])}" if resumed["next_at"] else "no time comes any more"
+    return show(resumed, [f"{arguments.name}  {following}"], as_json=arguments.json)
 
 
 def show_prompt(arguments: Namespace) -> int:

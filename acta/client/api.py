@@ -17,6 +17,7 @@ from acta.client.calls import (
     MemoryCalls,
     NotificationCalls,
     PromptCalls,
+    ScheduleCalls,
     ToolCalls,
     ToolSecretCalls,
 )
@@ -248,6 +249,7 @@ class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
         self.notifications = NotificationCalls(caller)
         self.prompts = PromptCalls(caller)
         self.memories = MemoryCalls(caller)
+        self.schedules = ScheduleCalls(caller)
 
     @property
     def deployment(self) -> Deployment:

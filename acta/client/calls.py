@@ -237,10 +237,11 @@ class ApiCalls(Calls[C]):
         "mcp_server.confirm", "tool_secret.write", "tool_secret.delete", "notifications.write",
         "notifications.delete", "trigger.write", "trigger.delete", "trigger.pause", "trigger.resume",
         "trigger.replay", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
-        "prompt.restore", "models.check", "audit.read", "usage.read", "tenant.backup", "tenant.restore",
-        "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out", "session.repair",
-        "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored", "deployment.rollback",
-        "deployment.verify"] | None = None, user: str | None = None, who: str | None = None,
+        "prompt.restore", "schedule.create", "schedule.replace", "schedule.change", "schedule.delete",
+        "schedule.pause", "schedule.resume", "schedule.run", "models.check", "audit.read", "usage.read",
+        "tenant.backup", "tenant.restore", "tenant.erase", "user.erase", "user.add", "user.remove", "user.sign_out",
+        "session.repair", "deployment.repair", "deployment.quarantine", "deployment.lift", "deployment.restored",
+        "deployment.rollback", "deployment.verify"] | None = None, user: str | None = None, who: str | None = None,
         session_id: str | None = None, limit: int | None = None
     ) -> Stream[shapes.AuditRecord]:
         """Read who did what, newest first. It is for admins."""
@@ -527,3 +528,71 @@ class MemoryCalls(Calls[C]):
     def delete(self, memory_id: str) -> Flow[None]:
         """Delete a memory. Raises NotFoundError, ConflictError, PreconditionFailedError."""
         return data(HttpRequest("DELETE", path_of("memories", memory_id)))
+
+
+class ScheduleCalls(Calls[C]):
+    """Sessions that start at times."""
+
+    @listing
+    def list(self, limit: int | None = None) -> Stream[shapes.Schedule]:
+        """List schedules. Admins also see other people's private schedules, without their goals."""
+        return pages(path_of("schedules"), limit=limit)
+
+    @operation
+    def create(self, definition: Mapping[str, Any], *, idempotency_key: str | None = None) -> Flow[shapes.Schedule]:
+        """Have sessions start at times. Each session is yours, and may be what you may start with your present
+        roles. Limits and caps hold as for a start by a member. Raises ConflictError.
+        """
+        return data(HttpRequest("POST", path_of("schedules"), body=dict(definition), headers=key(idempotency_key)))
+
+    @operation
+    def get(self, schedule_id: str) -> Flow[shapes.Schedule]:
+        """Read a schedule and its next five times. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("schedules", schedule_id)))
+
+    @operation
+    def replace(self, schedule_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Schedule]:
+        """Replace a schedule. For whoever wrote it last, and for admins, who may not replace somebody else's
+        private one. It is yours from then on. Raises NotFoundError, ConflictError, PreconditionFailedError.
+        """
+        return data(HttpRequest("PUT", path_of("schedules", schedule_id), body=dict(definition)))
+
+    @operation
+    def change(self, schedule_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Schedule]:
+        """Change some of a schedule. As for a replacement, and what the body does not name stays as it is. Raises
+        NotFoundError, ConflictError, PreconditionFailedError.
+        """
+        return data(HttpRequest("PATCH", path_of("schedules", schedule_id), body=dict(definition)))
+
+    @operation
+    def delete(self, schedule_id: str, version: int | None = None) -> Flow[None]:
+        """Delete a schedule. Its sessions stay. Raises NotFoundError, ConflictError, PreconditionFailedError."""
+        return data(HttpRequest("DELETE", path_of("schedules", schedule_id), {"version": version}))
+
+    @operation
+    def pause(self, schedule_id: str) -> Flow[shapes.Schedule]:
+        """Pause a schedule. No time starts a session until somebody resumes it. Times that wait for the session
+        before are left out. The session that runs goes on. Raises NotFoundError, ConflictError.
+        """
+        return data(HttpRequest("POST", path_of("schedules", schedule_id, "pause"), body={}))
+
+    @operation
+    def resume(self, schedule_id: str) -> Flow[shapes.Schedule]:
+        """Resume a schedule. It goes on with the next time. Times that came while it was paused are not made up
+        for. Raises NotFoundError, ConflictError.
+        """
+        return data(HttpRequest("POST", path_of("schedules", schedule_id, "resume"), body={}))
+
+    @operation
+    def run(self, schedule_id: str, *, idempotency_key: str | None = None) -> Flow[shapes.Session]:
+        """Start a schedule's session now. Whatever else of it is open, and also while it is paused. Its times stay
+        as they are. Raises NotFoundError, ConflictError, RateLimitError, TooManyOpenSessionsError.
+        """
+        return data(
+            HttpRequest("POST", path_of("schedules", schedule_id, "run"), body={}, headers=key(idempotency_key))
+        )
+
+    @listing
+    def runs(self, schedule_id: str, limit: int | None = None) -> Stream[shapes.ScheduleRun]:
+        """Read what became of a schedule's times. Of the last 90 days. Raises NotFoundError."""
+        return pages(path_of("schedules", schedule_id, "runs"), limit=limit)

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     )
     from acta.engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
     from acta.engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
+    from acta.engine.schedules.answers import (
+        NamedLimitsView as NamedLimits, ScheduleView as Schedule, ScheduleCountsView as ScheduleCounts,
+        ScheduleRunView as ScheduleRun
+    )
     from acta.engine.sessions.answers import (
         BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, CostView as Cost,
         DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
@@ -87,15 +91,16 @@ __all__ = (
     "Held", "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts", "Judge", "LambdaCost",
     "LambdaToolConfig", "LaterRule", "LimitsInForce", "ListedMcpTool", "ListedMcpTools", "LongPrice",
     "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall", "MessageCounts",
-    "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NextLimits",
-    "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan", "PlanCounts",
-    "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole", "Queue", "Rating",
-    "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run", "RunCounts",
-    "RunError", "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts",
-    "SessionLimits", "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens",
-    "Tool", "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger",
-    "TriggerEvent", "TriggerLimits", "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict",
-    "Webhook", "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NamedLimits",
+    "NextLimits", "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
+    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole",
+    "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run",
+    "RunCounts", "RunError", "Schedule", "ScheduleCounts", "ScheduleRun", "SchemaVersions", "Scratchpad",
+    "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step",
+    "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts",
+    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent", "TriggerLimits",
+    "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook", "WhoApproves",
+    "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -121,6 +126,7 @@ MODULES = {
     ,), "people.answers"),
     **dict.fromkeys(("Plan", "PlanStep",), "plans.answers"),
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
+    **dict.fromkeys(("NamedLimits", "Schedule", "ScheduleCounts", "ScheduleRun",), "schedules.answers"),
     **dict.fromkeys((
         "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
         "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Origin", "Partial", "Plans",

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from acta.engine.recovery.handle_error import ErrorDeps
     from acta.engine.recovery.recovery import Recovery
     from acta.engine.recovery.store import RecoveryScans, RecoveryWorkers
+    from acta.engine.schedules.fire import FireDeps
+    from acta.engine.schedules.schedule import ScheduleStore
     from acta.engine.sessions.housekeeping import Housekeeping
     from acta.engine.signed_urls import SignedUrls
     from acta.engine.subagents.family import Family
@@ -252,6 +254,27 @@ class App:
         from acta.engine.egress.address import FOR_NOTIFICATIONS, AddressGuard
 
         return AddressGuard(self.settings, lists=FOR_NOTIFICATIONS)
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        from acta.engine.schedules.dynamodb import DynamoSchedules
+
+        return DynamoSchedules(
+            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
+        )
+
+    @cached_property
+    def firing(self) -> FireDeps:
+        from acta.engine.schedules.fire import FireDeps
+
+        return FireDeps(
+            self.repository,
+            self.workflow,
+            self.definitions,
+            self.schedules,
+            self.attempts,
+            self.settings,
+        )
 
     # What the functions of the API share.
 
@@ -612,6 +635,7 @@ class App:
             StatusChanges(),
             self.scans,
             self.housekeeping,
+            self.firing,
             self.lines,
             partial(retry_waiting, self),
             self.recovery_workers,

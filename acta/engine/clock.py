@@ -12,7 +12,7 @@ from typing import Protocol
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 SESSION, RUN, MESSAGE, CALL, EFFECT, INTERVENTION = "ses", "run", "msg", "call", "eff", "int"
-AGENT, MEMORY, ATTEMPT, AUDIT = "agt", "mem", "att", "aud"
+AGENT, MEMORY, ATTEMPT, AUDIT, SCHEDULE = "agt", "mem", "att", "aud", "sch"
 
 
 def make_id(prefix: str, milliseconds: int, randomness: bytes) -> str:

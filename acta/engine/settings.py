@@ -548,7 +548,7 @@ class Settings:
     """Tenant, or `*` for every other tenant -> the US dollars that its sessions may cost in a day, UTC. A tenant that
     is not named has no such limit. As JSON."""
     default_visibility: Literal["private", "tenant"] = setting(
-        "tenant", one_of=("private", "tenant"), to=("start", "mcp", "wake", "recover")
+        "tenant", one_of=("private", "tenant"), to=("start", "mcp", "wake", "admin", "recover")
     )
     """Who may see a session whose start does not say."""
     cap_max_steps: int = setting(MAX_MAX_STEPS, least=1, most=MAX_MAX_STEPS)

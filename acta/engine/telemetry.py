@@ -24,6 +24,7 @@ from acta.engine.errors import Fenced, TransientError
 
 if TYPE_CHECKING:
     from acta.engine.log.commit import Position
+    from acta.engine.schedules.schedule import Schedule
     from acta.engine.turn.engine import EngineEvent
 
 Unit = Literal["Count", "Seconds", "Percent", "None"]
@@ -71,6 +72,9 @@ LINE_METRICS: Units = MappingProxyType({"SessionsInLine": "Count"})
 queue at once. It looks at no more of a long queue than it can admit, so at least so many wait.
 """
 
+SCHEDULE_METRICS: Units = MappingProxyType({"SchedulesFailing": "Count"})
+"""The metric of each time of a schedule that fails after many that failed (`FAILS_AFTER` in
+`acta/engine/schedules/schedule.py`)."""
 POLICY_METRICS: Units = MappingProxyType({"PackedPolicySize": "Percent"})
 """The metric of each session policy that STS was asked to take, in percent of AWS's limit."""
 
@@ -165,6 +169,13 @@ class Telemetry:
         ids = {"route": route, "error": type(error).__name__, "missing": missing}
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
+
+    def schedule_fails(self, tenant: str, schedule: "Schedule") -> None:
+        """Somebody of the tenant has to act: logs a line with ids, which the alarm `SchedulesFailing` counts."""
+        ids = {"schedule_id": schedule.schedule_id, "tenant_hash": tenant_hash(tenant)}
+        self.counted(
+            "a schedule fails", SCHEDULE_METRICS, {"SchedulesFailing": 1}, **ids, in_a_row=schedule.failures
+        )
 
     def spans_not_delivered(self, why: str) -> None:
         """Logs a line, which the alarm `SpansNotDelivered` counts."""

@@ -38,8 +38,8 @@ BY_RESOURCE: Mapping[str, tuple[str, float]] = {
 }
 """Resource type -> a word for it, and what one costs in USD a month. An alarm costs that much for each metric that it
 looks at. Source: the price lists of US East (N. Virginia), November 2026, without free tiers."""
-RECOVERY = 0.55
-"""USD a month: the four rounds of `recover` each minute, some 55 small reads and half a second (docs/costs.md)."""
+RECOVERY = 0.62
+"""USD a month: the five rounds of `recover` each minute, some 60 small reads and half a second (docs/costs.md)."""
 METRIC_READ = 0.43
 """USD a month: the metric that `recover` reads each minute."""
 

@@ -92,7 +92,7 @@ def test_limits_of_tenants_are_told_where_they_hold() -> None:
 
 
 def test_what_begins_a_run_says_that_it_may_be_one_too_many() -> None:
-    beginnings = ("session.start", "session.fork", "session.message")
+    beginnings = ("session.start", "session.fork", "session.message", "schedule.run")
     begins = {str(route) for route in OPERATIONS if route.action in beginnings}
     says = {key for key, operation in operations() if "`TOO_MANY_OPEN_SESSIONS`" in operation["description"]}
     assert says == begins

@@ -59,6 +59,8 @@ TABLE = {
     f"{LLM}/offline.py _listing_goal": Met("a goal"),
     f"{LLM}/offline.py _reply": Met("a goal"),
     f"{LLM}/offline.py _summary": Met("a file's text"),
+    "acta/engine/schedules/schedule.py _PLACE": Met("the goal of a schedule", 10_000),
+    "acta/engine/schedules/times.py EVERY": Met("a rate in a request", 40),
     "acta/engine/turn/announcement.py _OPENER": Met("a short reply of a model", 300),
     "acta/engine/turn/announcement.py _INTENT": Met("a short reply of a model", 300),
     "acta/engine/turn/announcement.py _HELD_BACK": Met("a short reply of a model", 300),

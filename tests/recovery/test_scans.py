@@ -68,7 +68,7 @@ def test_all_rounds_together_are_as_old_as_the_oldest() -> None:
     woken = RoundResult(NOW + timedelta(seconds=5), RoundCounts(looked=1, woken=1))
     assert together({"due": due, "woken": woken}) is None
     rest = RoundResult(woken.ended_at, RoundCounts())
-    both = together({"woken": woken, "due": due, "events": rest, "housekeeping": rest})
+    both = together({"woken": woken, "due": due, "events": rest, "timed": rest, "housekeeping": rest})
     assert both == RoundResult(NOW, RoundCounts(looked=3, restarted=1, woken=1))
 
 

@@ -35,6 +35,8 @@ from acta.engine.queue.dynamodb import DynamoAdmission
 from acta.engine.queue.places import GrantPrice, ProviderLimits, QueuePlace
 from acta.engine.recovery.aws import DynamoRecoveryScans
 from acta.engine.recovery.store import ROUNDS, HousekeepingPlace, RoundCounts, RoundResult
+from acta.engine.schedules.dynamodb import DynamoSchedules
+from acta.engine.schedules.schedule import Schedule, ScheduleRun
 from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
 from acta.engine.triggers.dynamodb import DynamoTriggerEvents
 from acta.engine.triggers.trigger import Counts, Trigger, TriggerEvent, hashed
@@ -75,6 +77,7 @@ NAMES = {
     "orders": "{trigger}",
     "stripe": "{secret}",
     "mem_1": "{memory}",
+    "nightly": "{schedule}",
     AGENT_PLANNING_SYSTEM: "{prompt}",
     "POST /v1/sessions": "{route}",
     "aud_1": "{record}",
@@ -128,6 +131,7 @@ def shape(key: str) -> str:
         key = key.replace(name, placeholder)
     key = re.sub(r"[0-9a-f]{64}", "{hash}", key)
     key = re.sub(r"evt_[0-9A-Z]{26}", "{event}", key)
+    key = re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "{time}", key)
     key = re.sub(r"[0-9]{10}", "{number}", key)
     key = re.sub(r"(=L|^O#)[0-9]{2}$", r"\1{share}", key)
     return re.sub(r"([LD])#[0-9]+", r"\1#{hour}", key)
@@ -189,6 +193,13 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
     )
     stores.tools.create(TENANT, tool_of(now))
     stores.servers.create(TENANT, make_server(stores))
+    schedule = Schedule(
+        schedule_id="nightly", agent_id="librarian", goal="Report", cron="30 2 * * *", created_by="ann",
+        created_at=now, updated_at=now, next_at=now,
+    )  # fmt: skip
+    schedules = DynamoSchedules(aws.table, stores.clock, aws.dynamodb)
+    schedules.create(TENANT, schedule)
+    schedules.replace(TENANT, schedule, schedule, [ScheduleRun(tick=now, at=now, outcome="skipped")])
     stores.secret_names.put(
         TENANT,
         ToolSecret(name="stripe", created_at=now, updated_at=now, updated_by="ann", hosts=("a.example",)),

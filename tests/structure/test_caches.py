@@ -27,7 +27,7 @@ EMPTY = {
 OF_THE_RELEASE = """
 built_in as_typed_dict fields_of Api.handlers Api._arguments fields catalogue builtins settings
 _versioned_fields left_out _options _counting _page ConsolePage._headers _react _offline _native NO_POLICIES
-_asked_for _here _descriptions_of_aws _tools _is_shared _loop _http
+_asked_for _here _descriptions_of_aws _tools _is_shared _loop _http zone_names
 LimitsByTenant._limits
 """
 """Computed from code, catalogue and settings, which are the same for every tenant."""

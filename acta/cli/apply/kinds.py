@@ -7,6 +7,8 @@ have more: what follows from the rest, and what the API does not show. No file o
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -48,6 +50,16 @@ def of_server(answer: Mapping[str, Any]) -> Json:
     words = ("pin", "confirmed_read", "high_stakes", "approver_role")
     tools = {each["tool"]: {word: each[word] for word in words} for each in answer["tools"]}
     return {**answer, "tools": tools}
+
+
+def simplest_schedule(_: str, definition: Json) -> Json:
+    """Writes its start and end as the API answers them, whatever their offset is."""
+    made = dict(definition)
+    for field in ("start", "end"):
+        with suppress(ValueError, TypeError):
+            at = datetime.fromisoformat(made.get(field, "")).astimezone(UTC)
+            made[field] = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return made
 
 
 def shown(definition: Json) -> Json:
@@ -92,6 +104,10 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
+WHERE_IT_STANDS = frozenset(
+    {"created_by", "next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"}
+)
+"""Fields of answers about a schedule that its author does not define."""
 AS_DEFINED = "as_defined"
 """The answer's field that has what the definition says, where an operator's setting overrides it."""
 
@@ -157,8 +173,16 @@ AGENTS = DefinitionKind(
     names={**dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")), "agents": ("agents",)},
     denies=("deny",),
 )
+SCHEDULES = DefinitionKind(
+    "schedules",
+    "schedule",
+    "schedule_id",
+    TOLD | WHERE_IT_STANDS,
+    names=MappingProxyType({"agents": ("agent_id",)}),
+    simplest=simplest_schedule,
+)
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
-    {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS)}
+    {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS, SCHEDULES)}
 )
 """The kinds in the order in which they are written: a definition comes before those that name it."""
 

@@ -234,7 +234,7 @@ def ordered(definitions: Mapping[Key, Json]) -> list[Key]:
 
 
 def _names(user: Key, definition: Json, used: Key) -> bool:
-    """Whether the agent names the tool, the other agent, or one of the server's tools."""
+    """Whether the agent names the tool, the other agent, or one of the server's tools, or the schedule the agent."""
     prefix = KINDS[used.kind].prefix
     return any(
         each == used.name if prefix is None else each.startswith(used.name + prefix)
@@ -264,7 +264,8 @@ class TenantDefinitions:
             if kind is TOOLS:
                 self.tools = frozenset(answer["name"] for answer in answers)
             for answer in answers:
-                if "version" in answer:  # built-in definitions cannot be written and have no version
+                # Built-in definitions cannot be written and have no version; a private schedule has no goal to see.
+                if "version" in answer and answer.get("goal", "") is not None:
                     found[Key(kind.folder, answer[kind.identity])] = _found(kind, answer)
         return found
 

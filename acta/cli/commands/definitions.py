@@ -1,4 +1,4 @@
-"""Commands about the tenant's things: files, agents, tools, prompts, memories, notifications."""
+"""Commands about the tenant's things: files, agents, tools, prompts, memories, schedules, notifications."""
 
 import click
 
@@ -12,7 +12,7 @@ from acta.cli.commands.grammar import (
     text_argument,
 )
 
-FILE_KINDS = ("tool", "mcp-server", "prompt", "agent")
+FILE_KINDS = ("tool", "mcp-server", "prompt", "agent", "schedule")
 """The kinds of `acta.cli.apply.kinds`, which a command's help does not load; a test compares the two."""
 
 
@@ -217,6 +217,26 @@ MEMORIES = Group(
     ),
     removed("memories", "rm ID", "Delete a memory."),
 )
+SCHEDULES = Group(
+    "schedules",
+    "Sessions that start at times.",
+    listed("schedules", "List the schedules that you may see."),
+    shown(
+        "schedules",
+        "get ID",
+        "Show a schedule with its next five times as JSON, ready to be changed and put again.",
+    ),
+    put("schedules", "Create or replace a schedule from a JSON file, - for standard input."),
+    api_command(
+        "runs ID", "definitions:schedule_runs", "List what became of a schedule's times, newest first."
+    ),
+    api_command("run ID", "definitions:run_schedule", "Start a schedule's session now."),
+    api_command(
+        "pause ID", "definitions:pause_schedule", "Have no time start a session until it is resumed."
+    ),
+    api_command("resume ID", "definitions:resume_schedule", "Go on with the next time."),
+    removed("schedules", "rm ID", "Delete a schedule. Its sessions stay."),
+)
 
 APPLY = api_command(
     "apply [FOLDER]",
@@ -245,4 +265,4 @@ SCHEMA = Command(
     epilog=f"KIND: {', '.join(FILE_KINDS)}.",
 )
 
-COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, MCP, PROMPTS, MEMORIES, NOTIFICATIONS)
+COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, MCP, PROMPTS, MEMORIES, SCHEDULES, NOTIFICATIONS)

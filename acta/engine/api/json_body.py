@@ -38,8 +38,10 @@ def optional(model: type[BaseModel], base: type[RequestBody]) -> type[RequestBod
     """`base` with the model's fields, each of which may be absent or null; both mean the same."""
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
+        rules: Any = (field.annotation, *field.metadata)
         own: Any = next(
-            (rule.type for rule in field.metadata if isinstance(rule, InRequests)), field.annotation
+            (rule.type for rule in field.metadata if isinstance(rule, InRequests)),
+            Annotated[rules] if field.metadata else field.annotation,
         )
         fields[name] = (own | None, None)
     made = create_model(model.__name__, __base__=base, __module__=model.__module__, **fields)

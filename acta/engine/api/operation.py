@@ -203,6 +203,7 @@ VARIABLES = {
     "tool-secrets/{name}": "1 to 64 letters, digits and `_`, not beginning with a digit.",
     "memories/{memory_id}": "The memory's id.",
     "triggers/{trigger_id}": "1 to 40 small letters, digits and `-`, beginning with a letter or digit.",
+    "schedules/{schedule_id}": "The schedule's id.",
     "prompts/{name}": "The prompt's name. There are: {prompts}. Names are fixed.",
     "files/{path}": "The file's path. It may have slashes. Beginning with `~/` it is your own: nobody else sees such a "
     "file. Only the plain spelling is taken: no `..`, no empty part, no control character, no backslash, at most 1,024 "

@@ -873,6 +873,91 @@ PROMPTS = (
     ),
 )
 
+SCHEDULES = (
+    Operation(
+        "listSchedules", "GET", "/v1/schedules", "admin", "schedules.routes:list_schedules", client="schedules.list",
+        summary="List schedules",
+        about="Admins also see other people's private schedules, without their goals.",
+        answers=(page("Schedule", says="Schedules by id, as far as you may see them."),),
+    ),
+    Operation(
+        "createSchedule", "POST", "/v1/schedules", "admin", "schedules.routes:create_schedule",
+        action="schedule.create", recorded_request=("agent_id",), recorded_answer=("schedule_id", "version"),
+        takes=("Idempotency-Key",), client="schedules.create", client_form="definition",
+        summary="Have sessions start at times",
+        about="Each session is yours, and may be what you may start with your present roles. Limits and caps hold as "
+            "for a start by a member.",
+        answers=(data("Schedule", says="The schedule.", status=201, headers=("Location",)),),
+    ),
+    Operation(
+        "readSchedule", "GET", "/v1/schedules/{schedule_id}", "admin", "schedules.routes:read_schedule",
+        takes=("If-None-Match",), codes=("NOT_FOUND",), client="schedules.get",
+        summary="Read a schedule and its next five times",
+        answers=(data("Schedule", says="The schedule.", headers=("ETag",)), UNCHANGED),
+    ),
+    Operation(
+        "replaceSchedule", "PUT", "/v1/schedules/{schedule_id}", "admin", "schedules.routes:replace_schedule",
+        action="schedule.replace", recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="schedules.replace", client_form="definition",
+        summary="Replace a schedule",
+        about="For whoever wrote it last, and for admins, who may not replace somebody else's private one. It is yours "
+            "from then on.",
+        answers=(data("Schedule", says=REPLACED, headers=("ETag",)),),
+    ),
+    Operation(
+        "changeSchedule", "PATCH", "/v1/schedules/{schedule_id}", "admin", "schedules.routes:change_schedule",
+        action="schedule.change", recorded_answer=("version",), takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"),
+        client="schedules.change", client_form="definition",
+        summary="Change some of a schedule",
+        about="As for a replacement, and what the body does not name stays as it is.",
+        answers=(data("Schedule", says=REPLACED, headers=("ETag",)),),
+    ),
+    Operation(
+        "deleteSchedule", "DELETE", "/v1/schedules/{schedule_id}", "admin", "schedules.routes:delete_schedule",
+        action="schedule.delete", takes=("If-Match",), codes=("NOT_FOUND", "CONFLICT"), client="schedules.delete",
+        summary="Delete a schedule",
+        about="Its sessions stay.",
+        answers=(NOTHING,),
+    ),
+    Operation(
+        "pauseSchedule", "POST", "/v1/schedules/{schedule_id}/pause", "admin", "schedules.routes:pause_schedule",
+        action="schedule.pause", recorded_answer=("version",), codes=("NOT_FOUND", "CONFLICT"),
+        client="schedules.pause",
+        summary="Pause a schedule",
+        about="No time starts a session until somebody resumes it. Times that wait for the session before are left "
+            "out. The session that runs goes on.",
+        answers=(data("Schedule", says="The schedule.", headers=("ETag",)),),
+    ),
+    Operation(
+        "resumeSchedule", "POST", "/v1/schedules/{schedule_id}/resume", "admin", "schedules.routes:resume_schedule",
+        action="schedule.resume", recorded_answer=("version",), codes=("NOT_FOUND", "CONFLICT"),
+        client="schedules.resume",
+        summary="Resume a schedule",
+        about="It goes on with the next time. Times that came while it was paused are not made up for.",
+        answers=(data("Schedule", says="The schedule.", headers=("ETag",)),),
+    ),
+    Operation(
+        "runSchedule", "POST", "/v1/schedules/{schedule_id}/run", "start", "schedules.routes:run_schedule",
+        action="schedule.run", recorded_answer=("session_id", "agent_id"), takes=("Idempotency-Key",),
+        codes=("NOT_FOUND", "CONFLICT", *STARTS), client="schedules.run",
+        summary="Start a schedule's session now",
+        about="Whatever else of it is open, and also while it is paused. Its times stay as they are.",
+        answers=(data(
+            "Session", "DeletedSession",
+            says="The session has begun; follow it at `Location`. If it was deleted meanwhile, a repeat is "
+                "answered with only its id.",
+            status=202, headers=("Location",),
+        ),),
+    ),
+    Operation(
+        "listScheduleRuns", "GET", "/v1/schedules/{schedule_id}/runs", "admin", "schedules.routes:list_schedule_runs",
+        codes=("NOT_FOUND",), client="schedules.runs",
+        summary="Read what became of a schedule's times",
+        about="Of the last 90 days.",
+        answers=(page("ScheduleRun", says="Times, newest first."),),
+    ),
+)
+
 MCP = (
     Operation(
         "askOverMcp", "POST", "/mcp", "mcp", "mcp_server.routes:ask_over_mcp",
@@ -1054,6 +1139,7 @@ BY_TAG: Mapping[str, tuple[Operation, ...]] = MappingProxyType({
     "Triggers": TRIGGERS,
     "Memories": MEMORIES,
     "Prompts": PROMPTS,
+    "Schedules": SCHEDULES,
     "MCP": MCP,
     "Operation": DEPLOYMENT,
 })

@@ -151,7 +151,9 @@ def _at(text: str) -> EndedExecution | None:
 
 
 _KEY = {"pk": {"S": "D"}, "sk": {"S": "R"}}
-ROUNDS: Mapping[Round, str] = MappingProxyType({"due": "d", "woken": "w", "events": "e", "housekeeping": "h"})
+ROUNDS: Mapping[Round, str] = MappingProxyType(
+    {"due": "d", "woken": "w", "events": "e", "timed": "t", "housekeeping": "h"}
+)
 NUMBERS = MappingProxyType(
     {
         "looked": "lo",

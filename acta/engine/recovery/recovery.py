@@ -7,6 +7,7 @@ answered:
     {"round": "woken"}                            counts; sessions with a decision whose wake-up was lost go on
     {"round": "events"}                           counts; events of triggers that wait start their sessions
     {"round": "housekeeping"}                     counts, all 0; sessions are erased that were deleted, or are too old
+    {"round": "timed"}                            counts, all 0; sessions start whose schedule says so
     {"admit": true}                               counts; sessions that wait in a provider's line go on (ADR 106)
     {"paid": […], "until": …}                     counts; a part of a long line goes on, which is paid for
     {"lost": […], "listed_at": …, "until": …}     counts; a part of what a scan has found goes on
@@ -49,6 +50,7 @@ from acta.engine.recovery.store import (
     RoundResult,
 )
 from acta.engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lost, sweep
+from acta.engine.schedules.fire import FireDeps, fire_due
 from acta.engine.sessions.housekeeping import Housekeeping
 from acta.engine.settings import Settings
 from acta.engine.store.schema import FrozenModel
@@ -126,6 +128,7 @@ class Recovery:
     execution_events: ExecutionEvents
     scans: RecoveryScans
     housekeeping: Housekeeping
+    firing: FireDeps
     admission: AdmissionStore | None
     """The lines of the providers. None where no session waits for a provider."""
     retry_events: RetryEvents
@@ -194,6 +197,8 @@ class Recovery:
                     self.telemetry.logger.info("events went on", extra={"events": tally.started})
             case "housekeeping":
                 self.housekeeping.keep(_time_is_left(context))
+            case "timed":
+                self._fire_schedules(context)
             case _:
                 raise Refused("not a round of recovery")
         try:
@@ -209,6 +214,17 @@ class Recovery:
         tally = sweep(self._sweep_deps(context)._replace(threads=threads), sought)
         self._log_counts("swept", tally, sought=sought)
         return tally
+
+    def _fire_schedules(self, context: Any) -> None:
+        firing = self.firing._replace(
+            time_is_left=_time_is_left(context),
+            on_error=self._failed,
+            told=self.telemetry.schedule_fails,
+            threads=self.threads,
+        )
+        counts = fire_due(firing)
+        if counts:
+            self.telemetry.logger.info("fired schedules", extra=dict(counts))
 
     def _recover_lost(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         try:

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from acta.engine.log.store import SessionName
 from acta.engine.queue.places import QueuePlace
 
-Round = Literal["due", "woken", "events", "housekeeping"]
+Round = Literal["due", "woken", "events", "timed", "housekeeping"]
 """Each has an invocation of its own every minute, so that none takes another one's time. `due`: sessions whose time has
 come or whose execution is lost. `woken`: those with a decision whose wake-up may be lost. `events`: events of triggers
-that wait. `housekeeping`: what is to be erased or is no longer kept."""
+that wait. `timed`: schedules whose time has come. `housekeeping`: what is to be erased or is no longer kept."""
 ROUNDS: tuple[Round, ...] = get_args(Round)
 LATE_AFTER = timedelta(minutes=3)
 """Each round begins every minute and takes a minute at most, so after this time two are missing."""

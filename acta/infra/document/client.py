@@ -51,6 +51,7 @@ GROUPS = {
     "notifications": ("NotificationCalls", TAG_WORDS["Notifications"]),
     "prompts": ("PromptCalls", TAG_WORDS["Prompts"]),
     "memories": ("MemoryCalls", TAG_WORDS["Memories"]),
+    "schedules": ("ScheduleCalls", TAG_WORDS["Schedules"]),
 }
 """The first part of a method's name in the table of operations -> its class, and the docstring of that class."""
 TAKES_MORE = ("startSession", "forkSession")

@@ -23,6 +23,7 @@ from acta.engine.api.answer_schemas import as_typed_dict, field_docs
 from acta.engine.api.answers import TypedDict
 from acta.engine.notifications.receiver import usable_secret
 from acta.engine.prompts.routes import PutPrompt
+from acta.engine.schedules.routes import PutSchedule
 from acta.engine.tools import tool
 from acta.engine.tools.mcp.routes import PutMcpServer
 from acta.engine.tools.routes import PutTool
@@ -246,6 +247,9 @@ FILE_KINDS: Mapping[str, FileKind] = MappingProxyType(
             "An MCP server, and the tools of it that agents may have. The file's name is its name.",
         ),
         "agent": FileKind(PutAgent, "An agent. The file's name is its id.", without=()),
+        "schedule": FileKind(
+            PutSchedule, "Sessions that start at times. The file's name is the schedule's id."
+        ),
     }
 )
 

@@ -21,6 +21,7 @@ TAG_WORDS: Mapping[str, str] = MappingProxyType(
         "Triggers": "Events from outside that start sessions.",
         "Memories": "What agents keep from one session to the next.",
         "Prompts": "Managed prompts and their versions.",
+        "Schedules": "Sessions that start at times.",
         "MCP": "Sessions for clients of the Model Context Protocol.",
         "Operation": "Models, the audit trail, health, and this document.",
     }

@@ -225,14 +225,15 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
         # Reads the commits that `usage` hands over, and writes nothing.
         "traces": Grants(by_tenant=False, table=frozenset({"dynamodb:BatchGetItem"}), traces=True),
         # Finds sessions of every tenant by the index, and starts their next execution or wakes it. Erases deleted
-        # sessions once more. Starts the sessions of events that wait, and keeps a large event as a file.
+        # sessions once more. Starts the sessions of events that wait, and keeps a large event as a file. Starts the
+        # sessions of schedules, and stops the execution of one that the next one cancels.
         "recover": Grants(
             by_tenant=False,
             table=RECOVER | CHANGE,
             index=frozenset({"dynamodb:Query"}),
             files=PUT,
             sessions=ERASE,
-            engine=START | WAKE | LIST_EXECUTIONS,
+            engine=START | WAKE | STOP | LIST_EXECUTIONS,
             load=True,
             asks_itself=True,
         ),

@@ -43,6 +43,8 @@ LOCK_FOLDER = Path("acta") / "infra" / "packaging" / "locks"
 OPTIONAL = {
     "jsonschema": ("attr", "attrs", "jsonschema", "jsonschema_specifications", "referencing", "rpds"),
     "re2": ("re2", "google_re2"),
+    "cronsim": ("cronsim",),
+    "tzdata": ("tzdata",),
 }
 """A library -> its folders and its dependencies' folders. Zips of functions that do not import it leave them out."""
 

@@ -108,6 +108,10 @@ KINDS: Mapping[str, AlarmKind] = MappingProxyType(
             missing_is_bad=True,
             below=True,
         ),
+        "SchedulesFailing": AlarmKind(
+            "A schedule has failed five times or more in a row: it could not start its session, or the session failed.",
+            1,
+        ),
         "CostPerHour": AlarmKind(
             "Model calls of the last hour cost more than the environment expects.", 0, minutes=HOUR
         ),
@@ -243,7 +247,7 @@ class Alarms(Construct):
         self._alarm("PackedPolicySize", self._metric("PackedPolicySize", statistic="Maximum"))
         refused = self._metric("KeysRefused", KEY_REFUSED_METRIC, service=service_name("step"))
         self._alarm("KeysRefused", refused)
-        for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered"):
+        for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered", "SchedulesFailing"):
             self._alarm(kind, self._metric(kind))
         for round in ROUNDS:
             self._alarm(

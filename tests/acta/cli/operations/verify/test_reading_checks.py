@@ -191,7 +191,7 @@ def good() -> Answers:
         "logs.filter_log_events": events_of(REPORT.format(812.34), PACKED % 61),
         "cloudwatch.describe_alarms": {"MetricAlarms": [alarm("StepErrors"), alarm("DueRecoveryStopped")]},
         "cloudwatch.describe_alarm_history": history(CREATED),
-        "cloudwatch.get_metric_data": values(due=35, woken=35, housekeeping=34),
+        "cloudwatch.get_metric_data": values(due=35, woken=35, housekeeping=34, timed=35),
         "cloudwatch.get_dashboard": DASHBOARD,
     }  # fmt: skip
 
@@ -275,7 +275,8 @@ WRONG: list[tuple[str, Answers, str, dict[str, float | str]]] = [
     ("packed_policies", {"logs.filter_log_events": events_of(PACKED % 64, PACKED % 101)}, "failed",
      {"most_percent": 101.0, "least_percent": 64.0}),
     ("packed_policies", {"logs.filter_log_events": events_of()}, "not answered", {}),
-    ("rounds", {"cloudwatch.get_metric_data": values(due=35, woken=3, housekeeping=35)}, "failed", {"woken": 3.0}),
+    ("rounds", {"cloudwatch.get_metric_data": values(due=35, woken=3, housekeeping=35, timed=35)}, "failed",
+     {"woken": 3.0}),
     ("dashboard", {"cloudwatch.get_metric_data": {"MetricDataResults": [], "Messages": [
         {"Code": "InvalidExpression", "Value": "no"}]}}, "failed", {"code": "InvalidExpression"}),
     ("dashboard", {"cloudwatch.get_metric_data": {"MetricDataResults": []}}, "not answered", {}),
