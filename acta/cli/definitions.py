@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from acta.cli import exit_codes
-from acta.cli.apply.kinds import WHERE_IT_STANDS
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
@@ -31,7 +30,10 @@ from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 Row = Mapping[str, Any]
 T = TypeVar("T")
 READ_BY_ADMINS = ("prompts", "mcp_servers")
-TOLD = ("applied", "created_at", "updated_at", "warnings", *WHERE_IT_STANDS)
+TOLD = (
+    *("applied", "created_at", "updated_at", "warnings", "created_by"),
+    *("next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"),
+)
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
 IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name", "schedules": "schedule_id"}
 NAMED_AS = {"agents": "this agent", "tools": "this tool", "mcp_servers": "tools of this server"}

@@ -104,10 +104,6 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
-WHERE_IT_STANDS = frozenset(
-    {"created_by", "next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"}
-)
-"""Fields of answers about a schedule that its author does not define."""
 AS_DEFINED = "as_defined"
 """The answer's field that has what the definition says, where an operator's setting overrides it."""
 
@@ -177,7 +173,7 @@ SCHEDULES = DefinitionKind(
     "schedules",
     "schedule",
     "schedule_id",
-    TOLD | WHERE_IT_STANDS,
+    TOLD | {"created_by", "next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"},
     names=MappingProxyType({"agents": ("agent_id",)}),
     simplest=simplest_schedule,
 )
