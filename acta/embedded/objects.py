@@ -6,6 +6,7 @@ the earlier versions of its objects.
 """
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import md5
 from io import BytesIO
@@ -57,11 +58,14 @@ class _Version(NamedTuple):
 
 
 class SqliteObjects:
-    """`table`: whose file and clock they share."""
+    """`table`: whose file and clock they share. `tell`: gets the event of each object that is created, in the form in
+    which EventBridge has it, and the transaction that writes the object.
+    """
 
-    def __init__(self, table: SqliteTable) -> None:
+    def __init__(self, table: SqliteTable, tell: Callable[[Connection, Answer], None] | None = None) -> None:
         self._database = table.database
         self._clock = table.clock
+        self._tell = tell
 
     def put_object(self, **request: Any) -> Answer:
         check_understood(request, UNDERSTOOD)
@@ -72,7 +76,12 @@ class SqliteObjects:
             _check_match("put_object", request, there)
             body = bytes(request["Body"])
             headers = {name: request[name] for name in HEADERS if name in request}
-            return self._add(connection, request, body, json.dumps(headers))
+            added = self._add(connection, request, body, json.dumps(headers))
+            if self._tell is not None:
+                bucket, at = {"name": request["Bucket"]}, self._clock.now().isoformat()
+                made = {"key": request["Key"], "size": len(body), "etag": added["ETag"].strip('"')}
+                self._tell(connection, {"time": at, "detail": {"bucket": bucket, "object": made}})
+            return added
 
     def get_object(self, **request: Any) -> Answer:
         with self._database.reading() as connection:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from queue import Empty, LifoQueue, SimpleQueue
+from sqlite3 import Connection
 from typing import Any, TextIO
 
 from acta.embedded.engine import Engine, Executions, perform
@@ -40,6 +41,7 @@ from acta.engine.telemetry import Telemetry
 from acta.engine.tools.lambda_function import LambdaToolFunction
 from acta.engine.tools.operations import answer, operations_of
 from acta.engine.tools.tenant.functions import FunctionGuard, LambdaTool, PythonTools
+from acta.engine.triggers.sources import read_event
 from acta.engine.turn.engine import engine_event
 from acta.engine.usage.aws_estimate import AwsRates
 from acta.engine.usage.aws_prices import prices_in
@@ -54,8 +56,10 @@ REQUEST_SECONDS = 29
 MINUTE = 60.0
 ROUND_SECONDS = 60.0
 BATCH = 100
-NOTIFY, TRACES = "notify", "traces"
-"""Names of the queues, and of the functions that take from them."""
+NOTIFY, TRACES, EVENTS = "notify", "traces", "events"
+"""Names of the queues."""
+TAKES = {NOTIFY: "notify", TRACES: "traces", EVENTS: "wake"}
+"""Which function takes from which queue."""
 FUNCTIONS = {"plan": "step", "think": "step", "tool": "tool", "lost_tool": "tool"}
 """Which function does an operation of the engine; `intervene` does the others. Its name stands in the log."""
 AGAIN_SECONDS, DAY = 2.0, 86_400.0
@@ -224,7 +228,7 @@ class Process:
         self.clock = clock or SystemClock()
         self.models = AgentModels(settings)
         self.table = SqliteTable(state / "acta.db", streamed=[settings.table], clock=self.clock)
-        self.objects = SqliteObjects(self.table)
+        self.objects = SqliteObjects(self.table, self._written)
         self.queues = Queues(self.table.database, again_seconds=AGAIN_SECONDS, kept_seconds=DAY)
         self.functions = Functions({"tool": self._asked}, self._later, tools.call)
         self._log = _log_in(state)
@@ -421,17 +425,31 @@ class Process:
                 self.telemetry("usage").error("change given up", {"change": oldest["SequenceNumber"]})
         return True
 
+    def _written(self, connection: Connection, event: Data) -> None:
+        """Puts the event of an object into the queue for each source of files that it is one of."""
+        if event["detail"]["bucket"]["name"] != self.settings.bucket:
+            return
+        for name, source in self.settings.event_sources.items():
+            if source.kind == "files" and read_event(source, event).tenants:
+                self.queues.put(connection, EVENTS, json.dumps({"source": name, "event": event}))
+
     def _deliver(self) -> None:
-        """Brings the messages of the queues to `notify` and `traces`."""
+        """Brings the messages of the queues to the functions that take them."""
         while not self._stopped.is_set():
             self.queues.sent.wait(AGAIN_SECONDS)
             self.queues.sent.clear()
             for message in self.queues.receive(BATCH):
                 with self.worker() as worker:
                     try:
-                        app, event = worker.app(message.queue), {"Records": [message.record]}
-                        handle = (app.notifications if message.queue == NOTIFY else app.trace_export).handle
-                        if not handle(event)["batchItemFailures"]:
+                        app, event = worker.app(TAKES[message.queue]), {"Records": [message.record]}
+                        match message.queue:
+                            case "notify":
+                                done = app.notifications.handle(event)
+                            case "traces":
+                                done = app.trace_export.handle(event)
+                            case _:
+                                done = app.event_delivery.handle(event)
+                        if not done["batchItemFailures"]:
                             self.queues.take_away(message)
                     except Exception as error:
-                        self.telemetry(message.queue).failure(error)
+                        self.telemetry(TAKES[message.queue]).failure(error)

@@ -6,6 +6,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Mapping
+from sqlite3 import Connection
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -126,14 +127,18 @@ class Queues:
             )
 
     def send_message(self, **asked: Any) -> Data:
-        now = time.time()
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT INTO messages (queue, body, sent, due, received) VALUES (?, ?, ?, ?, 0)",
-                (asked["QueueUrl"], asked["MessageBody"], now, now + asked.get("DelaySeconds", 0)),
-            )
-        self.sent.set()
+            self.put(connection, asked["QueueUrl"], asked["MessageBody"], asked.get("DelaySeconds", 0))
         return {}
+
+    def put(self, connection: Connection, queue: str, body: str, delay_seconds: float = 0) -> None:
+        """Sends a message in a transaction that writes more than that."""
+        now = time.time()
+        connection.execute(
+            "INSERT INTO messages (queue, body, sent, due, received) VALUES (?, ?, ?, ?, 0)",
+            (queue, body, now, now + delay_seconds),
+        )
+        self.sent.set()
 
     def receive(self, most: int) -> list[QueuedMessage]:
         """What is due. It is due again later, unless it is taken away."""
@@ -147,7 +152,7 @@ class Queues:
                 (now + self._again, now, most),
             ).fetchall()
         return [
-            QueuedMessage(number, queue, _record(number, body, sent, received))
+            QueuedMessage(number, queue, _record(number, queue, body, sent, received))
             for number, queue, body, sent, received in rows
         ]
 
@@ -156,6 +161,13 @@ class Queues:
             connection.execute("DELETE FROM messages WHERE number = ?", (message.number,))
 
 
-def _record(number: int, body: str, sent: float, received: int) -> Data:
+def _record(number: int, queue: str, body: str, sent: float, received: int) -> Data:
     told = {"SentTimestamp": str(int(sent * 1_000)), "ApproximateReceiveCount": str(received)}
-    return {"eventSource": "aws:sqs", "messageId": str(number), "body": body, "attributes": told}
+    arn = f"arn:aws:sqs:::{queue}"
+    return {
+        "eventSource": "aws:sqs",
+        "eventSourceARN": arn,
+        "messageId": str(number),
+        "body": body,
+        "attributes": told,
+    }

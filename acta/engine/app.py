@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from acta.engine.tools.tenant.http import HttpTool
     from acta.engine.tools.tool import ToolSpec
     from acta.engine.traces.export import TraceExport
+    from acta.engine.triggers.delivery import EventDelivery
     from acta.engine.triggers.store import TriggerEvents
     from acta.engine.triggers.trigger import Trigger
     from acta.engine.turn.context import TurnDeps
@@ -694,6 +695,17 @@ class App:
         from acta.engine.limits.lambda_concurrency import LambdaConcurrency
 
         return LambdaConcurrency(self.settings.status_function, self.settings.status_concurrency)
+
+    # Events of the operator's sources.
+
+    @cached_property
+    def event_delivery(self) -> EventDelivery:
+        from functools import partial
+
+        from acta.engine.triggers.delivery import EventDelivery
+        from acta.engine.triggers.fire import fire
+
+        return EventDelivery(self.settings.event_sources, partial(fire, self), self.files, self.telemetry)
 
     # What the table's stream sets off.
 

@@ -21,6 +21,8 @@ from acta.engine.settings import PREFIX
 if TYPE_CHECKING:  # who may see what asks here who is bound
     from acta.engine.people.visibility import Viewer
 
+TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}"
+"""A tenant is part of keys and prefixes, so it has none of their separators and nothing invisible."""
 P = ParamSpec("P")
 T = TypeVar("T")
 

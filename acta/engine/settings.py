@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from acta.engine.models.providers import AllowedModels, AnswerTime
     from acta.engine.queue.places import ProviderLimits
     from acta.engine.recovery.outage import OutageLimits
+    from acta.engine.triggers.sources import EventSource
     from acta.engine.usage.aws_prices import AwsPrices
 
 PREFIX = "ACTA_"
@@ -276,6 +277,12 @@ def _aws_prices(value: Any, settings: Settings) -> Any:
         raise ValueError("the fields of AwsPrices in acta/engine/usage/aws_prices.py") from None
 
 
+def _event_sources(value: Any, settings: Settings) -> Any:
+    from acta.engine.triggers.sources import read_sources
+
+    return read_sources(_by_name(value, Mapping))
+
+
 def _own_providers(value: Any, settings: Settings) -> Any:
     from acta.engine.models.own_providers import own_providers
 
@@ -447,6 +454,16 @@ class Settings:
     """Folder of Python tools -> the version of its function that belongs to this release (ADR 87). As JSON. For a
     folder that is not named, the newest code is called; so it is locally, where code may change without a deployment.
     """
+    event_sources: Mapping[str, EventSource] = setting(
+        NOTHING,
+        check=_event_sources,
+        json='{"invoices": {"kind": "files", "prefix": "invoices/"}}',
+        chars=1_536,
+        by="templates",
+        to=("admin", "wake"),
+    )
+    """The operator's event sources by name, which triggers may be written on (`acta/engine/triggers/sources.py`). As
+    JSON."""
     tool_approvers: Mapping[str, Mapping[str, str]] = setting(
         NOTHING,
         check=_approvers,

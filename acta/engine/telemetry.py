@@ -119,6 +119,8 @@ SPANS_LOST_METRIC = "SpansLost"
 """Counts spans that nobody will get (`acta/infra/watching/alarms.py`)."""
 SPANS_WAITING_METRIC = "SpansNotDelivered"
 """Counts attempts to send spans that the endpoint did not take (`acta/infra/watching/alarms.py`)."""
+EVENTS_FAILED_METRIC = "EventsFailed"
+"""Counts attempts at events of the operator's sources that cannot be used as they are."""
 Handler = Callable[[dict[str, Any], Any], Any]
 
 # An invocation may have no metric of its own.
@@ -186,6 +188,11 @@ class Telemetry:
         """Logs a line, which the alarm `SpansLost` counts. A commit that was not read counts as one span."""
         self.logger.warning("spans lost", extra={"spans": count, "why": why})
         self.metrics.add_metric(name=SPANS_LOST_METRIC, unit="Count", value=count)
+
+    def event_failed(self, source: str, why: str) -> None:
+        """`source`: the name of the operator's event source. `why` quotes nothing of the event."""
+        self.logger.warning("event cannot be used", extra={"source": source, "why": why})
+        self.metrics.add_metric(name=EVENTS_FAILED_METRIC, unit="Count", value=1)
 
     def session_hidden(self) -> None:
         """Counts a request for the alarms `SessionsHidden`."""

@@ -5,7 +5,7 @@ No lifecycle rule deletes the current version of an object.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import Environment as Where
@@ -85,8 +85,10 @@ def new_log_group(scope: Construct, id: str, name: str, environment: Environment
     )
 
 
-def data_bucket(scope: Construct, name: str, environment: Environment, *, versioned: bool) -> s3.Bucket:
-    """`versioned` False: what is deleted is gone at once."""
+def data_bucket(
+    scope: Construct, name: str, environment: Environment, *, versioned: bool, tells: bool = False
+) -> s3.Bucket:
+    """`versioned` False: what is deleted is gone at once. `tells`: the bucket sends its events to EventBridge."""
     kept = Duration.days(environment.retention.file_versions) if versioned else None
     bucket = s3.Bucket(
         scope,
@@ -103,6 +105,15 @@ def data_bucket(scope: Construct, name: str, environment: Environment, *, versio
         ],
         removal_policy=removal_policy(environment),
     )
+    if tells:
+        # The construct's own property adds a function that sets this. The resource has it as a property, too.
+        cast(
+            s3.CfnBucket, bucket.node.default_child
+        ).notification_configuration = s3.CfnBucket.NotificationConfigurationProperty(
+            event_bridge_configuration=s3.CfnBucket.EventBridgeConfigurationProperty(
+                event_bridge_enabled=True
+            )
+        )
     if not environment.is_local:
         everything = [bucket.bucket_arn, bucket.arn_for_objects("*")]
         bucket.add_to_resource_policy(deny_other_accounts(scope, ["s3:*"], everything))

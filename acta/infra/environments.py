@@ -30,17 +30,21 @@ from acta.infra.options import (
     AT_ONCE,
     FIREWALL_SECONDS,
     USUAL_QUALIFIER,
+    BusEvents,
     Canary,
     CustomerKey,
     Domain,
     Edge,
     Network,
+    OperatorsSource,
     SignInFirewall,
     Watch,
     Way,
+    WrittenFiles,
     check_boundary,
     check_place,
     check_qualifier,
+    check_sources,
     check_tags,
 )
 from acta.infra.posture import Posture, settled, with_decisions
@@ -225,6 +229,9 @@ class Environment:
     tool_approvers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tenant, or `*` for every tenant -> name of a tool, built-in or the tenant's own -> the role that decides on its
     calls, whatever its definition says. Whoever asked for such a call may not approve it."""
+    event_sources: Mapping[str, OperatorsSource] = field(default_factory=dict)
+    """Name -> events from outside that triggers may be written on: `{"invoices": WrittenFiles("invoices/")}`
+    (docs/options.md)."""
     notifications: Webhook | Topic | LocalWebhook | None = None
     """Who is told of interventions and ended sessions. None: nobody, and no function, queue or topic is deployed."""
     notify_hosts: tuple[str, ...] = ()
@@ -331,6 +338,7 @@ class Environment:
         try:
             check_place(self.account, self.region)
             check_tags(self.tags)
+            check_sources(self.event_sources)
             self._check_origins()
             self._check_options()
         except ValueError as error:
@@ -543,6 +551,10 @@ LOCAL = Environment(
     open_burst_limit=1_000,
     notifications=LocalWebhook(),
     traces=LocalOtlp(),
+    event_sources={
+        "inbox": WrittenFiles("inbox/"),
+        "events": BusEvents({"source": ["acta.local"]}, id="detail.id", tenant="detail.tenant"),
+    },
     retry_base_seconds=1,
     turns_per_step=1,
     limits=NO_LIMITS,

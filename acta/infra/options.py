@@ -9,8 +9,19 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from acta.engine.bound_tenant import TENANT_PATTERN
+from acta.engine.triggers.sources import (
+    EVERY_TENANT,
+    MAX_SOURCE_CHARS,
+    MAX_SOURCES,
+    PATH_PATTERN,
+    SOURCE_PATTERN,
+    TENANT_FOLDER,
+    EventSource,
+)
 
 _HOST = re.compile(r"(?=.{4,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -244,6 +255,159 @@ Way = AtOnce | Canary | Linear
 """The times and the tenth are AWS's own. Source: AWS CodeDeploy user guide, "Deployment configurations on an AWS Lambda
 compute platform"."""
 AT_ONCE = AtOnce()
+
+
+@dataclass(frozen=True)
+class BusEvents:
+    """Events of an EventBridge bus of the account that fit `pattern`, which is a whole event pattern of EventBridge.
+
+    `bus`: its name. `id`: the path in the event that leads to what makes it one event, such as `detail.order_id`;
+    EventBridge's own `id` differs where a producer sends the same twice. `tenant`: the path that leads to the tenant's
+    name, such as `detail.tenant`. `tenants`: whose triggers may name the source; without a path, each event is for all
+    of them.
+    """
+
+    pattern: Mapping[str, Any]
+    bus: str = "default"
+    id: str = "id"
+    tenant: str = ""
+    tenants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require(self.pattern, "BusEvents.pattern", 'an event pattern, such as {"source": ["shop"]}')
+        _require(
+            re.fullmatch(r"[\w./-]{1,256}", self.bus), "BusEvents.bus", "the name of a bus of the account"
+        )
+        _check_found("BusEvents", self.id, self.tenant, self.tenants)
+
+    @property
+    def source(self) -> EventSource:
+        return EventSource("bus", tenants=self.tenants or (EVERY_TENANT,), tenant=self.tenant, id=self.id)
+
+
+@dataclass(frozen=True)
+class QueueMessages:
+    """Messages of an SQS queue of the operator's, in the account and region of the environment. Each is a JSON object;
+    what cannot be used stays in the queue, which therefore needs a dead-letter queue.
+
+    `queue`: its name. `id`: the path in the message that leads to what makes it one event; empty: the message's id.
+    `tenant`, `tenants`: as in `BusEvents`. `key_arn`: the KMS key of the queue, where it is encrypted with one of the
+    account's.
+    """
+
+    queue: str
+    id: str = ""
+    tenant: str = ""
+    tenants: tuple[str, ...] = ()
+    key_arn: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            re.fullmatch(r"[\w-]{1,75}(\.fifo)?", self.queue),
+            "QueueMessages.queue",
+            "the name of a queue, no URL",
+        )
+        _check_found("QueueMessages", self.id or "id", self.tenant, self.tenants)
+        if self.key_arn is not None:
+            _require(
+                _KEY.fullmatch(self.key_arn), "QueueMessages.key_arn", "the ARN of a KMS key, not of an alias"
+            )
+
+    @property
+    def source(self) -> EventSource:
+        tenants = self.tenants or (EVERY_TENANT,)
+        return EventSource("queue", tenants=tenants, tenant=self.tenant, id=self.id, queue=self.queue)
+
+
+@dataclass(frozen=True)
+class BucketObjects:
+    """Objects that are created in a bucket of the operator's, which sends its events to EventBridge (a property of the
+    bucket).
+
+    `prefix`: of the keys. `{tenant}` in it stands for the folder that is named after the tenant: `in/{tenant}/`.
+    `tenants`: as in `BusEvents`; without such a folder, each object is for all of them.
+    """
+
+    bucket: str
+    prefix: str = ""
+    tenants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require(
+            re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", self.bucket),
+            "BucketObjects.bucket",
+            "a bucket's name",
+        )
+        before, found, after = self.prefix.partition(TENANT_FOLDER)
+        fits = not found or (after.startswith("/") and (not before or before.endswith("/")))
+        _require(fits, "BucketObjects.prefix", "such as in/{tenant}/: the tenant's name is a whole folder")
+        _check_found("BucketObjects", "id", "key" if found else "", self.tenants)
+
+    @property
+    def source(self) -> EventSource:
+        return EventSource("bucket", tenants=self.tenants or (EVERY_TENANT,), prefix=self.prefix)
+
+
+@dataclass(frozen=True)
+class WrittenFiles:
+    """Files of Acta whose path begins with `prefix`, such as `invoices/`, whoever writes them: people and programs over
+    the API, agents, and whoever puts objects into the bucket directly. Private files are not among them.
+
+    `tenants`: whose files, and whose triggers may name the source; empty: everybody's.
+    """
+
+    prefix: str = ""
+    tenants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        fits = (
+            not self.prefix.startswith(("/", "~")) and self.prefix.isprintable() and "\\" not in self.prefix
+        )
+        _require(fits, "WrittenFiles.prefix", "the beginning of files' paths, such as invoices/")
+        _check_found("WrittenFiles", "id", "key", self.tenants)
+
+    @property
+    def source(self) -> EventSource:
+        return EventSource("files", tenants=self.tenants or (EVERY_TENANT,), prefix=self.prefix)
+
+
+OperatorsSource = BusEvents | QueueMessages | BucketObjects | WrittenFiles
+
+
+def check_sources(sources: Mapping[str, OperatorsSource]) -> None:
+    """Raises ValueError for names that triggers cannot use, and for a queue that two sources read."""
+    _require(len(sources) <= MAX_SOURCES, "event_sources", f"{MAX_SOURCES} at most")
+    for name in sources:
+        fits = re.fullmatch(SOURCE_PATTERN, name) and len(name) <= MAX_SOURCE_CHARS
+        _require(
+            fits,
+            "event_sources",
+            f"named with a-z, 0-9 and single hyphens, {MAX_SOURCE_CHARS} at most, not {name!r}",
+        )
+    queues = [each.queue for each in sources.values() if isinstance(each, QueueMessages)]
+    _require(
+        len(queues) == len(set(queues)),
+        "event_sources",
+        "with one source for each queue: its messages are read once",
+    )
+
+
+def _check_found(kind: str, event_id: str, tenant: str, tenants: tuple[str, ...]) -> None:
+    """`tenant`: not empty where the event says whose it is."""
+    for name, path in (("id", event_id), ("tenant", tenant or event_id)):
+        _require(
+            re.fullmatch(PATH_PATTERN, path), f"{kind}.{name}", "a path in the event, such as detail.order_id"
+        )
+    names = isinstance(tenants, tuple) and all(
+        each == EVERY_TENANT or re.fullmatch(TENANT_PATTERN, each) for each in tenants
+    )
+    _require(names, f"{kind}.tenants", "a tuple of names of tenants")
+    says = tenant or (tenants and EVERY_TENANT not in tenants)
+    _require(
+        says,
+        f"{kind}.tenants",
+        "the tenants whose events these are, where no path or folder leads to the tenant",
+    )
 
 
 OWN_TAGS = ("service", "environment")

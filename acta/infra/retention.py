@@ -18,6 +18,9 @@ interventions that have been decided meanwhile."""
 SPAN_DAYS = 4
 """How long spans wait for their endpoint. This is longer than `GIVEN_UP_AFTER` in
 `acta/engine/traces/export.py`, so spans that are given up are given up there, where they are counted."""
+FAILED_EVENT_DAYS = 14
+"""How long an event that could not be used waits for an operator: the longest that SQS keeps a message. Source: Amazon
+SQS developer guide, "Amazon SQS message quotas"."""
 
 
 @dataclass(frozen=True)

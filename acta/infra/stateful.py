@@ -22,6 +22,7 @@ from acta.infra.names import (
     sessions_stack,
     stateful_stack,
 )
+from acta.infra.options import WrittenFiles
 
 
 class StatefulStack(Stack):
@@ -42,7 +43,13 @@ class StatefulStack(Stack):
         self.table = self._table()
         # Exported even where nothing uses it. So switching notifications on or off changes the other stack only.
         self.stream_arn = self.export_value(self.table.table_stream_arn)
-        self.bucket = data_bucket(self, "Files", environment, versioned=environment.versioned_files)
+        self.bucket = data_bucket(
+            self,
+            "Files",
+            environment,
+            versioned=environment.versioned_files,
+            tells=any(isinstance(each, WrittenFiles) for each in environment.event_sources.values()),
+        )
         self.secrets = {} if environment.is_local else self._secrets()
         self.url_secret = None if environment.is_local else self._url_secret()
         if isinstance(environment.notifications, Webhook):

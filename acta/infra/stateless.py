@@ -16,6 +16,7 @@ from acta.infra.api.user_pool import SCOPES, ConsoleSignIn, UserPool
 from acta.infra.data_stores import place
 from acta.infra.engine.state_machine import StateMachine, call_recovery, execution_arns, machine_arn
 from acta.infra.environments import Environment
+from acta.infra.event_feeds import create_feeds, feed_wake
 from acta.infra.hardening.edge import guard_sign_in
 from acta.infra.hardening.network import ToolNetwork
 from acta.infra.lambdas.function import ActaFunction, ToolFolderFunction
@@ -65,6 +66,7 @@ class StatelessStack(Stack):
         own_tools = {each.folder.name: ToolFolderFunction(self, environment, each) for each in built}
         delivery = create_delivery(self, environment, stream_arn)
         traces = create_traces(self, environment)
+        feeds = create_feeds(self, environment)
         resources = Resources(
             table=stateful.table,
             bucket=stateful.bucket,
@@ -83,6 +85,7 @@ class StatelessStack(Stack):
             ),
             delivery=delivery,
             traces=traces,
+            feeds=feeds,
             stream=reads_stream(stream_arn),
             own_tools=to_catalogue(built, environment.name, environment.longest_tool_seconds),
             own_tool_versions={
@@ -100,6 +103,7 @@ class StatelessStack(Stack):
         feed_usage(self, environment, called["usage"], stream_arn)
         if traces.queue is not None:
             feed_traces(self, environment, called["traces"], traces.queue)
+        feed_wake(self, environment, called["wake"], feeds, stateful.bucket.bucket_name)
         engine = StateMachine(self, environment, called)
         call_recovery(self, called["recover"], engine.machine, admits=environment.may_queue)
         api = ApiGateway(self, environment)
@@ -134,6 +138,7 @@ class StatelessStack(Stack):
                 api.http_api,
                 api.refusals,
                 delivery.queue,
+                feeds,
             )
         if environment.dashboard:
             Dashboard(self, environment, functions, engine.machine, api.http_api, delivery.queue)

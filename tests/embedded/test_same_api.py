@@ -11,4 +11,5 @@ from tests.e2e.api.test_tokens import *
 from tests.e2e.api.test_web_pages import *
 from tests.e2e.interventions.test_single_stepping import *
 from tests.e2e.sessions.test_a_goal import *
+from tests.e2e.sessions.test_event_sources import *
 from tests.e2e.sessions.test_scenarios_offline import *

@@ -74,6 +74,17 @@ def test_a_file_is_replaced_or_deleted_only_as_the_one_that_is_meant(stores: Sto
     assert files.etag(tenant, "a.md") == ""
 
 
+def test_a_store_knows_by_which_write_a_file_came(stores: Stores, tenant: str) -> None:
+    files = stores.files
+    assert files.newest_write(tenant, "a.md") is None
+    files.write(tenant, "a.md", b"x")
+    found = files.newest_write(tenant, "a.md")
+    assert found is not None
+    assert (found.etag, found.by) == (files.etag(tenant, "a.md"), "api")
+    files.write(tenant, "a.md", b"y", "eff_1/abc")
+    assert files.newest_write(tenant, "a.md") == (files.etag(tenant, "a.md"), "eff_1/abc", "agent")
+
+
 def tag(stores: Stores, tenant: str) -> str:
     return stores.files.versions(tenant, "a.md")[0].etag
 

@@ -86,7 +86,8 @@ def calls_of(made: Synthesised) -> set[tuple[str, str, str]]:
             match each["Type"]:
                 case "AWS::Events::Rule":
                     source = {"Fn::GetAtt": [name, "Arn"]}
-                    found |= {call(target["Arn"], "events", source) for target in properties["Targets"]}
+                    functions = [each["Arn"] for each in properties["Targets"] if "Ref" in each["Arn"]]
+                    found |= {call(each, "events", source) for each in functions}  # others put into a queue
                 case "AWS::ApiGatewayV2::Integration":
                     found.add(call(properties["IntegrationUri"], "apigateway", properties["ApiId"]))
                 case "AWS::Cognito::UserPool":

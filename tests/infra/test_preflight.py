@@ -17,11 +17,12 @@ from acta.infra.deployed.account import CallerIdentity
 from acta.infra.deployed.permissions import AccountRegion, deployer_policy
 from acta.infra.deployed.preflight import OLDEST, STUCK, DeploymentProblem, Preflight
 from acta.infra.environments import DEV, LOCAL, PROD, STAGING, Environment
+from acta.infra.options import QueueMessages
 from acta.infra.packaging.bundle import ROOT
 from acta.infra.posture import settled
 from tests.infra.conftest import Synthesised, listed
 from tests.infra.test_hardening import EVERYTHING
-from tests.infra.test_options import EDGE, NETWORK, ORIGIN
+from tests.infra.test_options import EDGE, KEY_ARN, NETWORK, ORIGIN
 
 HERE = CallerIdentity("123456789012", "eu-west-1", "arn")
 ALL = settled(replace(EVERYTHING, bedrock=True, python=(3, 99)))
@@ -51,6 +52,8 @@ def secret(SecretId: str, **_: Any) -> Any:  # noqa: N803
     raise refused("ResourceNotFoundException")
 
 
+QUEUE_URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs"
+QUEUE = {"VisibilityTimeout": "174", "RedrivePolicy": "{}", "KmsMasterKeyId": KEY_ARN}
 FINE: Mapping[str, Any] = {
     "get_parameter": {"Parameter": {"Value": str(OLDEST)}},
     "describe_stacks": refused("ValidationError", "Stack with id Acta-prod-Stateful does not exist"),
@@ -63,6 +66,11 @@ FINE: Mapping[str, Any] = {
     "describe_secret": secret,
     "describe_certificate": {"Certificate": {"Status": "ISSUED"}},
     "describe_vpc_endpoints": {"VpcEndpoints": []},
+    "describe_event_bus": {"Name": "shop"},
+    "get_queue_url": {"QueueUrl": QUEUE_URL},
+    "get_queue_attributes": {"Attributes": QUEUE},
+    "get_bucket_notification_configuration": {"EventBridgeConfiguration": {}},
+    "get_bucket_location": {"LocationConstraint": "eu-west-1"},
 }
 """Operation -> what AWS answers where all is well."""
 
@@ -192,6 +200,31 @@ PROBLEMS: Mapping[str, tuple[Mapping[str, Any], str, str]] = {
         f"{NETWORK.vpc_id} already has the endpoint vpce-1 of com.amazonaws.eu-west-1.sts with a private name",
         "",
     ),
+    "no bus": (
+        {"describe_event_bus": refused("ResourceNotFoundException")},
+        "The event source orders takes events of the bus shop, which does not exist in eu-west-1",
+        "aws events create-event-bus --region eu-west-1 --name shop",
+    ),
+    "no queue": (
+        {"get_queue_url": refused("AWS.SimpleQueueService.NonExistentQueue")},
+        "The event source jobs reads the queue jobs, which does not exist in eu-west-1",
+        "aws sqs create-queue --region eu-west-1 --queue-name jobs",
+    ),
+    "a queue that shows messages again too early": (
+        {"get_queue_attributes": {"Attributes": {**QUEUE, "VisibilityTimeout": "28"}}},
+        "The visibility timeout of jobs is 28 seconds. Lambda needs 29 at least and advises 174",
+        f"aws sqs set-queue-attributes --region eu-west-1 --queue-url {QUEUE_URL} --attributes VisibilityTimeout=174",
+    ),
+    "no bucket": (
+        {"get_bucket_notification_configuration": refused("NoSuchBucket")},
+        "The event source scans is for objects of the bucket our-scans, which does not exist",
+        "",
+    ),
+    "a bucket elsewhere": (
+        {"get_bucket_location": {"LocationConstraint": None}},
+        "The bucket our-scans of the event source scans is in us-east-1, and its events stay there",
+        "",
+    ),
 }
 """What is wrong -> what AWS answers then, words of what is told, and the beginning of a command that solves it."""
 
@@ -211,11 +244,11 @@ def test_all_of_it_is_told_at_once_and_nothing_is_deployed(capsys: pytest.Captur
         answers |= given
     answers["describe_secret"] = {"Name": "there"}
     chosen = OperatorTarget(ALL, HERE)
-    with pytest.raises(CliError, match=r"^10 problems .* nothing was deployed"):
+    with pytest.raises(CliError, match=r"^13 problems .* nothing was deployed"):
         require_ready(chosen, ADDED, Aws(**answers))
     told = capsys.readouterr()
     assert [line.split()[0] for line in told.out.splitlines() if not line.startswith(" ")] == [
-        f"{n}." for n in range(1, 11)
+        f"{n}." for n in range(1, 14)
     ]
     assert "Deploy with Python 3.99" in told.err
 
@@ -226,7 +259,7 @@ def test_what_the_caller_may_not_read_is_told_and_stops_nobody(capsys: pytest.Ca
     told = capsys.readouterr()
     assert told.out == ""
     lines = [line for line in told.err.splitlines() if "was not checked" in line]
-    assert len(lines) == 9
+    assert len(lines) == 10
     assert all("AccessDenied" in line for line in lines)
 
 
@@ -242,8 +275,18 @@ def test_whoever_deploys_may_read_all_that_is_looked_at() -> None:
             "cloudformation": f"stack/{parameters.get('StackName')}/1",
             "lambda": f"function:{parameters.get('FunctionName')}",
             "secretsmanager": f"secret:{parameters.get('SecretId')}-a1b2c3",
+            "sqs": "jobs",
+            "events": f"event-bus/{parameters.get('Name')}",
         }.get(service, "")
-        arn = parameters.get("CertificateArn") or f"arn:aws:{service}:{region}:{HERE.account}:{resource}"
+        action = action.replace(
+            "NotificationConfiguration", "Notification"
+        )  # S3's actions have names of their own
+        bucket = f"arn:aws:s3:::{parameters['Bucket']}" if service == "s3" else None
+        arn = (
+            parameters.get("CertificateArn")
+            or bucket
+            or f"arn:aws:{service}:{region}:{HERE.account}:{resource}"
+        )
         assert any(
             action in listed(each["Action"]) and any(fnmatch(arn, one) for one in listed(each["Resource"]))
             for each in granted
@@ -255,6 +298,38 @@ def test_an_environment_without_options_is_asked_about_nothing_else() -> None:
     assert not [each for each in Preflight(DEV, HERE, {}, aws).problems() if each.stops]
     assert {service for _, service, _, _ in aws.asked} == {"ssm", "cloudformation", "lambda"}
     assert {region for region, *_ in aws.asked} == {"eu-west-1"}
+
+
+HALF_WORKING: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "a queue with a short visibility timeout": (
+        {"get_queue_attributes": {"Attributes": {**QUEUE, "VisibilityTimeout": "30"}}},
+        "The visibility timeout of jobs is 30 seconds",
+    ),
+    "a queue without a dead-letter queue": (
+        {"get_queue_attributes": {"Attributes": {"VisibilityTimeout": "174"}}},
+        "The queue jobs has no dead-letter queue",
+    ),
+    "a bucket that tells nobody": (
+        {"get_bucket_notification_configuration": {"QueueConfigurations": [{"QueueArn": "arn:theirs"}]}},
+        "The bucket our-scans does not send its events to EventBridge",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HALF_WORKING)
+def test_event_sources_that_would_lose_or_repeat_events_are_told_and_stop_nothing(name: str) -> None:
+    answers, words = HALF_WORKING[name]
+    told = [each for each in found(**answers) if words in each.words]
+    assert [each.stops for each in told] == [False]
+    commands = [one for each in told for one in each.commands]
+    assert all("arn:theirs" in one for one in commands if "notification" in one), "what is there stays"
+
+
+def test_a_queue_with_a_key_of_the_account_needs_that_key_in_its_source() -> None:
+    without = replace(ALL, event_sources={"jobs": QueueMessages("jobs", tenants=("acme",))})
+    assert any(f"encrypted with the key {KEY_ARN}" in each.words for each in stopping(without))
+    for key in ("alias/aws/sqs", ""):
+        assert stopping(without, get_queue_attributes={"Attributes": {**QUEUE, "KmsMasterKeyId": key}}) == []
 
 
 def test_a_region_is_asked_about_the_types_of_its_own_stacks() -> None:

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 
 from acta.engine.api.operation import Role
 from acta.engine.api.role_claims import RoleRules, roles_from
+from acta.engine.bound_tenant import TENANT_PATTERN
 from acta.engine.errors import Forbidden, Unauthorized
 from acta.engine.settings import Settings
 from acta.engine.untrusted.exact_json import value_at
 
 MAX_CHARS = 128
-_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:-]{0,127}")
-"""A tenant is part of keys and prefixes, so it has none of their separators and nothing invisible."""
 
 
 class Caller(NamedTuple):
@@ -55,7 +54,7 @@ def from_event(event: Mapping[str, Any], settings: Settings) -> Caller:
     tenant = claims.get(tenant_claim)
     if not isinstance(tenant, str) or not tenant.strip():
         raise Forbidden("The token names no tenant.")
-    if not _TENANT.fullmatch(tenant):
+    if not re.fullmatch(TENANT_PATTERN, tenant):
         raise Forbidden("The token's tenant has characters or a length that are not allowed.")
     if typed.get(tenant_claim) != tenant:
         raise Forbidden("The token's tenant is no text.")

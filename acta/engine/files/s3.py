@@ -19,6 +19,7 @@ from acta.engine.files.store import (
     FileMissing,
     FilePage,
     FileVersion,
+    FileWrite,
 )
 from acta.engine.store.keys import FILES, from_cursor, tenant_prefix, to_cursor
 from acta.engine.store.objects import MISSING, read_head, read_object
@@ -144,6 +145,15 @@ class S3FileStore:
     def etag(self, tenant: str, path: str) -> str:
         found = self._head(self._key(tenant, path))
         return "" if found is None else str(found["ETag"])
+
+    def newest_write(self, tenant: str, path: str) -> FileWrite | None:
+        found = self._head(self._key(tenant, path))
+        if found is None:
+            return None
+        write_id = str(found["Metadata"].get(_WRITE, ""))
+        return FileWrite(
+            str(found["ETag"]), write_id, "other" if not write_id else "agent" if "/" in write_id else "api"
+        )
 
     def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
         key, mine = self._key(tenant, path), write_id or uuid4().hex

@@ -5,7 +5,7 @@ All methods raise StoreThrottled and StoreUnavailable, and PathRefused where a p
 """
 
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 MAX_VERSIONS = 100
 
@@ -39,6 +39,16 @@ class FileVersion(NamedTuple):
     is_current: bool
     is_deletion: bool
     etag: str = ""
+
+
+class FileWrite(NamedTuple):
+    """The write that a file is from. `write_id`: empty: it did not come from Acta. `by`: `api`: over the API;
+    `agent`: by a call of a tool; `other`: somebody put the file into the store directly.
+    """
+
+    etag: str
+    write_id: str
+    by: Literal["api", "agent", "other"]
 
 
 class FilePage(NamedTuple):
@@ -83,7 +93,8 @@ class FileStore(Protocol):
 
     def write(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> bool:
         """Creates or replaces the file. True: it is new. `write_id`: a write that is repeated under its id returns
-        what it did the first time, and writes nothing while the file is still that write's. None: a new id.
+        what it did the first time, and writes nothing while the file is still that write's. That of a tool's call is
+        the id of its effect, a `/` and more; no other id has a `/`. None: a new id.
         """
 
     def create(self, tenant: str, path: str, data: bytes, write_id: str | None = None) -> None:
@@ -91,6 +102,9 @@ class FileStore(Protocol):
 
     def etag(self, tenant: str, path: str) -> str:
         """The tag of the file's bytes, in quotes; empty: there is no file."""
+
+    def newest_write(self, tenant: str, path: str) -> FileWrite | None:
+        """None: there is no file."""
 
     def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
         """Writes the file where it still has the bytes of a version with this tag. `write_id`: as with `write`. Raises

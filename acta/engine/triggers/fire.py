@@ -19,6 +19,7 @@ from acta.engine.log.store import KeyTaken
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.woken import WokenSession, start_woken, woken_id
 from acta.engine.triggers.pattern import matches
+from acta.engine.triggers.sources import pattern_for
 from acta.engine.triggers.store import SHARDS
 from acta.engine.triggers.trigger import (
     LONGEST_WAIT,
@@ -56,7 +57,12 @@ def fire(
     what was taken before waits.
     """
     with bound_to(tenant):
-        triggers = [each for each in app.triggers.all(tenant) if each.source == source]
+        known = app.settings.event_sources[source]
+        triggers = [
+            each.model_copy(update={"pattern": pattern_for(known, each.pattern)})
+            for each in app.triggers.all(tenant)
+            if each.source == source
+        ]
         given = [deliver(app, tenant, each, event_id, event, received_at) for each in triggers]
     return [one for one in given if one is not None]
 
@@ -169,7 +175,9 @@ def _message(
     path = file_of(trigger, one.event_id, is_private=is_private)
     said = message_of(trigger, one.event_id, event, path)
     if said.file is not None:
-        app.files.seen_by(trigger.created_by).write(tenant, path, said.file)
+        # The id has a `/`, so the file counts as written for an agent and sets off no trigger on files.
+        write_id = f"{one.event_id}/event"
+        app.files.seen_by(trigger.created_by).write(tenant, path, said.file, write_id)
     return said.text
 
 

@@ -61,6 +61,18 @@ def matches(pattern: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
     return True
 
 
+def value_at(event: Any, path: str) -> Any:
+    """The value at a dotted path; None: there is none."""
+    for part in path.split("."):
+        if isinstance(event, Mapping):
+            event = event.get(part)
+        elif isinstance(event, list) and part.isascii() and part.isdigit() and int(part) < len(event):
+            event = event[int(part)]
+        else:
+            return None
+    return event
+
+
 def _fits(wanted: Any, found: Any) -> bool:
     if isinstance(found, list) and found:
         return any(_fits(wanted, each) for each in found)

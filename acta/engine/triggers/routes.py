@@ -171,6 +171,15 @@ def _check(api: Api, trigger_id: str, body: PutTrigger) -> None:
         wrong["trigger_id"] = ["A trigger keeps its id. Leave it out, or give the one in the path."]
     if api.app.definitions.agent(tenant, body.agent_id) is None:
         wrong["agent_id"] = ["There is no agent of that id."]
+    if body.source is not None:
+        named = {name: each for name, each in api.settings.event_sources.items() if each.is_for(tenant)}
+        if body.source not in named:
+            hint = (
+                did_you_mean(body.source, named)
+                if named
+                else "The operator has set up none (docs/options.md)."
+            )
+            wrong["source"] = [f"There is no event source of that name for you. {hint}"]
     if body.webhook is not None:
         known = [each.name for each in api.app.secret_names.all(tenant)]
         if body.webhook.secret not in known:

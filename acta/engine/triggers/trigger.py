@@ -19,7 +19,7 @@ from acta.engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKE
 from acta.engine.log.head import Metadata, Visibility
 from acta.engine.store.schema import FrozenModel
 from acta.engine.tools.tool import NAME_PATTERN as SECRET_PATTERN
-from acta.engine.triggers.pattern import PatternRefused, check_pattern
+from acta.engine.triggers.pattern import PatternRefused, check_pattern, value_at
 from acta.engine.untrusted.quoting import quoted_json
 from acta.engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
 from acta.engine.untrusted.visible import visible
@@ -251,18 +251,6 @@ def size_of(event: Mapping[str, Any]) -> int:
     """Bytes of its JSON."""
     text = json.dumps(event, separators=(",", ":"), ensure_ascii=False)
     return len(text.encode("utf-8", "surrogatepass"))
-
-
-def value_at(event: Any, path: str) -> Any:
-    """The value at a dotted path; None: there is none."""
-    for part in path.split("."):
-        if isinstance(event, Mapping):
-            event = event.get(part)
-        elif isinstance(event, list) and part.isascii() and part.isdigit() and int(part) < len(event):
-            event = event[int(part)]
-        else:
-            return None
-    return event
 
 
 def goal_of(template: str, event: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from acta.infra.environments import Environment
-from acta.infra.options import EDGE_REGION
+from acta.infra.options import EDGE_REGION, BucketObjects, BusEvents, QueueMessages
 
 _DATA = json.loads(Path(__file__).with_name("cloudformation_actions.json").read_text(encoding="utf-8"))
 PUBLISHED: Mapping[str, Sequence[str]] = _DATA["types"]
@@ -124,6 +124,8 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
             f"arn:aws:lambda:{place.region}:{account}:function:acta-{environment.name}-*",
         ),
     ]
+    for sid, actions, arns in _looked_at(environment, place):
+        statements.append(_allow(sid, actions, *arns))
     if domains:
         certificates = [each.certificate_arn for each in domains]
         statements.append(_allow("Certificates", ["acm:DescribeCertificate"], *certificates))
@@ -134,6 +136,32 @@ def deployer_policy(environment: Environment, place: AccountRegion) -> Statement
             _allow("Empty", ["s3:DeleteObject", "s3:DeleteObjectVersion"], f"{bucket}/*"),
         ]
     return document(statements)
+
+
+def _looked_at(
+    environment: Environment, place: AccountRegion
+) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
+    """What `acta deploy` reads of the operator's event sources: name of the statement, actions, resources."""
+    sources = environment.event_sources.values()
+    where = f"{place.region}:{place.account}"
+    found = (
+        (
+            "Queues",
+            ["sqs:GetQueueUrl", "sqs:GetQueueAttributes"],
+            [f"arn:aws:sqs:{where}:{each.queue}" for each in sources if isinstance(each, QueueMessages)],
+        ),
+        (
+            "Buckets",
+            ["s3:GetBucketLocation", "s3:GetBucketNotification"],
+            [f"arn:aws:s3:::{each.bucket}" for each in sources if isinstance(each, BucketObjects)],
+        ),
+        (
+            "Buses",
+            ["events:DescribeEventBus"],
+            [f"arn:aws:events:{where}:event-bus/{bus}" for bus in _buses(environment)],
+        ),
+    )
+    return (each for each in found if each[2])
 
 
 def planner_policy(environment: Environment, place: AccountRegion) -> Statement:
@@ -251,7 +279,10 @@ def _resources(environment: Environment, place: AccountRegion) -> Mapping[str, S
         "cognito-idp": [arn("cognito-idp", "userpool/*")],
         "dynamodb": [arn("dynamodb", f"table/{made}*")],
         "ec2": [arn("ec2", "*")],
-        "events": [arn("events", f"rule/{made}*")],
+        "events": [
+            arn("events", f"rule/{made}*"),
+            *(arn("events", f"rule/{bus}/{made}*") for bus in _buses(environment)),
+        ],
         "kms": [arn("kms", "key/*"), arn("kms", f"alias/{given}")],
         "lambda": [arn("lambda", f"function:{given}-*"), arn("lambda", "event-source-mapping:*")],
         "logs": [arn("logs", f"log-group:{name}*", region="*") for name in log_groups],
@@ -263,6 +294,12 @@ def _resources(environment: Environment, place: AccountRegion) -> Mapping[str, S
         "wafv2": [arn("wafv2", f"{scope}/*/*", region="*") for scope in ("regional", "global")]
         + [arn("cognito-idp", "userpool/*")],
     }
+
+
+def _buses(environment: Environment) -> list[str]:
+    """The operator's own buses that event sources name. Rules of the default bus have no bus in their ARN."""
+    named = {each.bus for each in environment.event_sources.values() if isinstance(each, BusEvents)}
+    return sorted(named - {"default"})
 
 
 def _generated(environment: Environment) -> str:

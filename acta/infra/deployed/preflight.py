@@ -27,13 +27,14 @@ from acta.infra.deployed.account import (
 from acta.infra.deployed.stacks import UNDER_WAY, CloudFormation, StacksUnknown, secrets_in
 from acta.infra.environments import Environment
 from acta.infra.names import ORIGIN, edge_stack, function_name, secret_name
-from acta.infra.options import EDGE_REGION
+from acta.infra.options import EDGE_REGION, BucketObjects, BusEvents, QueueMessages
 from acta.infra.sizing import FunctionName
 from acta.infra.tool_folders import BadFolder
 
 ABSENT = "ParameterNotFound"
 OLDEST = 6
 """The version of the bootstrap that the templates ask for (`requiresBootstrapStackVersion` in the cloud assembly)."""
+QUEUE_MISSING = "AWS.SimpleQueueService.NonExistentQueue"
 FEW_EXECUTIONS = 100
 """With fewer concurrent executions than this, `acta deploy` says what the account lacks. The usual quota is 1,000, and
 new accounts often begin with 10. Source: Lambda developer guide, "Lambda quotas"."""
@@ -115,6 +116,7 @@ class Preflight:
             "whether certificates are issued": self._certificates,
             "whether the secret of CloudFront exists": self._origin,
             "which endpoints the tools' VPC has": self._endpoints,
+            "whether the event sources are there": self._event_sources,
         }
         for what, check in checks.items():
             try:
@@ -313,6 +315,82 @@ class Preflight:
                     "a private name, and a VPC takes one. Give the tools a VPC that nothing else uses, or leave "
                     "route_table_ids out of tool_network and let the tools use the endpoints that are there."
                 )
+
+    def _event_sources(self) -> Iterator[DeploymentProblem]:
+        for name, source in self.environment.event_sources.items():
+            match source:
+                case QueueMessages():
+                    yield from self._queue(name, source)
+                case BucketObjects(bucket):
+                    yield from self._bucket(name, bucket)
+                case BusEvents(bus=bus) if bus != "default":
+                    if unless(NOT_FOUND, self._service("events"), "describe_event_bus", Name=bus) is None:
+                        yield DeploymentProblem(
+                            f"The event source {name} takes events of the bus {bus}, which does not exist in "
+                            f"{self.place.region}.",
+                            (f"aws events create-event-bus --region {self.place.region} --name {bus}",),
+                        )
+
+    def _queue(self, name: str, source: QueueMessages) -> Iterator[DeploymentProblem]:
+        """What Lambda would refuse, and what would lose messages or repeat them for long."""
+        queues, here = self._service("sqs"), f"--region {self.place.region}"
+        found = unless(QUEUE_MISSING, queues, "get_queue_url", QueueName=source.queue)
+        if found is None:
+            yield DeploymentProblem(
+                f"The event source {name} reads the queue {source.queue}, which does not exist in {self.place.region}.",
+                (f"aws sqs create-queue {here} --queue-name {source.queue}",),
+            )
+            return
+        url = found["QueueUrl"]
+        attributes = queues.call("get_queue_attributes", QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        least = self.environment.sizes["wake"].timeout
+        if int(attributes["VisibilityTimeout"]) < 6 * least:
+            yield DeploymentProblem(
+                f"The visibility timeout of {source.queue} is {attributes['VisibilityTimeout']} seconds. Lambda needs "
+                f"{least} at least and advises {6 * least}, six times the timeout of the function that it calls.",
+                (
+                    f"aws sqs set-queue-attributes {here} --queue-url {url} --attributes VisibilityTimeout={6 * least}",
+                ),
+                stops=int(attributes["VisibilityTimeout"]) < least,
+            )
+        if "RedrivePolicy" not in attributes:
+            yield DeploymentProblem(
+                f"The queue {source.queue} has no dead-letter queue: a message that cannot be used comes again until "
+                "the queue forgets it. Give it one, with a maxReceiveCount of 5 at least.",
+                stops=False,
+            )
+        key = attributes.get("KmsMasterKeyId", "")
+        if key and not key.endswith("alias/aws/sqs") and source.key_arn is None:
+            yield DeploymentProblem(
+                f"The queue {source.queue} is encrypted with the key {key}, which the function wake may not use. Write "
+                f"the key's ARN into the event source {name}: QueueMessages(…, key_arn=…).",
+            )
+
+    def _bucket(self, name: str, bucket: str) -> Iterator[DeploymentProblem]:
+        s3, here = self._service("s3"), f"--region {self.place.region}"
+        found = unless("NoSuchBucket", s3, "get_bucket_notification_configuration", Bucket=bucket)
+        if found is None:
+            yield DeploymentProblem(
+                f"The event source {name} is for objects of the bucket {bucket}, which does not exist."
+            )
+            return
+        place = s3.call("get_bucket_location", Bucket=bucket)["LocationConstraint"] or "us-east-1"
+        if place != self.place.region:
+            yield DeploymentProblem(
+                f"The bucket {bucket} of the event source {name} is in {place}, and its events stay there: a rule in "
+                f"{self.place.region} never sees them. Take a bucket of {self.place.region}, or forward its events."
+            )
+        if "EventBridgeConfiguration" not in found:
+            kept = {each: value for each, value in found.items() if each != "ResponseMetadata"}
+            configuration = json.dumps({**kept, "EventBridgeConfiguration": {}})
+            yield DeploymentProblem(
+                f"The bucket {bucket} does not send its events to EventBridge, so the event source {name} gets none.",
+                (
+                    f"aws s3api put-bucket-notification-configuration {here} --bucket {bucket} "
+                    f"--notification-configuration '{configuration}'",
+                ),
+                stops=False,
+            )
 
     def _python(self) -> Iterator[DeploymentProblem]:
         wanted, here = (".".join(map(str, each)) for each in (self.environment.python, sys.version_info[:2]))

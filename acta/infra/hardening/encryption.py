@@ -81,6 +81,18 @@ def _made(environment: Environment, home: Stack) -> str:
                 conditions={"StringEquals": {"aws:SourceAccount": home.account}},
             )
         )
+    if environment.event_sources:
+        # Rules put events into a queue that the key encrypts. The queue's own policy names these rules: in the key's,
+        # conditions on the source are not supported for EventBridge. Source: Amazon SNS developer guide, "Enable
+        # compatibility between event sources from AWS services and encrypted topics".
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="Events",
+                principals=[iam.ServicePrincipal("events.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],
+            )
+        )
     return key.key_arn
 
 

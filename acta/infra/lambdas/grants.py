@@ -119,6 +119,7 @@ class Grants:
     - `asks_itself`: invokes itself, which goes on with a part of its work (ADR 108)
     - `hands_over`: puts commits on the queue of those that become spans. `traces`: takes them from there, and reads the
       receiver's headers (`acta/infra/stream.py`)
+    - `events`: the queues of the operator's event sources (`acta/infra/event_feeds.py`)
     - `notifications`: the stream, the queue and the receiver (`acta/infra/stream.py`)
     """
 
@@ -144,6 +145,7 @@ class Grants:
     tenant_functions: bool = False
     asks_tool: bool = False
     asks_itself: bool = False
+    events: bool = False
     notifications: bool = False
     hands_over: bool = False
     traces: bool = False
@@ -249,14 +251,15 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
             engine=START | WAKE | STOP,
         ),
-        # Programs without a token deliver events of triggers: it starts sessions and writes to them as `start` does,
-        # keeps large events as files, and reads what webhooks are signed with.
+        # Programs without a token and the operator's sources deliver events of triggers: it starts sessions and writes
+        # to them as `start` does, keeps large events as files, and reads what webhooks are signed with.
         "wake": Grants(
             table=COMMIT | CHANGE,
             files=PUT,
             sessions=PUT,
             tool_secrets=READ_SECRETS,
             signs_urls=True,
+            events=True,
             engine=START | WAKE | STOP,
         ),
         # These two answer without reading any data.

@@ -14,6 +14,7 @@ from constructs import Construct
 
 from acta.infra.data_stores import RECORD_CHANGES, AuditStore
 from acta.infra.environments import Environment
+from acta.infra.event_feeds import EventFeeds
 from acta.infra.lambdas.grants import (
     ADMISSION,
     CHANGE,
@@ -67,6 +68,7 @@ class Resources:
     receiver_secret_arns: str
     delivery: Delivery
     traces: Traces
+    feeds: EventFeeds
     stream: iam.PolicyStatement
     own_tools: bytes = b""
     own_tool_versions: Mapping[str, str] = field(default_factory=dict)
@@ -205,6 +207,8 @@ def _for_deployment(
         yield from resources.traces.hands_over
     if grants.traces:
         yield from resources.traces.statements
+    if grants.events:
+        yield from resources.feeds.statements
     if grants.load:
         # Neither action has resources.
         yield allow("Load", MEASURE, "*")

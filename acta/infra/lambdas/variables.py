@@ -28,6 +28,7 @@ def of_environment(environment: Environment) -> dict[str, object]:
         **named,
         "tenant_limits": _limits(environment.limits_by_tenant),
         "provider_limits": _limits(environment.provider_limits),
+        "event_sources": {name: each.source.as_setting for name, each in environment.event_sources.items()},
         "ended_sessions_days": environment.retention.ended_sessions,
         "audit_retention_days": environment.retention.audit,
         "step_memory_mb": environment.sizes["step"].memory,

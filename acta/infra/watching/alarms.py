@@ -34,6 +34,7 @@ from acta.engine.telemetry import (
     SPANS_WAITING_METRIC,
 )
 from acta.infra.environments import Environment
+from acta.infra.event_feeds import EventFeeds
 from acta.infra.names import ALIAS, metrics_namespace, service_name
 from acta.infra.options import MonthlyBudget, SlackChannel
 from acta.infra.sizing import FunctionName
@@ -133,6 +134,14 @@ KINDS: Mapping[str, AlarmKind] = MappingProxyType(
         "NotificationsNotDelivered": AlarmKind(
             "No receiver took a notification for 15 minutes.", 1, periods=3
         ),
+        "EventsFailed": AlarmKind(
+            "Events of the operator's sources could not be used, and wait in the queue events-failed.", 1
+        ),
+        "EventsBehind": AlarmKind(
+            "Events of the operator's sources have waited for 15 minutes. What they start is late.",
+            15 * 60,
+            periods=3,
+        ),
         "SpansLost": AlarmKind("Spans of sessions are lost: nobody will get them.", 1),
         "SpansNotDelivered": AlarmKind(
             "The endpoint of the traces took nothing several times within an hour.", 5, minutes=HOUR
@@ -180,7 +189,7 @@ class Alarms(Construct):
 
     `own_tools`: the functions of folders of Python tools, by folder. `refusals`: what the API refused, by name
     (`acta/infra/api/http_api.py`). `notify_queue` holds the notifications that could not be delivered yet; None
-    where nobody is notified.
+    where nobody is notified. `feeds`: the queues of the operator's event sources.
     """
 
     def __init__(
@@ -194,6 +203,7 @@ class Alarms(Construct):
         http_api: apigw.IHttpApi,
         refusals: Mapping[str, cloudwatch.IMetric],
         notify_queue: sqs.IQueue | None,
+        feeds: EventFeeds,
     ) -> None:
         super().__init__(scope, "Raised")
         self._environment = environment
@@ -224,6 +234,14 @@ class Alarms(Construct):
                 period=_period("NotificationsNotDelivered")
             )
             self._alarm("NotificationsNotDelivered", waiting)
+
+        if feeds.queue is not None and feeds.failed is not None:
+            failed = feeds.failed.metric_approximate_number_of_messages_visible(
+                period=_period("EventsFailed")
+            )
+            self._alarm("EventsFailed", failed)
+            oldest = feeds.queue.metric_approximate_age_of_oldest_message(period=_period("EventsBehind"))
+            self._alarm("EventsBehind", oldest)
 
     def _of_each(self, prefix: str, functions: Mapping[Any, lambda_.IFunction]) -> None:
         for name, function in functions.items():
