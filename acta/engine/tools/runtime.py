@@ -293,6 +293,8 @@ def finish(held: HeldCall, change: Change, result: CallResult, duration_ms: int 
         is_edited = head.has_unread_plan_edit
         change.set(plan=head.plan.with_evidence(call.call_id, change.now, is_edited=is_edited))
     if not change.head.unfinished_calls and change.head.state == "waiting_for_tool":
+        if wait is not None:
+            change.to_state("executing")  # the end of the wait is no news of its own
         change.end_outage()
         change.to_state("executing")
         if wait is not None and wait.is_ahead(change.now) and head.run is not None:
