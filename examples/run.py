@@ -102,7 +102,7 @@ def approve(session_id: str, intervention_id: str, role: str, api_url: str, stat
     who = ["--tenant", "local", "--user", f"somebody-of-{role}", "--role", role, "--role", "member"]
     token = subprocess.check_output([*ACTA, "token", *who, "--state", state], text=True).strip()
     with Client(Deployment(api_url, token)) as client:
-        client.resolve(session_id, intervention_id, option="approve")
+        client.decide(session_id, intervention_id, "approve")
     print(f"  approved by somebody of {role}")
 
 
