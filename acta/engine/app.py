@@ -384,7 +384,7 @@ class App:
             self.attempts,
             self.log,
             self.blobs,
-            lambda: self.tool_runtime,
+            lambda: self.results_of_calls,
         )
 
     @cached_property
@@ -531,6 +531,15 @@ class App:
             self.settings.outage_limits,
             high_stakes_approver=self.settings.high_stakes_approver,
         )
+
+    @cached_property
+    def results_of_calls(self) -> ToolRuntime:
+        """The runtime of whoever commits results that others have brought. It makes no call, so the zips of functions
+        that only need this have no code of tenants' tools.
+        """
+        from acta.engine.tools.runtime import ToolRuntime, Tools
+
+        return ToolRuntime(self.repository, self.current_registry, Tools(self.builtin_reach), self._agent)
 
     @cached_property
     def builtin_reach(self) -> BuiltinReach:

@@ -124,9 +124,9 @@ class Network:
 
     `prefix_list_ids`: AWS's lists of the addresses of DynamoDB and S3 in this region. `egress`: further networks (CIDR)
     that tools may reach, by the routes of the subnets; empty: tools reach nothing outside AWS. `route_table_ids`: the
-    subnets' route tables. Where some are given, Acta creates the endpoints for DynamoDB, S3, STS, Lambda and Secrets
-    Manager, for this account's resources alone; otherwise the VPC must have them. Private names of endpoints hold in
-    the whole VPC, and these admit tools alone, so nothing else may use the VPC.
+    subnets' route tables. Where some are given, Acta creates the endpoints for DynamoDB, S3, STS, Lambda, Secrets
+    Manager and Step Functions, for this account's resources alone; otherwise the VPC must have them. Private names of
+    endpoints hold in the whole VPC, and these admit tools alone, so nothing else may use the VPC.
     """
 
     vpc_id: str

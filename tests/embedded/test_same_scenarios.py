@@ -3,5 +3,6 @@
 # ruff: noqa: F403
 
 from tests.e2e.sessions.test_scenarios import *
+from tests.e2e.sessions.test_sub_agents import *
 
 SCRIPTED = True

@@ -65,7 +65,7 @@ def test_only_step_knows_where_keys_are_and_only_by_name(prod: Synthesised) -> N
 
 def test_only_those_who_start_or_wake_executions_know_the_state_machine(each: Synthesised) -> None:
     knowing = {name for name in FUNCTIONS if "ACTA_STATE_MACHINE_ARN" in variables(each, name)}
-    assert knowing == {"start", "intervene", "recover", "mcp", "wake"}
+    assert knowing == {"start", "step", "tool", "intervene", "recover", "mcp", "wake"}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

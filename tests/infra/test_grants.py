@@ -93,10 +93,14 @@ OWN: Mapping[str, Granted] = {
     "status": {OF_NO_TENANT: {"dynamodb:GetItem"}, **PSEUDONYMS},
     "step": {
         OF_NO_TENANT: {"dynamodb:GetItem"},
+        MACHINE: START,
+        EXECUTIONS: LOOK_UP | {"states:StopExecution"},
         **PSEUDONYMS,
         **dict.fromkeys(KEYS, READ_KEY),
     },
     "tool": {
+        MACHINE: {"states:StartExecution"},
+        EXECUTIONS: LOOK_UP,
         "arn:aws:lambda:region:account:function:acta-prod-tool-*": {"lambda:InvokeFunction"},
         **URL_KEY,
     },

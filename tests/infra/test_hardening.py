@@ -394,6 +394,7 @@ def test_endpoints_are_made_on_demand_for_this_accounts_resources_alone(
         "s3": "Gateway",
         "lambda": "Interface",
         "secretsmanager": "Interface",
+        "states": "Interface",
         "sts": "Interface",
     }
     account = {"Ref": "AWS::AccountId"}

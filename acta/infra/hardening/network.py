@@ -16,7 +16,7 @@ from acta.infra.options import Network
 
 HTTPS = 443
 GATEWAYS = ("dynamodb", "s3")
-INTERFACES = ("lambda", "secretsmanager", "sts")
+INTERFACES = ("lambda", "secretsmanager", "states", "sts")
 """The other services that tools call. Logs and traces do not pass through this network."""
 NOWHERE = ec2.CfnSecurityGroup.EgressProperty(
     ip_protocol="icmp", from_port=252, to_port=86, cidr_ip="255.255.255.255/32", description="nothing"

@@ -174,7 +174,8 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             pseudonyms=True,
         ),
         # It makes calls of the built-in tools for files and memories itself (ADR 57). It deletes no file. It records
-        # checks of the providers' keys.
+        # checks of the providers' keys. The end of a child lets its siblings begin and wakes its parent; the end of a
+        # parent cancels its children.
         "step": Grants(
             table=REMEMBER | CHANGE,
             leases=True,
@@ -184,13 +185,16 @@ GRANTS: Mapping[FunctionName, Grants] = MappingProxyType(
             sessions=PUT,
             audit=PUT_RECORD,
             pseudonyms=True,
+            engine=START | WAKE | STOP,
             secrets=True,
             bedrock=True,
         ),
+        # A call of an agent starts sessions.
         "tool": Grants(
             table=REMEMBER | CHANGE,
             files=EDIT,
             sessions=PUT,
+            engine=START,
             tool_secrets=READ_SECRETS,
             signs_urls=True,
             tenant_functions=True,
