@@ -45,11 +45,16 @@ SIDE_BY_SIDE = Call("worker", {"goal": "Look at one half", "map": ["the left one
 
 
 def test_two_workers_side_by_side_answer_their_parents_call(stage: Stage, boss: Person) -> None:
-    stage.prepare(do(SIDE_BY_SIDE), Say("Nothing there."), Say("Nothing there."), Say("Both halves are empty."))
+    stage.prepare(
+        do(SIDE_BY_SIDE), Say("Nothing there."), Say("Nothing there."), Say("Both halves are empty.")
+    )
 
     seen = boss.finished(boss.start("Look at both halves", agent_id="lead"))
 
-    assert (seen.session["state"], seen.session["result"]["answer"]) == ("completed", "Both halves are empty.")
+    assert (seen.session["state"], seen.session["result"]["answer"]) == (
+        "completed",
+        "Both halves are empty.",
+    )
     (told,) = stage.results(seen)
     assert told.count("Nothing there.") == 2
     worker, other = (body["messages"][0] for body in stage.requests[1:3])
