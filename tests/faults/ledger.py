@@ -27,6 +27,8 @@ class Ledger:
     def __init__(self) -> None:
         self._asked: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         self._changed = threading.Condition()
+        self.answers: dict[str, tuple[str, str]] = {}
+        """By run, the callback URL of the last call that is answered later, and the answer."""
 
     def __call__(self, request: Request) -> Answer:
         _, run, tool = request.path.split("/")
@@ -36,6 +38,9 @@ class Ledger:
             self._changed.notify_all()
             if tool == RESERVE:  # both of the pair are under way before either is done
                 self._changed.wait_for(lambda: len(self._rooms(run)) > 1, PAIR_SECONDS)
+            if (url := request.headers.get("acta-callback-url")) is not None:
+                self.answers[run] = (url, receipt(tool, what))
+                return Answer(202, {}, b"")
         return Answer(200, {"Content-Type": "text/plain"}, receipt(tool, what).encode())
 
     def effects(self, run: str) -> tuple[Effect, ...]:

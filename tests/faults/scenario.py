@@ -1,8 +1,8 @@
 """One run of the scenario, from the tools' registration to the last look at what came of it."""
 
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import ClassVar, NamedTuple
 
 from acta.engine.log.head import Head
 from acta.engine.traces.spans import spans_of
@@ -46,6 +46,8 @@ class Play:
     unless it left nothing behind; recovery is what goes on.
     """
 
+    tools: ClassVar[Mapping[str, Json]] = TOOLS
+
     def __init__(self, stand: Stand, *faults: Fault, left: bool = False, exporting: bool = False) -> None:
         self.stand = stand
         self.left = left
@@ -75,7 +77,7 @@ class Play:
     def register_tools(self) -> None:
         if self.stand.has_python_tools:
             return
-        for name, more in TOOLS.items():
+        for name, more in self.tools.items():
             config = {"url": f"{self.stand.tools_url}/{self.tag}/{name}", "method": "POST"}
             tool = {"name": name, "description": f"{name} it", "input_schema": SCHEMA, "kind": "http",
                     "config": config, **more}  # fmt: skip

@@ -56,10 +56,10 @@ class Verdict(NamedTuple):
         return self.fired and not self.problems
 
 
-def clean_run(stand: Stand) -> Run:
+def clean_run(stand: Stand, scenario: type[Play] = Play) -> Run:
     for _ in range(WARM_RUNS):
-        Play(stand).run()
-    return Play(stand).run()
+        scenario(stand).run()
+    return scenario(stand).run()
 
 
 def deaths(calls: Iterable[Call]) -> list[Case]:
@@ -119,14 +119,14 @@ def _first_and_last(calls: Sequence[Call]) -> list[Call]:
     ]
 
 
-def judge(stand: Stand, clean: Run, case: Case) -> Verdict:
+def judge(stand: Stand, clean: Run, case: Case, scenario: type[Play] = Play) -> Verdict:
     """Repeats a run in which a fault's call did not come up, with new processes of its function."""
     began = time.monotonic()
     verdict = Verdict(case, False, (), (), 0.0)
     for attempt in range(ATTEMPTS):
         if attempt:
             stand.cool(*{fault.function for fault in case.faults})
-        play = Play(stand, *case.faults, left=case.left)
+        play = scenario(stand, *case.faults, left=case.left)
         problems: list[str] = []
         try:
             run = play.run()
