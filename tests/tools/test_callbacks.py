@@ -218,6 +218,16 @@ def test_of_two_deliveries_at_once_one_counts_and_the_other_is_told_so() -> None
     assert site.results == [("the faster one", True)]
 
 
+def test_a_cancel_that_is_faster_than_an_answer_revokes_the_url() -> None:
+    site = Site().waiting()
+    slow = Interrupted(site.house.log, site.house.blobs, site.house.clock)
+    slow.meanwhile = lambda: site.house.cancel(site.session)
+    late = site.post(app=site.house.app(repository=slow))
+
+    assert (late.status, late.error["details"]["by"]) == (409, ["cancel"])
+    assert [one.event.type for one in site.house.poll(site.session).events][-1] == "run.finished"
+
+
 class LosesAnswer:
     """The log, whose next put arrives and whose answer does not."""
 

@@ -732,7 +732,7 @@ CALLBACKS = (
         summary="Answer a tool call",
         about="For the program that works on a call which is answered later; the URL is the call's own. One answer "
             "counts. After it, after the deadline and after a cancel the answer is 409, and `details` have what was "
-            "recorded: `by` (`tool`, `callback`, `deadline`, `cancel` or `person`), `at` and `ok`. So whoever has lost "
+            "recorded: `by` (`tool`, `callback`, `deadline` or `cancel`), `at` and `ok`. So whoever has lost "
             "the answer of a delivery may send it again, and learns that it was recorded.",
         parameters={"token": "The end of the call's URL."},
         answers=(data("AnsweredCall", says="The answer was recorded, and the session goes on."),),

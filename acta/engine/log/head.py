@@ -79,7 +79,7 @@ class EndedCall(StoredModel):
     call_id: str
     ok: bool
     at: datetime
-    by: Literal["tool", "callback", "deadline", "cancel", "person"]
+    by: Literal["tool", "callback", "deadline", "cancel"]
 
 
 MAX_ANSWERED_CALLS = 16

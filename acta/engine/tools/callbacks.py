@@ -24,7 +24,6 @@ OVER = {
     "callback": "This call was answered already.",
     "deadline": "The time for this answer is over.",
     "cancel": "The run was cancelled before the answer came.",
-    "person": "A person has ended this call.",
 }
 LONG_OVER = "This call is over. The log of its session says how it ended."
 

@@ -82,7 +82,7 @@ class CallResult(NamedTuple):
     """The text comes from outside, or a part of it does."""
     written_path: str | None = None
     """The path of the file that the call wrote. The event says it: a person may have changed the model's input."""
-    by: Literal["tool", "callback", "deadline", "person"] | None = None
+    by: Literal["tool", "callback", "deadline"] | None = None
     """Who has answered a call that could be answered later. None: this one could not."""
     answer_id: str = ""
     """As of `EndedCall`."""
@@ -230,6 +230,8 @@ def record_finish(held: HeldCall, result: CallResult, started: datetime, *, star
     amended = open_call is not None and open_call.amended is not None
     said = result._replace(text=result.text + amended_note(call.input)) if amended else result
     for change in held.attempts("finish"):
+        if result.answer_id and (change.head.is_over or change.head.answered_call(call.call_id)):
+            return  # a cancel or another answer was faster
         change.is_fused = held.fused
         if not start_is_logged:
             check_run(change.head, held.at)

@@ -62,18 +62,13 @@ def cancelled(change: Change, by: str | None) -> None:
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
     started = tuple(call.model_copy(update={"state": "started"}) for call in begun)
-    awaited = (call for call in started if call.later is not None and call.later.kind == "callback")
     ended = (
         EndedCall(answer_id="", call_id=call.call_id, ok=False, at=change.now, by="cancel")
-        for call in awaited
+        for call in started
+        if call.later is not None and call.later.kind == "callback"
     )
-    change.set(
-        calls=started,
-        answered_calls=change.head.answered_with(*ended),
-        ending=None,
-        outage=None,
-        delay=None,
-    )
+    change.set(calls=started, answered_calls=change.head.answered_with(*ended))
+    change.set(ending=None, outage=None, delay=None)
     _leave_to_next_generation(change, has_family=change.head.parent is not None)
     change.to_state("cancelled", "cancelled")
     change.event(RunFinished(state="cancelled", by=by or "timeout"))

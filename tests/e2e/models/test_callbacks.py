@@ -156,3 +156,18 @@ def test_a_made_up_url_is_unknown_and_a_url_of_another_call_answers_no_other(
     boss.post(f"/v1/sessions/{session_id}/cancel")
     late = deliver(url, BUILT)
     assert (late.status_code, late.json()["error"]["details"]["by"]) == (409, ["cancel"])
+
+
+def test_a_large_result_is_stored_whole_and_its_beginning_is_told(
+    boss: Person, builds: Sink, llmock: Any
+) -> None:
+    add(boss, builds, seconds=3_600)
+    session_id = begin(boss, llmock, "main")
+    boss.watch(session_id, waits)
+    url = builds.heard[-1].headers["acta-callback-url"]
+
+    assert deliver(url, {"result": "x" * 1_200_000}).status_code == 413
+    assert deliver(url, {"result": "green " * 100_000}).status_code == 200
+    assert boss.finished(session_id).session["state"] == "completed"
+    (result,) = results(boss, session_id)
+    assert "of 600000 bytes so far; for more call read_result" in result
