@@ -1,5 +1,9 @@
 """Agents that call each other in a test of one's own (`acta.testing`)."""
 
+from pathlib import Path
+from runpy import run_path
+from textwrap import dedent
+
 import pytest
 
 from acta.testing import BadAgent, CalledAgent, ScriptError, completes, run, says, uses
@@ -72,3 +76,10 @@ def test_a_called_agent_whose_script_has_more_to_say_is_named() -> None:
             agent=LEAD,
             agents=[CalledAgent(SEARCHER, [completes("Found."), completes("Again.")])],
         )
+
+
+def test_the_example_of_the_page_works_as_it_stands(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sub-agents.md").read_text(encoding="utf-8")
+    code = page.partition("each of its sessions:\n\n")[2].partition("\n`session.children")[0]
+    (tmp_path / "test_it.py").write_text(dedent(code), encoding="utf-8")
+    run_path(str(tmp_path / "test_it.py"))["test_each_invoice_is_read_by_a_session_of_its_own"]()
