@@ -132,8 +132,8 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
     for name in bodies["POST /v1/sessions/{session_id}/fork"]:
         send("POST /v1/sessions/{session_id}/fork", name, session_id=ended)
 
-    send("POST /v1/agents", "researcher")
-    send("POST /v1/agents", "careful")
+    for name in bodies["POST /v1/agents"]:
+        send("POST /v1/agents", name)
     send("PUT /v1/agents/{agent_id}", "researcher", agent_id="researcher")
     with behind.configured("admin", ACTA_HTTP_TOOL_HOSTS="api.example.com,mcp.example.com,login.example.com"):
         for name in ("http", "path and query"):
