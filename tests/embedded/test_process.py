@@ -1,6 +1,8 @@
 """The threads of one process. An error of theirs, as of a full disk, ends none of them for ever."""
 
 import errno
+import hashlib
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import Any
 import pytest
 
 from acta.embedded import process as module
-from acta.embedded.process import DAY, Process
+from acta.embedded.process import DAY, EVENTS, Process
 from acta.embedded.python_tools import ToolFolders
+from acta.engine.aws.errors import AwsRefused
 from acta.engine.clock import SystemClock
 from acta.engine.errors import StoreUnavailable
 from acta.engine.settings import Settings
@@ -21,7 +24,14 @@ from acta.infra.environments import LOCAL
 from acta.infra.local.state_directory import LOG
 from acta.local_aws.testing import eventually
 
-SETTINGS = Settings(env="test", table="t", bucket="b", session_bucket="s", audit_table="a")
+SETTINGS = Settings(
+    env="test",
+    table="t",
+    bucket="b",
+    session_bucket="s",
+    audit_table="a",
+    event_sources={"inbox": {"kind": "files", "prefix": "inbox/"}},
+)
 
 
 class MovedClock(SystemClock):
@@ -96,3 +106,26 @@ def test_threads_outlive_a_full_disk(process: Process, monkeypatch: pytest.Monke
     process.start()
     process._begin("ses_1-run_1-1")
     eventually(lambda: True if {*done} == {"look", "abandon"} else None)
+
+
+def test_a_file_and_its_event_are_written_in_one_transaction(process: Process) -> None:
+    """So a process that dies after the answer to a `PUT` has not lost the event."""
+    objects = process.objects
+    for bucket, key in (
+        ("b", "files/acme/inbox/a.pdf"),
+        ("b", "files/acme/elsewhere/a.pdf"),
+        ("s", "files/acme/inbox/a.pdf"),
+    ):
+        objects.put_object(Bucket=bucket, Key=key, Body=b"hello")
+    objects.delete_object(Bucket="b", Key="files/acme/inbox/a.pdf")
+    (message,) = process.queues.receive(10)
+    assert message.queue == EVENTS
+    told = json.loads(message.record["body"])
+    etag = hashlib.md5(b"hello", usedforsecurity=False).hexdigest()
+    assert told["source"] == "inbox"
+    assert told["event"]["detail"]["object"] == {"key": "files/acme/inbox/a.pdf", "size": 5, "etag": etag}
+
+    with pytest.raises(AwsRefused):
+        objects.put_object(Bucket="b", Key="files/acme/inbox/b.pdf", Body=b"x", IfMatch='"another"')
+    process.queues.take_away(message)
+    assert process.queues.receive(10) == []
