@@ -28,6 +28,7 @@ from acta.infra.api.issuers import NAME_PATTERN, ORIGIN_PATTERN, ExternalIssuer,
 from acta.infra.api.issuers import Machine as Machine  # operators' own files import it from here
 from acta.infra.options import (
     AT_ONCE,
+    EVENTS_CONCURRENCY,
     FIREWALL_SECONDS,
     USUAL_QUALIFIER,
     BusEvents,
@@ -37,6 +38,7 @@ from acta.infra.options import (
     Edge,
     Network,
     OperatorsSource,
+    QueueMessages,
     SignInFirewall,
     Watch,
     Way,
@@ -393,6 +395,14 @@ class Environment:
                 raise ValueError(
                     f"reserved_concurrency has functions and numbers of at least 1, not {name}: {number}"
                 )
+        own_queues = sum(isinstance(each, QueueMessages) for each in self.event_sources.values())
+        queues = own_queues + (len(self.event_sources) > own_queues)
+        least, wake = EVENTS_CONCURRENCY * (queues + 1), self.reserved("wake")
+        if queues and wake is not None and wake < least:
+            raise ValueError(
+                f"reserved_concurrency of wake is at least {least}: events come from {queues} queues, with up to "
+                f"{EVENTS_CONCURRENCY} invocations for each, and webhooks and callbacks need some, too"
+            )
         if self.snap_start and (self.is_local or self.python < SNAP_START_SINCE):
             raise ValueError("snap_start is for functions in AWS with Python 3.12 or a later one")
         if self.is_local and any(added):

@@ -20,13 +20,18 @@ from constructs import Construct
 from acta.engine.store.keys import FILES
 from acta.engine.triggers.sources import TENANT_FOLDER
 from acta.infra.environments import Environment
-from acta.infra.options import BucketObjects, BusEvents, OperatorsSource, QueueMessages, WrittenFiles
+from acta.infra.options import (
+    EVENTS_CONCURRENCY,
+    BucketObjects,
+    BusEvents,
+    OperatorsSource,
+    QueueMessages,
+    WrittenFiles,
+)
 from acta.infra.retention import FAILED_EVENT_DAYS
 
 TAKE_EVENTS = ("sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage")
 EVENTS_AT_ONCE = 10
-EVENTS_CONCURRENCY = 5
-"""Invocations at the same time for each queue, so that a flood of events leaves workers to callbacks and webhooks."""
 ATTEMPTS = 5
 """How often an event is tried before it is moved to the dead-letter queue: at least five times. Source: AWS Lambda
 developer guide, "Creating and configuring an Amazon SQS event source mapping"."""

@@ -371,6 +371,8 @@ class WrittenFiles:
         return EventSource("files", tenants=self.tenants or (EVERY_TENANT,), prefix=self.prefix)
 
 
+EVENTS_CONCURRENCY = 5
+"""Invocations of `wake` at the same time for each queue that events come from."""
 OperatorsSource = BusEvents | QueueMessages | BucketObjects | WrittenFiles
 
 

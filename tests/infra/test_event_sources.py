@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from acta.infra.environments import DEV, LOCAL, PROD
+from acta.infra.environments import DEV, LOCAL, PROD, STAGING
 from acta.infra.options import BucketObjects, BusEvents, OperatorsSource, QueueMessages, WrittenFiles
+from acta.infra.posture import settled
+from acta.infra.sizing import RESERVED
 from tests.infra.conftest import Synthesised, synthesised, text_of
 from tests.infra.test_options import KEY_ARN
 
@@ -68,6 +70,15 @@ def test_a_source_that_could_never_work_is_refused_with_what_to_write(
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         make()
     assert said in str(refused.value)
+
+
+def test_a_flood_of_events_leaves_workers_to_webhooks_and_callbacks() -> None:
+    four = {f"q-{n}": QueueMessages(f"q-{n}", tenants=("acme",)) for n in range(4)}
+    assert settled(replace(STAGING, event_sources=dict(list(four.items())[:3])))
+    with pytest.raises(ValueError, match="reserved_concurrency of wake is at least 25"):
+        settled(replace(STAGING, event_sources=four))
+    more = {**RESERVED, "wake": 25}
+    assert settled(replace(STAGING, event_sources=four, reserved_concurrency=more))
 
 
 def test_the_local_stack_has_sources_to_try_and_others_have_none() -> None:
