@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from acta.cli import exit_codes
+from acta.cli.apply.kinds import OF_A_TRIGGER
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
@@ -20,6 +21,7 @@ from acta.cli.terminal.text import (
     exact_json,
     minute,
     note,
+    second,
     show,
     show_list,
     visible,
@@ -29,13 +31,19 @@ from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
-READ_BY_ADMINS = ("prompts", "mcp_servers")
+READ_BY_ADMINS = ("prompts", "mcp_servers", "triggers")
 TOLD = (
     *("applied", "created_at", "updated_at", "warnings", "created_by"),
     *("next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"),
 )
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
-IDS = {"agents": "agent_id", "tools": "name", "mcp_servers": "name", "schedules": "schedule_id"}
+IDS = {
+    "agents": "agent_id",
+    "tools": "name",
+    "mcp_servers": "name",
+    "schedules": "schedule_id",
+    "triggers": "trigger_id",
+}
 NAMED_AS = {"agents": "this agent", "tools": "this tool", "mcp_servers": "tools of this server"}
 """What other agents may name of a definition that is to be deleted."""
 COLUMNS: Mapping[str, Columns] = {
@@ -62,6 +70,13 @@ COLUMNS: Mapping[str, Columns] = {
         ),
         "tools": lambda one: len(one["tools"]),
         "url": "url",
+    },
+    "triggers": {
+        "id": "trigger_id",
+        "agent": "agent_id",
+        "from": lambda one: one["source"] or f"a webhook ({one['webhook']['scheme']})",
+        "state": lambda one: "paused" if one["paused"] else "on",
+        "goal": "goal",
     },
     "prompts": {
         "name": "name",
@@ -121,14 +136,15 @@ def put(arguments: Namespace) -> int:
             f"{source}: {folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
             f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
         )
-    definition = {name: value for name, value in json_in(source, parse_object).items() if name not in TOLD}
+    told = (*TOLD, *OF_A_TRIGGER) if kind == "triggers" else TOLD
+    definition = {name: value for name, value in json_in(source, parse_object).items() if name not in told}
     calls = calls_of(arguments)
     identity = definition.pop(IDS[kind], None)
     if not isinstance(identity, str):
         raise CliError(f"{source}: it has no {IDS[kind]}")
-    if kind == "mcp_servers":
-        if isinstance(definition.get("tools"), list):
-            del definition["tools"]
+    if kind == "mcp_servers" and isinstance(definition.get("tools"), list):
+        del definition["tools"]
+    if kind in ("mcp_servers", "triggers"):
         written = calls.write(identity, definition)
     elif exists(lambda: calls.get(identity)):
         written = calls.replace(identity, definition)
@@ -163,6 +179,41 @@ def remove(arguments: Namespace) -> int:
             f"agents name {what}: {naming}. Change them first; --force deletes it, and they go on without it"
         ) from None
     return exit_codes.OK
+
+
+def trigger_url(arguments: Namespace) -> int:
+    """Prints where a trigger's events are posted, and nothing else."""
+    found = connect(arguments, role="admin").triggers.get(arguments.name)
+    if found["url"] is None:
+        raise CliError("this trigger has no URL: its events come from a source of the operator's")
+    return show(found["url"], [found["url"]], as_json=arguments.json)
+
+
+def set_paused(arguments: Namespace) -> int:
+    calls = connect(arguments, role="admin").triggers
+    written = (calls.pause if arguments.paused else calls.resume)(arguments.name)
+    return show(
+        written, [f"{arguments.name}  {'paused' if written['paused'] else 'on'}"], as_json=arguments.json
+    )
+
+
+def trigger_events(arguments: Namespace) -> int:
+    found = list(connect(arguments, role="admin").triggers.events(arguments.name, outcome=arguments.outcome))
+    columns: Columns = {
+        "id": "event_id",
+        "at": lambda one: second(one["received_at"]),
+        "outcome": "outcome",
+        "session": lambda one: one["session_id"] or "-",
+        "reason": lambda one: one["reason"] or "-",
+    }
+    return show_list(found, columns, as_json=arguments.json)
+
+
+def replay_event(arguments: Namespace) -> int:
+    event = connect(arguments, role="admin").triggers.replay(arguments.name, arguments.event)
+    return show(
+        event, [f"{event['event_id']}  {event['outcome']}: {event['reason']}"], as_json=arguments.json
+    )
 
 
 def add_memory(arguments: Namespace) -> int:

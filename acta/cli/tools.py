@@ -77,7 +77,8 @@ def about(trial: Mapping[str, Any]) -> Iterator[str]:
 
 def set_secret(arguments: Namespace) -> int:
     client = connect(arguments, role="admin")
-    client.tool_secrets.write(arguments.name, secret_value(arguments.name), arguments.host)
+    hosts = [] if arguments.no_host else arguments.host
+    client.tool_secrets.write(arguments.name, secret_value(arguments.name), hosts)
     return exit_codes.OK
 
 

@@ -20,6 +20,7 @@ from acta.client.calls import (
     ScheduleCalls,
     ToolCalls,
     ToolSecretCalls,
+    TriggerCalls,
 )
 from acta.client.deployment import Deployment
 from acta.client.flows import (
@@ -247,6 +248,7 @@ class EveryCall(ApiCalls[C], SessionCalls[C], DeploymentCalls[C]):
         self.mcp_servers = McpServerCalls(caller)
         self.tool_secrets = ToolSecretCalls(caller)
         self.notifications = NotificationCalls(caller)
+        self.triggers = TriggerCalls(caller)
         self.prompts = PromptCalls(caller)
         self.memories = MemoryCalls(caller)
         self.schedules = ScheduleCalls(caller)

@@ -436,6 +436,63 @@ class NotificationCalls(Calls[C]):
         return data(HttpRequest("DELETE", path_of("notifications")))
 
 
+class TriggerCalls(Calls[C]):
+    """Events from outside that start sessions."""
+
+    @listing
+    def list(self) -> Stream[shapes.Trigger]:
+        """List the triggers. It is for admins."""
+        return pages(path_of("triggers"))
+
+    @operation
+    def get(self, trigger_id: str) -> Flow[shapes.TriggerWithCounts]:
+        """Read a trigger. It is for admins. Raises NotFoundError."""
+        return data(HttpRequest("GET", path_of("triggers", trigger_id)))
+
+    @operation
+    def write(self, trigger_id: str, definition: Mapping[str, Any]) -> Flow[shapes.Trigger]:
+        """Make a trigger, or replace it. Its sessions are yours: they may do what you may, with the roles that you
+        have now. It is for admins. Raises ConflictError, PreconditionFailedError.
+        """
+        return data(HttpRequest("PUT", path_of("triggers", trigger_id), body=dict(definition)))
+
+    @operation
+    def delete(self, trigger_id: str, version: int | None = None) -> Flow[None]:
+        """Delete a trigger. Its sessions go on. Events that wait end as `failed`. It is for admins. Raises
+        NotFoundError, ConflictError, PreconditionFailedError.
+        """
+        return data(HttpRequest("DELETE", path_of("triggers", trigger_id), {"version": version}))
+
+    @operation
+    def pause(self, trigger_id: str) -> Flow[shapes.Trigger]:
+        """Pause a trigger. Events are refused from now on, and kept for a replay. Its sessions go on. It is for
+        admins. Raises NotFoundError, ConflictError.
+        """
+        return data(HttpRequest("POST", path_of("triggers", trigger_id, "pause"), body={}))
+
+    @operation
+    def resume(self, trigger_id: str) -> Flow[shapes.Trigger]:
+        """Resume a trigger. It is for admins. Raises NotFoundError, ConflictError."""
+        return data(HttpRequest("POST", path_of("triggers", trigger_id, "resume"), body={}))
+
+    @listing
+    def events(
+        self, trigger_id: str, outcome: Literal["waiting", "started", "told", "refused", "failed"] | None = None,
+        limit: int | None = None
+    ) -> Stream[shapes.TriggerEvent]:
+        """List the events of a trigger, newest first. Events of the last 90 days, without what they said. It is
+        for admins. Raises NotFoundError.
+        """
+        return pages(path_of("triggers", trigger_id, "events"), outcome=outcome, limit=limit)
+
+    @operation
+    def replay(self, trigger_id: str, event_id: str) -> Flow[shapes.TriggerEvent]:
+        """Replay an event that was refused or failed. It is tried in the next minute, as the trigger says now. It
+        is for admins. Raises NotFoundError, ConflictError.
+        """
+        return data(HttpRequest("POST", path_of("triggers", trigger_id, "events", event_id, "replay"), body={}))
+
+
 class PromptCalls(Calls[C]):
     """Managed prompts and their versions."""
 

@@ -67,8 +67,7 @@ if TYPE_CHECKING:
     )
     from acta.engine.triggers.answers import (
         DeliveredEventView as DeliveredEvent, EventCountsView as EventCounts, TriggerView as Trigger,
-        TriggerEventView as TriggerEvent, TriggerLimitsView as TriggerLimits,
-        TriggerWithCountsView as TriggerWithCounts, WebhookView as Webhook
+        TriggerEventView as TriggerEvent, TriggerWithCountsView as TriggerWithCounts, WebhookView as Webhook
     )
     from acta.engine.usage.answers import (
         AwsCostView as AwsCost, AwsPricesView as AwsPrices, CountsView as Counts, EngineCostView as EngineCost,
@@ -98,9 +97,8 @@ __all__ = (
     "RunCounts", "RunError", "Schedule", "ScheduleCounts", "ScheduleRun", "SchemaVersions", "Scratchpad",
     "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step",
     "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts",
-    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent", "TriggerLimits",
-    "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook", "WhoApproves",
-    "WholeText", "Work", "WrittenFile"
+    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent", "TriggerWithCounts", "Usage",
+    "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook", "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -141,7 +139,7 @@ MODULES = {
         "ClientCredentials", "ConfirmedMcpTool", "ListedMcpTool", "ListedMcpTools", "McpCredentials", "McpServer"
     ,), "tools.mcp.answers"),
     **dict.fromkeys((
-        "DeliveredEvent", "EventCounts", "Trigger", "TriggerEvent", "TriggerLimits", "TriggerWithCounts", "Webhook"
+        "DeliveredEvent", "EventCounts", "Trigger", "TriggerEvent", "TriggerWithCounts", "Webhook"
     ,), "triggers.answers"),
     **dict.fromkeys((
         "AwsCost", "AwsPrices", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",

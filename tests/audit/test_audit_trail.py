@@ -90,8 +90,11 @@ def test_every_route_of_a_writing_method_is_recorded_or_says_why_not(route: Oper
 
 
 def test_only_a_route_that_asks_recorded_ones_is_not_recorded_itself() -> None:
-    assert [str(route) for route in OPERATIONS if route.unrecorded] == ["POST /mcp"]
-    assert [route.rated for route in OPERATIONS if route.unrecorded] == ["within"]
+    """Nor one whose sender is no person: the trail says what people do (ADR 214)."""
+    unrecorded = {str(route): route for route in OPERATIONS if route.unrecorded}
+    assert {*unrecorded} == {"POST /mcp", "POST /v1/hooks/{token}", "POST /v1/callbacks/{token}"}
+    assert unrecorded.pop("POST /mcp").rated == "within"
+    assert {(route.function, route.role) for route in unrecorded.values()} == {("wake", None)}
 
 
 def test_no_two_changes_have_one_name_in_the_trail() -> None:

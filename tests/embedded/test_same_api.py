@@ -13,3 +13,4 @@ from tests.e2e.interventions.test_single_stepping import *
 from tests.e2e.sessions.test_a_goal import *
 from tests.e2e.sessions.test_event_sources import *
 from tests.e2e.sessions.test_scenarios_offline import *
+from tests.e2e.sessions.test_triggers import *

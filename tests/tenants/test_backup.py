@@ -16,6 +16,7 @@ from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
 from acta.engine.sessions.history import History
 from acta.engine.tools.mcp.server import McpServer
 from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
+from acta.engine.triggers.trigger import Trigger
 from acta.engine.usage.dynamodb import DynamoUsage, committed_in
 from acta.engine.usage.fold import fold
 from acta.infra.deployed.tenants.backup import (
@@ -83,6 +84,13 @@ def define(house: StoredHouse) -> None:
             updated_at=now,
         ),
     )
+    stores.definitions.triggers.create(
+        TENANT,
+        Trigger(
+            name="orders", source="shop", goal="Go", created_by=USER, roles=("admin",), quotation_key="trg_1",
+            version=1, created_at=now, updated_at=now,
+        ),
+    )  # fmt: skip
     prompt = stores.definitions.prompt(TENANT, AGENT_PLANNING_SYSTEM)
     for text in ("update_plan wait_for_user GOAL_COMPLETE, first", "second"):
         new = prompt.next_version(text, None, USER, now)
@@ -239,11 +247,14 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
 
     done = back(stores, taken(house, BackupFolder(tmp_path)))
 
-    assert (done.definitions, done.files) == ({"restored": 6}, {"restored": 2})
+    assert (done.definitions, done.files) == ({"restored": 7}, {"restored": 2})
     assert (done.secrets, done.webhook) == ({"stripe": ["a.example", "b.example:8443"]}, True)
     assert stores.definitions.agent(OTHER, "librarian") == stores.definitions.agent(TENANT, "librarian")
     assert stores.definitions.tools.all(OTHER) == stores.definitions.tools.all(TENANT)
     assert stores.definitions.servers.all(OTHER) == stores.definitions.servers.all(TENANT) != ()
+    (trigger,) = stores.definitions.triggers.all(OTHER)
+    (old,) = stores.definitions.triggers.all(TENANT)
+    assert trigger == old.model_copy(update={"paused": True}), "nothing starts before an admin has looked"
     versions = stores.definitions.prompt_versions(OTHER, AGENT_PLANNING_SYSTEM, limit=9, cursor=None).versions
     assert [each.content for each in versions[:2]] == [
         "second",
@@ -299,7 +310,7 @@ def test_a_restore_may_be_repeated(aws: Aws, tmp_path: Path) -> None:
     again = back(house.stores, place, replace=True)
 
     assert again.sessions == again.files == {"there already": 1}
-    assert again.definitions == {"there already": 6}
+    assert again.definitions == {"there already": 7}
     assert aws.dynamodb.scan(TableName=aws.table)["Items"] == before
 
 

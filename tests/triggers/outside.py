@@ -9,7 +9,6 @@ from acta.engine.api.app import Api
 from acta.engine.app import App
 from acta.engine.bound_tenant import bound_to
 from acta.engine.log.head import Head
-from acta.engine.signed_urls import SignedUrls
 from acta.engine.triggers.fire import retry_waiting
 from acta.engine.triggers.trigger import TriggerEvent
 from tests.api.gateway import Answer, Gateway, api_of, claims
@@ -35,7 +34,6 @@ class Outside:
         self.app: App = self.house.app(
             audit=memory_audit(),
             limiter=None,
-            signed_urls=SignedUrls("https://api.test", lambda: "key"),
             workflow=self.house.workflow,
         )
         self.admin = Gateway(

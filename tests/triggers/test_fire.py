@@ -55,7 +55,6 @@ def test_the_same_event_starts_one_session_however_often_it_is_delivered() -> No
     ("changed", "status"),
     [
         ({"path": "/v1/hooks/abc.def"}, 404),
-        ({"path": "/v1/callbacks/abc.def"}, 404),
         ({"secret": "another-secret-of-them"}, 401),
         ({"body": b'{"action":"opened"}'}, 401),
     ],

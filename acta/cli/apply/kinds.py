@@ -104,6 +104,8 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
+OF_A_TRIGGER = frozenset({"url", "created_by", "roles", "events"})
+"""Fields of answers about a trigger that its author does not define."""
 AS_DEFINED = "as_defined"
 """The answer's field that has what the definition says, where an operator's setting overrides it."""
 
@@ -177,8 +179,15 @@ SCHEDULES = DefinitionKind(
     names=MappingProxyType({"agents": ("agent_id",)}),
     simplest=simplest_schedule,
 )
+TRIGGERS = DefinitionKind(
+    "triggers",
+    "trigger",
+    "trigger_id",
+    TOLD | OF_A_TRIGGER,
+    names=MappingProxyType({"agents": ("agent_id",)}),
+)
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
-    {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS, SCHEDULES)}
+    {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS, SCHEDULES, TRIGGERS)}
 )
 """The kinds in the order in which they are written: a definition comes before those that name it."""
 

@@ -18,6 +18,7 @@ from acta.cli.apply.kinds import (
     MCP_SERVERS,
     PROMPTS,
     TOOLS,
+    TRIGGERS,
     DefinitionKind,
     Digest,
     from_answer,
@@ -300,8 +301,8 @@ class TenantDefinitions:
             )
             return tuple(written["warnings"])
         body = {**kind.written, **step.after, "applied": mark}
-        if kind is MCP_SERVERS:
-            self._client.mcp_servers.write(name, {**body, "version": before and before.version})
+        if kind in (MCP_SERVERS, TRIGGERS):
+            calls.write(name, {**body, "version": before and before.version})
             return ()
         if before is None:
             written = calls.create({kind.identity: name, **body})

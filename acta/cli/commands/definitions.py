@@ -1,4 +1,4 @@
-"""Commands about the tenant's things: files, agents, tools, prompts, memories, schedules, notifications."""
+"""Commands about the tenant's things: files, agents, tools, prompts, memories, schedules, triggers, notifications."""
 
 import click
 
@@ -12,7 +12,7 @@ from acta.cli.commands.grammar import (
     text_argument,
 )
 
-FILE_KINDS = ("tool", "mcp-server", "prompt", "agent", "schedule")
+FILE_KINDS = ("tool", "mcp-server", "prompt", "agent", "schedule", "trigger")
 """The kinds of `acta.cli.apply.kinds`, which a command's help does not load; a test compares the two."""
 
 
@@ -90,6 +90,7 @@ SECRETS = Group(
             "send it to this host and to no others; repeatable (default: the hosts that it has; a new one needs some)",
             multiple=True,
         ),
+        option("--no-host", "send it nowhere: it only checks what webhooks of triggers bring"),
         json=False,
     ),
     api_command("list", "tools:list_secrets", "List the secrets, without their values."),
@@ -238,6 +239,34 @@ SCHEDULES = Group(
     removed("schedules", "rm ID", "Delete a schedule. Its sessions stay."),
 )
 
+TRIGGERS = Group(
+    "triggers",
+    "Events from outside that start sessions (role admin).",
+    listed("triggers", "List the triggers."),
+    shown("triggers", "get ID", "Show a trigger, with how many events came to it, as JSON."),
+    put("triggers", "Create or replace a trigger from a JSON file, - for standard input."),
+    api_command("url ID", "definitions:trigger_url", "Print the URL to which a trigger's events are posted."),
+    api_command(
+        "events ID",
+        "definitions:trigger_events",
+        "List the events of a trigger, newest first.",
+        option("--outcome waiting|started|told|refused|failed", "only those"),
+    ),
+    api_command(
+        "replay ID EVENT",
+        "definitions:replay_event",
+        "Have an event that was refused or failed tried again, in the next minute.",
+    ),
+    api_command(
+        "pause ID",
+        "definitions:set_paused",
+        "Refuse events, and keep them for a replay.",
+        paused=True,
+    ),
+    api_command("resume ID", "definitions:set_paused", "Take events again.", paused=False),
+    removed("triggers", "rm ID", "Delete a trigger. Its sessions go on."),
+)
+
 APPLY = api_command(
     "apply [FOLDER]",
     "apply.apply:apply",
@@ -265,4 +294,7 @@ SCHEMA = Command(
     epilog=f"KIND: {', '.join(FILE_KINDS)}.",
 )
 
-COMMANDS = (FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, MCP, PROMPTS, MEMORIES, SCHEDULES, NOTIFICATIONS)
+COMMANDS = (
+    *(FILES, APPLY, EXPORT, SCHEMA, AGENTS, TOOLS, MCP, PROMPTS, MEMORIES),
+    *(SCHEDULES, TRIGGERS, NOTIFICATIONS),
+)

@@ -296,6 +296,7 @@ class DynamoDefinitions(_DefinitionTable):
         self._deployment = Service("dynamodb", client, of_deployment=True)
         self.tools = DynamoToolStore(table, clock, client, write_version=write_version)
         self.servers = DynamoMcpServerStore(table, clock, client, write_version=write_version)
+        self.triggers = DynamoTriggerStore(table, clock, client, write_version=write_version)
         self._known: OrderedDict[str, _Known] = OrderedDict()
 
     def snapshot(self, tenant: str) -> DynamoSnapshot:

@@ -813,7 +813,9 @@ TRIGGERS = (
         about="For the service whose webhook the trigger is; the URL is the trigger's `url`. The body is signed as the "
             "trigger's `webhook` says. The same event may be delivered again: it counts once.",
         parameters={"token": "The end of the trigger's `url`."},
-        sends={"application/json": {"type": "object"}},
+        sends={"application/json": {
+            "description": "The event, as its sender writes it.", "type": "object", "minProperties": 1,
+        }},
         examples={"order": {"type": "order.paid", "order": {"id": "4711"}}},
         answers=(data(
             "DeliveredEvent",

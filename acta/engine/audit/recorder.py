@@ -37,7 +37,7 @@ PRIVATE_FILE = "~/…"
 """Replaces the path of a private file: nobody else may read which of their own files a person wrote."""
 RENAMED = {"version": "restored_version"}
 """A variable of a path whose name the answer uses otherwise."""
-STOPPING: frozenset[str] = frozenset({"session.pause", "session.cancel"})
+STOPPING: frozenset[str] = frozenset({"session.pause", "session.cancel", "schedule.pause", "trigger.pause"})
 """They end spending and harm, so they are not refused when the key of the pseudonyms cannot be read."""
 READS_KEPT = 10_000
 """How many records of reads a worker remembers. It writes those that it has forgotten once more, which changes nothing.

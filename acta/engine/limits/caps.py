@@ -43,6 +43,14 @@ class LimitValues(NamedTuple):
     cost_budget_usd: float | None = None
 
 
+class NamedLimits(Caps):
+    """Limits of each session. Absent: the agent's, else the deployment's."""
+
+    @property
+    def values(self) -> LimitValues:
+        return LimitValues(self.max_steps, self.token_budget, self.cost_budget_usd)
+
+
 def beyond(named: LimitValues, agent: Caps, deployment: Caps, *, is_admin: bool) -> dict[str, str]:
     """By field, a sentence for each limit that may not be named. Empty: all may be."""
     wrong: dict[str, str] = {}

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from acta.engine.agents.agent import AGENT_ID_PATTERN
 from acta.engine.agents.applied import Applied
-from acta.engine.limits.caps import Caps, LimitValues
+from acta.engine.limits.caps import LimitValues, NamedLimits
 from acta.engine.log.commit import IdempotencyRecord
 from acta.engine.log.head import MAX_ROLES, Metadata, Visibility
 from acta.engine.schedules.times import Times
@@ -65,10 +65,6 @@ def _moment(value: Any) -> Any:
 
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_moment)]
-
-
-class NamedLimits(Caps):
-    """Limits of each session. Absent: the agent's, else the deployment's."""
 
 
 class ScheduleSettings(FrozenModel):
@@ -146,7 +142,7 @@ class Schedule(ScheduleSettings):
 
     @property
     def limit_values(self) -> LimitValues:
-        return LimitValues(**self.limits.model_dump())
+        return self.limits.values
 
     @property
     def looked_at(self) -> datetime | None:

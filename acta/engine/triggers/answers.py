@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired
 from acta.engine.agents.answers import AppliedFromView
 from acta.engine.api.answers import Counter, Instant, TypedDict, as_json, copied
 from acta.engine.log.head import Visibility
+from acta.engine.schedules.answers import NamedLimitsView
 from acta.engine.triggers.trigger import Counts, Outcome, Scheme, Trigger, TriggerEvent
 
 
@@ -24,14 +25,6 @@ class WebhookView(TypedDict):
     signed: NotRequired[str]
 
 
-class TriggerLimitsView(TypedDict):
-    """Of each session. Absent: the agent's, else the deployment's."""
-
-    max_steps: NotRequired[int]
-    token_budget: NotRequired[int]
-    cost_budget_usd: NotRequired[float]
-
-
 class TriggerView(TypedDict):
     """Which events start a session or are said to one."""
 
@@ -45,7 +38,7 @@ class TriggerView(TypedDict):
     goal: str
     key: str | None
     on_limit: Literal["wait", "refuse"]
-    limits: TriggerLimitsView
+    limits: NamedLimitsView
     visibility: Visibility | None
     """null: the deployment's default."""
     metadata: dict[str, str]

@@ -8,7 +8,7 @@ from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
 from acta.engine.api.json_body import parse_json
 from acta.engine.bound_tenant import bound_to, tenant_hash
-from acta.engine.errors import NotFound, Unauthorized
+from acta.engine.errors import FieldsInvalid, NotFound, Unauthorized
 from acta.engine.signed_urls import NO_SUCH_URL
 from acta.engine.triggers.answers import DeliveredEventView
 from acta.engine.triggers.fire import deliver
@@ -29,6 +29,8 @@ def deliver_event(api: Api, token: str) -> Response:
         body = api.request.body
         delivered = verified(trigger.webhook, secret, api.request.headers, body, now)
         event = parse_json(api.request.text)
+        if not event:
+            raise FieldsInvalid({"body": ["An event is an object with at least one field."]})
         if delivered.kind:
             event.setdefault("type", delivered.kind)
         source_id = id_of(trigger.webhook, delivered, event, body)

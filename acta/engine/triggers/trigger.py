@@ -15,7 +15,7 @@ from pydantic import AfterValidator, ConfigDict, Field, Strict, model_validator
 
 from acta.engine.agents.agent import AGENT_ID_PATTERN, DEFAULT_AGENT
 from acta.engine.agents.applied import Applied
-from acta.engine.limits.caps import MAX_COST_BUDGET_USD, MAX_MAX_STEPS, MAX_TOKEN_BUDGET, LimitValues
+from acta.engine.limits.caps import NamedLimits
 from acta.engine.log.head import Metadata, Visibility
 from acta.engine.store.schema import FrozenModel
 from acta.engine.tools.tool import NAME_PATTERN as SECRET_PATTERN
@@ -105,21 +105,6 @@ class Webhook(_Part):
         return self.signed or ("{timestamp}.{body}" if self.timestamp_header else "{body}")
 
 
-class TriggerLimits(_Part):
-    """Of each session that the trigger starts. Absent: the agent's, else the deployment's."""
-
-    max_steps: Annotated[int, Field(ge=1, le=MAX_MAX_STEPS)] | None = None
-    """The most iterations of a run, after which it ends gracefully."""
-    token_budget: Annotated[int, Field(ge=1, le=MAX_TOKEN_BUDGET)] | None = None
-    """The most tokens in a window of time, after which a run waits or asks a person."""
-    cost_budget_usd: Annotated[float, Field(gt=0, le=MAX_COST_BUDGET_USD)] | None = None
-    """The most US dollars that the whole session may cost."""
-
-    @property
-    def values(self) -> LimitValues:
-        return LimitValues(self.max_steps, self.token_budget, self.cost_budget_usd)
-
-
 def _usable_pattern(pattern: dict[str, Any] | None) -> dict[str, Any] | None:
     if pattern is not None:
         try:
@@ -172,8 +157,8 @@ class TriggerSettings(FrozenModel):
     on_limit: Literal["wait", "refuse"] = "wait"
     """What becomes of an event when the tenant may start no session: it waits, at most a day, or is refused at once.
     What was refused is kept for a replay."""
-    limits: TriggerLimits = Field(default_factory=TriggerLimits)
-    """Of each session."""
+    limits: NamedLimits = Field(default_factory=NamedLimits)
+    """Limits of each session. Absent ones are the agent's, else the deployment's."""
     visibility: Visibility | None = None
     """Of the sessions. `private`: only whoever wrote the trigger sees them. Absent: the deployment's default."""
     metadata: Metadata = Field(default_factory=dict)

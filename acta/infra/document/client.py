@@ -49,6 +49,7 @@ GROUPS = {
     "mcp_servers": ("McpServerCalls", "Servers whose tools agents may have, once they are confirmed."),
     "tool_secrets": ("ToolSecretCalls", "Credentials that tools send along. Nobody reads them."),
     "notifications": ("NotificationCalls", TAG_WORDS["Notifications"]),
+    "triggers": ("TriggerCalls", TAG_WORDS["Triggers"]),
     "prompts": ("PromptCalls", TAG_WORDS["Prompts"]),
     "memories": ("MemoryCalls", TAG_WORDS["Memories"]),
     "schedules": ("ScheduleCalls", TAG_WORDS["Schedules"]),

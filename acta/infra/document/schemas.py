@@ -35,6 +35,7 @@ from acta.engine.tools.tool import (
     MIN_VALUE_CHARS,
     NAME_PATTERN,
 )
+from acta.engine.triggers.routes import PutTrigger
 from acta.engine.untrusted import texts
 
 Json = dict[str, Any]
@@ -249,6 +250,11 @@ FILE_KINDS: Mapping[str, FileKind] = MappingProxyType(
         "agent": FileKind(PutAgent, "An agent. The file's name is its id.", without=()),
         "schedule": FileKind(
             PutSchedule, "Sessions that start at times. The file's name is the schedule's id."
+        ),
+        "trigger": FileKind(
+            PutTrigger,
+            "Events from outside that start sessions. The file's name is the trigger's id.",
+            without=("trigger_id",),
         ),
     }
 )

@@ -99,8 +99,12 @@ def examples() -> dict[str, dict[str, Json]]:
     }
 
 
-ASK_OTHERS = {"POST /v1/tools/{name}/call", "POST /v1/mcp-servers/{name}/confirm"}
-"""Operations for which a server has to be there. Trial calls and confirmed tools have tests with one."""
+ASK_OTHERS = {
+    "POST /v1/tools/{name}/call",
+    "POST /v1/mcp-servers/{name}/confirm",
+    "POST /v1/hooks/{token}",
+}
+"""Operations for which a server, or a sender that signs, has to be there. Each has tests with one."""
 
 
 @pytest.mark.thorough
@@ -145,6 +149,11 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
             send("PUT /v1/mcp-servers/{name}", name, name="desk")
         send("PUT /v1/tools/{name}", "http", name=bodies["POST /v1/tools"]["http"]["name"])
     send("PUT /v1/tool-secrets/{name}", "token", name="token")
+    for name in ("github_hook", "shop_hook"):
+        checks = {"value": "what-webhooks-are-signed-with", "hosts": []}
+        assert boss.http.put(f"/v1/tool-secrets/{name}", json=checks).is_success
+    for name in bodies["PUT /v1/triggers/{trigger_id}"]:
+        send("PUT /v1/triggers/{trigger_id}", name, trigger_id=name)
     with behind.configured("admin", ACTA_NOTIFY_HOSTS="hooks.example.com"):
         for name in bodies["PUT /v1/notifications"]:
             send("PUT /v1/notifications", name)

@@ -26,10 +26,10 @@ BY_ID = [route for route in OPERATIONS if "{" in route.path and route.role is no
 OF_EVERYBODY = {
     "PUT /v1/files/{path+}", "GET /v1/admin/prompts/{name}", "PUT /v1/admin/prompts/{name}",
     "GET /v1/admin/prompts/{name}/versions", "PUT /v1/tool-secrets/{name}",
-    "PUT /v1/mcp-servers/{name}",
+    "PUT /v1/mcp-servers/{name}", "PUT /v1/triggers/{trigger_id}",
 }  # fmt: skip
-"""They answer everybody, of their own: each tenant names its files, secrets and servers, and the prompts' names are
-Acta's."""
+"""They answer everybody, of their own: each tenant names its files, secrets, servers and triggers, and the prompts'
+names are Acta's."""
 RANDOM = ("session_id", "intervention_id", "memory_id")
 
 
@@ -44,6 +44,8 @@ class Ids(NamedTuple):
     tool: str = "pay"
     version: str = "2"
     text_id: str = "0" * 64
+    trigger_id: str = "orders"
+    event_id: str = "evt_01KB0000000000000000000000"
 
     def of(self, route: Operation) -> str:
         known: Mapping[str, str] = {
@@ -65,7 +67,7 @@ class Victim(NamedTuple):
         session, prompt = f"/v1/sessions/{self.ids.session_id}", f"/v1/admin/prompts/{PROMPT}"
         paths = [
             f"{session}/messages", "/v1/interventions", "/v1/agents", "/v1/tools", "/v1/tool-secrets", "/v1/memories",
-            prompt, f"{prompt}/versions", "/v1/files",
+            "/v1/triggers", prompt, f"{prompt}/versions", "/v1/files",
         ]  # fmt: skip
         (only,) = self.boss.items("/v1/sessions")
         kept = {
@@ -84,6 +86,8 @@ def victim(boss: Person, llmock: Any, sink: Sink) -> Victim:
         boss.http.put("/v1/tool-secrets/pay", json={"value": SECRET, "hosts": [sink.at]}).status_code == 201
     )
     assert boss.post("/v1/agents", {"agent_id": "payroll", "name": SECRET}).status_code == 201
+    trigger = {"source": "orders", "goal": SECRET}
+    assert boss.http.put("/v1/triggers/orders", json=trigger).status_code == 201
     memory = boss.post("/v1/memories", {"kind": "fact", "text": SECRET})
     assert (
         boss.http.put(f"/v1/admin/prompts/{PROMPT}", json={"content": SECRET}).json()["data"]["version"] == 2
@@ -100,7 +104,9 @@ def victim(boss: Person, llmock: Any, sink: Sink) -> Victim:
 def never(ids: Ids) -> Ids:
     """Of the same form, of nothing that there ever was."""
     made_up = {field: f"{getattr(ids, field)[:-6]}000000" for field in RANDOM}
-    return ids._replace(**made_up, path="wages.csv", agent_id="nobody", tool="none", version="3")
+    return ids._replace(
+        **made_up, path="wages.csv", agent_id="nobody", tool="none", version="3", trigger_id="none"
+    )
 
 
 def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Response:
@@ -115,6 +121,7 @@ def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Respons
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
         "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s", "hosts": ["pay.example"]},
         "PUT /v1/mcp-servers/{name}": {"url": tool["config"]["url"]},
+        "PUT /v1/triggers/{trigger_id}": {"source": "mine", "goal": "Mine"},
         "POST /v1/tools/{name}/call": {"input": {}},
         "POST /v1/mcp-servers/{name}/confirm": {"tools": {}},
         "POST /v1/admin/prompts/{name}/versions/{version}/restore": {},

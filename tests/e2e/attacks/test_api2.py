@@ -18,7 +18,7 @@ from tests.e2e.support.person import Person, refused
 
 CLAIMS = {"sub": "ann", "tenant": "acme", "roles": "[admin]"}
 SECRET = "a long random secret"
-API_FUNCTIONS = ("start", "status", "step", "intervene", "admin", "console", "fallback")
+API_FUNCTIONS = ("start", "status", "step", "intervene", "admin", "wake", "console", "fallback")
 
 
 def ask(deployed: Deployed, path: str, **headers: str) -> httpx.Response:
@@ -98,3 +98,5 @@ def test_a_good_token_does_not_lead_past_the_front(deployed: Deployed, ann: Pers
         passed = {"X-Acta-Origin": SECRET}
         assert ann.get("/v1/sessions", headers=passed).json()["data"]["items"] == []
         assert ann.get("/healthz", headers=passed).status_code == 200
+        refused(ann.post("/v1/hooks/abc.def"), 403, "FORBIDDEN")
+        refused(ann.post("/v1/hooks/abc.def", X_Acta_Origin=SECRET), 404, "NOT_FOUND")

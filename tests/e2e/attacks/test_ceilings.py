@@ -279,9 +279,10 @@ NEEDS: Mapping[str, set[str]] = {
     "recover": {
         "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
         "read through the table", "find the live sessions", "read a session's text", "start an execution",
-        "list the executions",
+        "list the executions", "read a file", "write a file",
     },
     "mcp": {"start an execution", "stop an execution"},
+    "wake": {"start an execution"},
     "console": set(),
     "fallback": set(),
 }  # fmt: skip
@@ -364,6 +365,8 @@ MAY_WITH_OWN: Mapping[str, set[str]] = {
     "mcp": {"read an item", "write an item", "read a text", "write a text", "record what was done"}
     | LIMITS
     | OPEN,
+    "wake": {"read an item", "write an item", "read a file", "write a file", "read a text", "write a text"}
+    | LIMITS,
     "admin": {
         "read an item",
         "write an item",
@@ -387,7 +390,11 @@ SECRETS: Mapping[str, Act] = {
     "read an item": OWN["read an item"],
     "read a file": OWN["read a file"],
 }
-MAY_WITH_SECRETS: Mapping[str, set[str]] = {"tool": {"read a secret"}, "admin": {"set a secret"}}
+MAY_WITH_SECRETS: Mapping[str, set[str]] = {
+    "tool": {"read a secret"},
+    "wake": {"read a secret"},
+    "admin": {"set a secret"},
+}
 """With the credentials for the secrets of the tools of `mine`."""
 
 

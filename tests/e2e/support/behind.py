@@ -36,6 +36,7 @@ FUNCTIONS = (
     "traces",
     "recover",
     "mcp",
+    "wake",
     "console",
     "fallback",
 )

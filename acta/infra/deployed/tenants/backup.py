@@ -1,7 +1,8 @@
 """Takes a backup of a tenant: its definitions, its sessions with their texts, and its files as they are now.
 
     backup.jsonl                  the list of the parts: written last, so without it a backup is not whole
-    definitions.jsonl.gz          agents, tools, MCP servers, versions of prompts, memories, webhook; a line each
+    definitions.jsonl.gz          agents, tools, MCP servers, triggers, versions of prompts, memories, webhook; a
+                                  line each
     sessions/{session}.jsonl.gz   its commits, its texts, its decided interventions; a line each
     files.jsonl.gz                path, size and content's hash of each file
     files/{sha256}                the bytes of a file, as they are
@@ -262,8 +263,8 @@ class NothingThere(ValueError):
 
 
 def back_up(stores: TenantStores, tenant: str, place: BackupPlace, told: Told) -> Mapping[str, int]:
-    """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, tools
-    and MCP servers, which are left out. Raises NothingThere, and what the stores raise; then the backup is not
+    """Returns counts of what was backed up: `definitions`, `sessions`, `files`, and `unreadable` sessions, tools,
+    MCP servers and triggers, which are left out. Raises NothingThere, and what the stores raise; then the backup is not
     finished, and may be taken again at the same place.
     """
     parts: dict[str, BackupPart] = {}
@@ -331,10 +332,12 @@ def _document(kind: str, document: FrozenModel) -> Line:
 def _definitions(stores: TenantStores, tenant: str, leave_out: Told) -> Iterator[Line]:
     tools = stores.definitions.tools.all(tenant, lambda name, why: leave_out(f"tool {name}", why))
     servers = stores.definitions.servers.all(tenant, lambda name, why: leave_out(f"MCP server {name}", why))
+    triggers = stores.definitions.triggers.all(tenant, lambda name, why: leave_out(f"trigger {name}", why))
     agents = all_agents(stores.definitions, tenant)
     yield from (_document("agent", agent) for agent in agents if not agent.is_built_in)
     yield from (_document("tool", tool) for tool in tools)
     yield from (_document("mcp_server", server) for server in servers)
+    yield from (_document("trigger", trigger) for trigger in triggers)
     for name in SEEDS:
         newest = stores.definitions.prompt(tenant, name)
         if newest.is_seed:

@@ -45,6 +45,7 @@ from acta.engine.store.schema import FrozenModel, read_json
 from acta.engine.tools.mcp.server import McpServer
 from acta.engine.tools.tenant.definition import Unusable, check_fixed, check_schema
 from acta.engine.tools.tool import ToolDefinition
+from acta.engine.triggers.trigger import Trigger
 from acta.engine.turn.endings import restored
 from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
 from acta.engine.untrusted.path import PathRefused, check_stored_path
@@ -207,8 +208,8 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
     return False
 
 
-Named = TypeVar("Named", ToolDefinition, McpServer)
-Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer)
+Named = TypeVar("Named", ToolDefinition, McpServer, Trigger)
+Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer, Trigger)
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room", "name refused"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
 may. `name refused`: no new file may have the name."""
@@ -308,6 +309,12 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 for one in server.tools:
                     check_schema(one.input_schema, is_checked_again=True)
                 yield _named(job, store.servers, server)
+            case "trigger":
+                trigger = read_document(Trigger, line)
+                here = store.triggers.get(tenant, trigger.name)
+                # Nothing starts before an admin has looked: what delivers to it may belong to another deployment.
+                paused = {"paused": True if here is None else here.paused}
+                yield _named(job, store.triggers, trigger.model_copy(update=paused))
             case "memory":
                 yield _memory(job, read_document(Memory, line))
             case "prompt":
@@ -319,7 +326,7 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
 
 
 def _named(job: Restore, store: NamedDefinitions[Named], one: Named) -> Outcome:
-    """A tool, or an MCP server."""
+    """A tool, an MCP server or a trigger."""
     there, tenant = store.get(job.tenant, one.name), job.tenant
     return _versioned(job, there, one, partial(store.create, tenant), partial(store.replace, tenant))
 

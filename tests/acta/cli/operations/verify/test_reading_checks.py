@@ -191,7 +191,7 @@ def good() -> Answers:
         "logs.filter_log_events": events_of(REPORT.format(812.34), PACKED % 61),
         "cloudwatch.describe_alarms": {"MetricAlarms": [alarm("StepErrors"), alarm("DueRecoveryStopped")]},
         "cloudwatch.describe_alarm_history": history(CREATED),
-        "cloudwatch.get_metric_data": values(due=35, woken=35, housekeeping=34, timed=35),
+        "cloudwatch.get_metric_data": values(due=35, woken=35, events=35, housekeeping=34, timed=35),
         "cloudwatch.get_dashboard": DASHBOARD,
     }  # fmt: skip
 
@@ -252,9 +252,9 @@ WRONG: list[tuple[str, Answers, str, dict[str, float | str]]] = [
     ("hour", {"cloudwatch.get_metric_data": values(recover_Invocations=0, recover_Duration=0)}, "not answered", {}),
     ("cold_starts", {"logs.filter_log_events": events_of(
         "INIT_REPORT Init Duration: 9999.81 ms Phase: init Status: timeout")}, "failed", {"slowest_ms": 9999.81}),
-    ("logs_end", {"logs.describe_log_groups": logs_kept(7)}, "failed", {"missing": 0, "wrong": 11}),
+    ("logs_end", {"logs.describe_log_groups": logs_kept(7)}, "failed", {"missing": 0, "wrong": 12}),
     ("logs_end", {"logs.describe_log_groups": {"logGroups": [
-        {"logGroupName": "/aws/lambda/acta-prod-ann-step", "retentionInDays": 7}]}}, "failed", {"missing": 11}),
+        {"logGroupName": "/aws/lambda/acta-prod-ann-step", "retentionInDays": 7}]}}, "failed", {"missing": 12}),
     ("definition", {"stepfunctions.validate_state_machine_definition": {"result": "FAIL", "diagnostics": [
         {"severity": "ERROR", "code": "INVALID_JSONATA_EXPRESSION", "message": "no"}]}}, "failed",
      {"first": "INVALID_JSONATA_EXPRESSION"}),
@@ -275,7 +275,7 @@ WRONG: list[tuple[str, Answers, str, dict[str, float | str]]] = [
     ("packed_policies", {"logs.filter_log_events": events_of(PACKED % 64, PACKED % 101)}, "failed",
      {"most_percent": 101.0, "least_percent": 64.0}),
     ("packed_policies", {"logs.filter_log_events": events_of()}, "not answered", {}),
-    ("rounds", {"cloudwatch.get_metric_data": values(due=35, woken=3, housekeeping=35, timed=35)}, "failed",
+    ("rounds", {"cloudwatch.get_metric_data": values(due=35, woken=3, events=35, housekeeping=35, timed=35)}, "failed",
      {"woken": 3.0}),
     ("dashboard", {"cloudwatch.get_metric_data": {"MetricDataResults": [], "Messages": [
         {"Code": "InvalidExpression", "Value": "no"}]}}, "failed", {"code": "InvalidExpression"}),

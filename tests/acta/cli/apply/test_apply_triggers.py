@@ -1,0 +1,74 @@
+"""Triggers as files."""
+
+import pytest
+
+from acta.client.api import Client
+from acta.client.errors import NotFoundError
+from tests.acta.cli.apply.conftest import Files, Run
+
+TRIGGER = """\
+    webhook:
+      scheme: github
+      secret: hook
+    pattern:
+      action:
+      - opened
+    agent_id: desk
+    goal: Look at {{event.issue.title}}.
+    key: issue-{{event.issue.number}}
+    """
+
+
+@pytest.fixture
+def files(files: Files, api: Client) -> Files:
+    api.tool_secrets.write("hook", "a-secret-of-twenty-chars", [])
+    files.write("agents/desk.yaml", "name: Desk\n")
+    files.write("triggers/issues.yaml", TRIGGER)
+    return files
+
+
+def test_a_trigger_comes_after_its_agent_and_applying_again_changes_nothing(
+    run: Run, files: Files, api: Client
+) -> None:
+    shown = run("apply", str(files), "--yes")
+    assert shown.code == 0, shown.err
+    made = api.triggers.get("issues")
+    assert (made["agent_id"], made["key"]) == ("desk", "issue-{{event.issue.number}}")
+    assert run("apply", str(files), "--yes").out == "set support: 2 as the files say"
+    written = files.all()
+    files.remove("triggers/issues.yaml")
+    assert run("export", str(files)).code == 0
+    assert files.all() == written
+
+
+def test_the_agent_of_a_trigger_stays_and_a_trigger_that_is_no_longer_a_file_goes(
+    run: Run, files: Files, api: Client
+) -> None:
+    run("apply", str(files), "--yes")
+    url = api.triggers.get("issues")["url"]
+    files.remove("triggers/issues.yaml")
+    assert run("apply", str(files), "--yes").code == 0
+    with pytest.raises(NotFoundError):
+        api.triggers.get("issues")
+    files.write("triggers/issues.yaml", TRIGGER)
+    run("apply", str(files), "--yes")
+    assert api.triggers.get("issues")["url"] == url
+    files.remove("agents/desk.yaml")
+    assert "agents/desk stays though the files no longer have it: in use by triggers/issues" in (
+        run("apply", str(files), "--yes").out
+    )
+
+
+def test_a_pause_by_hand_is_seen(run: Run, files: Files, api: Client) -> None:
+    run("apply", str(files), "--yes")
+    api.triggers.pause("issues")
+    assert "changed by hand" in run("apply", str(files), "--yes").out
+    assert run("apply", str(files), "--yes", "--overwrite").code == 0
+    assert api.triggers.get("issues")["paused"] is False
+
+
+def test_a_file_that_is_no_trigger_is_told_with_its_line(run: Run, files: Files) -> None:
+    files.write("triggers/issues.yaml", TRIGGER.replace("agent_id", "agent"))
+    refused = run("apply", str(files), "--check")
+    assert refused.code == 2
+    assert "triggers/issues.yaml:7" in refused.err
