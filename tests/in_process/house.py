@@ -14,7 +14,6 @@ from acta.engine.recovery.recovery import Recovery
 from acta.engine.sessions.control import LimitDeps, NewLimits, change_limits
 from acta.engine.sessions.delete import delete as delete_session
 from acta.engine.sessions.poll import Cursor, SessionSnapshot, poll
-from acta.engine.signed_urls import SignedUrls
 from acta.engine.telemetry import Telemetry
 from acta.engine.turn.engine import position
 from acta.testing.in_process import TENANT as TENANT
@@ -38,11 +37,7 @@ class House(InProcess):
         super().__init__(model, **settings)
 
     def app(self, **parts: Any) -> App:
-        secrets = {
-            "secret_values": self.secret_values,
-            "secret_reader": self.secret_values,
-            "signed_urls": SignedUrls("https://api.test", lambda: "key"),
-        }
+        secrets = {"secret_values": self.secret_values, "secret_reader": self.secret_values}
         return super().app(**{**secrets, **parts})
 
     @property

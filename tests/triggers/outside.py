@@ -51,7 +51,7 @@ class Outside:
 
     def path(self, trigger_id: str = "issues") -> str:
         url: str = self.read(trigger_id)["url"]
-        return url.removeprefix("https://api.test")
+        return url.removeprefix("https://acta.test")
 
     def read(self, trigger_id: str = "issues") -> Any:
         return self.admin.request("GET", f"/v1/triggers/{trigger_id}").data

@@ -16,7 +16,7 @@ def acta() -> Outside:
 def test_a_trigger_is_read_as_it_was_written_and_its_url_stays(acta: Outside) -> None:
     made = acta.put(pattern={"action": ["opened"]}, limits={"max_steps": 5}, metadata={"team": "ops"})
     assert (made["created_by"], made["roles"], made["version"]) == (ADMIN, ["admin", "finance"], 1)
-    assert made["url"].startswith("https://api.test/v1/hooks/")
+    assert made["url"].startswith("https://acta.test/v1/hooks/")
     assert acta.read() == {**made, "events": dict.fromkeys(acta.read()["events"], 0)}
     (listed,) = acta.admin.request("GET", "/v1/triggers").data["items"]
     assert listed == made

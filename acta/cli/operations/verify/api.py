@@ -59,6 +59,22 @@ def refuses_bad_tokens(deployed: Verified) -> Figures:
     return {"requests": 2}
 
 
+def refuses_made_up_urls(deployed: Verified) -> Figures:
+    """A URL that nobody has signed is not found. The function has to read its key to know that."""
+    answer, _ = asked(deployed, "POST", "/v1/hooks/WyJob29rcyJd.AAAA")
+    if answer.status_code == 503:
+        raise CheckFailed(
+            "The function `wake` cannot read the key of signed URLs: is the secret acta/<env>/wake there? Run `acta "
+            "deploy`.",
+            status=503,
+        )
+    if answer.status_code != 404:
+        raise CheckFailed(
+            "A URL that nobody has signed is not refused: send us this report.", status=answer.status_code
+        )
+    return {"requests": 1}
+
+
 def browsers_may_call_mcp(deployed: Verified) -> Figures:
     """The question that a browser asks the gateway before a page's first request."""
     origins = deployed.environment.cors_origins

@@ -85,6 +85,11 @@ CHECKS = (
         "What the gateway's authorizer refuses.",
     ),
     Check(
+        "signed_urls", api.refuses_made_up_urls,
+        "The function wake reads its key, and refuses a URL that nobody has signed.",
+        "Whether the function has its secret, and its route its way through the gateway.",
+    ),
+    Check(
         "mcp_pages", api.browsers_may_call_mcp, "A browser lets an allowed page use MCP.",
         "What the gateway answers when a browser asks before a page's first request.",
     ),

@@ -63,6 +63,7 @@ def test_sessions_on_the_real_api_come_to_their_ends_and_leave_nothing(real_api:
     }
     assert {name: (each.state, each.said) for name, each in found.items() if each.state != "passed"} == {}
     assert found["session"].figures["goal_met"] == "true"
+    assert asked("signed_urls", deployed).state == "passed"
     assert len(deployed.started) == 2
     api.clean_up(deployed)
     assert [*deployed.api.sessions()] == []
@@ -105,6 +106,8 @@ ASKS = snapshot("waiting_for_user", interventions=[QUESTION])
 USED = {"total": {"tokens": {"total": 0}}}
 BROKEN: list[tuple[str, dict[str, Reply], str, dict[str, Any]]] = [
     ("answers", {"GET /healthz": failure(500, "INTERNAL_ERROR", "no")}, "failed", {"status": 500}),
+    ("signed_urls", {"POST /v1/hooks/WyJob29rcyJd.AAAA": failure(503, "UNAVAILABLE", "no")}, "failed", {"status": 503}),
+    ("signed_urls", {"POST /v1/hooks/WyJob29rcyJd.AAAA": success({}, 202)}, "failed", {"status": 202}),
     ("no_token", {"GET /v1/sessions": success(page())}, "failed", {"token": "none", "status": 200}),
     ("keys", {"POST /v1/models/check": success({"providers": [{"provider": "anthropic", "status": "refused"}]})},
      "failed", {"refused": 1}),
