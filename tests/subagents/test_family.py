@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from acta.engine.subagents.family import reserved
-from acta.engine.turn.budget import all_tokens, spent_usd
+from acta.engine.turn.budget import all_tokens, reserved, spent_usd
 from tests.in_process.family import FamilyHouse
 from tests.in_process.scripted import call, says
 from tests.runs.fragile import Crash

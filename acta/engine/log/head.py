@@ -124,6 +124,12 @@ class Children(StoredModel):
     """What each one gets at most."""
     usd: float | None = None
     """As `tokens`. None: no limit of its own."""
+    max_steps: int | None = None
+    """The most iterations of each one's run. None: its agent's."""
+    given_files: bool = False
+    """Whether each one sees only the files that the call names. Otherwise it sees what its parent sees."""
+    levels: int = 0
+    """How many levels of children each one may have below it."""
     started: int = 0
     """The first items, which were given a budget and whose sessions work or have ended."""
     working: Annotated[tuple[Child, ...], Field(max_length=MAX_CHILDREN_AT_WORK)] = ()

@@ -214,6 +214,10 @@ class Session:
         """A call of the last reply."""
         return next((call for call in self._calls if call.call_id == call_id), None)
 
+    def take_calls(self, reply: Commit) -> None:
+        """Takes the calls of the last reply from its commit, which was not folded."""
+        self._calls = _last_calls(reply.entries)
+
     def orphans(self) -> tuple[ToolEntry, ...]:
         """Results for calls of the last reply that have none and will get none, because the run ended or was overtaken.
 
@@ -334,6 +338,18 @@ class SessionRepository:
         if commit is None or commit.head.deleted:
             raise SessionNotFound("There is no such session.")
         return Session(commit)
+
+    def with_calls(self, at: Position) -> Session:
+        """The session at its newest commit, with the calls of the reply that this turn began with. These are two reads,
+        however many commits came in between: a call of an agent may have hundreds. `results` stays empty, so only the
+        head says which calls have ended. Raises SessionNotFound, and Fenced where there is no such reply.
+        """
+        reply = self._log.read(at.tenant, at.session_id, at.first, limit=1).commits
+        if not reply:
+            raise Fenced("the session has no commit where this turn began")
+        session = self.newest(at.tenant, at.session_id)
+        session.take_calls(reply[0])
+        return session
 
     def refresh(self, session: Session) -> None:
         head = session.head

@@ -265,6 +265,10 @@ def go_on(change: Change) -> None:
     """No intervention is open any more: the session takes the state of what the engine does next, and waits for nothing
     else first.
     """
+    for call in change.head.unfinished_calls:
+        # a pause has held further children back: the call runs again, which lets them begin
+        if call.children is not None and call.children.started < call.children.count:
+            change.set_call(call, later=None)
     try_now(change)
     match next_decision(change.head, change.now).next:
         case "act" | "wait" if change.head.unfinished_calls:

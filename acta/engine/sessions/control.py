@@ -384,5 +384,7 @@ def hold_restored(repository: SessionRepository, tenant: str, session_id: str, r
 def _end_open_calls(change: Change) -> None:
     """Each gets its one result. None of them runs any more without a new call."""
     for call in change.head.unfinished_calls:
+        if call.children is not None:  # they are held as well, and their parent hears of them
+            continue
         change.entry(ToolEntry(call_id=call.call_id, name=call.name, content=Content.of(UNKNOWN), ok=False))
         change.set_call(call, state="done")

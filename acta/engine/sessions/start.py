@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from acta.engine.settings import Settings
 
 
+WORKED_FOR_ANOTHER = "This session worked for another one, which has what came of it, and its budget back. Fork it, or tell the other one."
+CHILDREN_END = "The sessions that this one has started are being ended. Try again in a moment."
+
+
 class NewSession(NamedTuple):
     """`message` None: the session stays `idle` until somebody says something. `notify_url`: of its own webhook, which
     the caller has checked. Whose limits these are, the request's, the agent's or the deployment's, is decided in
@@ -171,6 +175,8 @@ def post_message(
         # A schema binds the run that was asked for it. The first run of a session may have been asked by its start.
         if output_schema or (head.run is not None and head.is_over):
             change.set(output_schema=output_schema)
+        if head.is_over and (head.parent is not None or head.children_at_work):
+            raise Conflict(WORKED_FOR_ANOTHER if head.parent is not None else CHILDREN_END)
         if head.is_over or head.state == "idle":
             _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
             max_steps = change.head.max_steps

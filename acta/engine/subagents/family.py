@@ -22,6 +22,7 @@ from acta.engine.agents.agent import (
     DEFAULT_CHILDREN,
     DEFAULT_CHILDREN_AT_ONCE,
     DEFAULT_DEPTH,
+    built_in,
     require_start_role,
 )
 from acta.engine.agents.store import Definitions
@@ -35,10 +36,20 @@ from acta.engine.errors import (
     ToolFailed,
     ToolLater,
 )
-from acta.engine.limits.caps import NO_CAPS, LimitValues, chosen, usual
+from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, LimitValues, chosen, usual
 from acta.engine.log.beside import AttemptStore, BlobStore
 from acta.engine.log.commit import Change
-from acta.engine.log.head import Asker, Child, Children, Head, Later, OpenCall, Parent, SessionSettings
+from acta.engine.log.head import (
+    Asker,
+    Child,
+    Children,
+    Head,
+    Later,
+    OpenCall,
+    Parent,
+    SessionSettings,
+    input_to_run,
+)
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.log.store import SessionLog
 from acta.engine.people.intervention import is_pause
@@ -49,7 +60,8 @@ from acta.engine.sessions.start import begin_run, empty_head, new_session
 from acta.engine.settings import Settings
 from acta.engine.subagents.tool import AgentTool, child_tasks
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
-from acta.engine.turn.budget import all_tokens, spent_usd, tokens_left
+from acta.engine.tools.tool import ToolSpec
+from acta.engine.turn.budget import all_tokens, renewed, reserved, spent_usd, tokens_left
 from acta.engine.turn.engine import Workflow, next_decision, position
 from acta.engine.untrusted.quoting import OutsideText
 from acta.engine.untrusted.visible import visible
@@ -61,6 +73,8 @@ LEAST_TOKENS = 2_000
 LEAST_USD = 0.001
 MAX_SHOWN_GOAL = 200
 NO_BUDGET = "not started: the session's budget has nothing left for it"
+ANY_TOOL = ToolSpec(name="agent", description="", input_schema={"type": "object"})
+"""Its limits hold for the result of a call whose tool was taken away while its children worked."""
 
 
 class Family(NamedTuple):
@@ -79,17 +93,15 @@ class Family(NamedTuple):
 # ---- budgets
 
 
-def reserved(head: Head) -> tuple[int, float]:
-    """The tokens and US dollars of the session's budget that its children may still use."""
-    at_work = head.children_at_work
-    return sum(child.tokens for child in at_work), sum(child.usd or 0.0 for child in at_work)
-
-
-def grant(change: Change, after: int | None = None) -> None:
+def grant(change: Change, window: float, after: int | None = None) -> None:
     """Lets the next items of the open calls begin, as many as the limits and the budget carry. Each gets an equal part
-    of what is free, and no more than its agent's limits. `after`: as in `Child`.
+    of what is free, and no more than its agent's limits. `window`: of the token budget, in seconds. `after`: as in
+    `Child`.
     """
-    while (following := _next_child(change.head, after)) is not None:
+    if not any(_has_more(change, call) for call in change.head.unfinished_calls):
+        return
+    change.set(budget=renewed(change.head.budget, change.now, window))
+    while (following := _next_child(change, after)) is not None:
         call, child = following
         assert call.children is not None
         began = call.children.model_copy(
@@ -98,10 +110,24 @@ def grant(change: Change, after: int | None = None) -> None:
         change.set_call(call, children=began)
 
 
-def _next_child(head: Head, after: int | None) -> tuple[OpenCall, Child] | None:
-    if head.is_over or any(map(is_pause, head.interventions)):
-        return None
-    calls = [(call, call.children) for call in head.unfinished_calls if call.children is not None]
+def _is_held(head: Head) -> bool:
+    """Whether no further child may begin: the run is over, or the session is paused."""
+    return head.is_over or any(map(is_pause, head.interventions))
+
+
+def _has_more(change: Change, call: OpenCall) -> bool:
+    """Whether the call has items that may still begin."""
+    of, ended = call.children, call.later is not None and call.later.until <= change.now
+    return of is not None and of.started < of.count and not ended and not _is_held(change.head)
+
+
+def _next_child(change: Change, after: int | None) -> tuple[OpenCall, Child] | None:
+    head = change.head
+    calls = [
+        (call, call.children)
+        for call in head.unfinished_calls
+        if call.children is not None and _has_more(change, call)
+    ]
     at_work = len(head.children_at_work)
     free = [
         (call, of, min(of.at_once - len(of.working), of.count - of.started, of.session_at_once - at_work))
@@ -125,10 +151,14 @@ def _next_child(head: Head, after: int | None) -> tuple[OpenCall, Child] | None:
 
 
 def is_complete(head: Head, of: Children) -> bool:
-    """Whether no child of the call works and none will: all have ended, or nothing is left for a further one."""
+    """Whether no child of the call works and none will: all have ended, or nothing is left for a further one. A pause
+    holds further ones back, and they begin when it ends.
+    """
     if of.working:
         return False
-    return of.started == of.count or head.is_over or not head.children_at_work
+    if of.started == of.count or head.is_over:
+        return True
+    return not head.children_at_work and not _is_held(head)
 
 
 # ---- a call of an agent
@@ -137,12 +167,12 @@ def is_complete(head: Head, of: Children) -> bool:
 def asked_children(held: HeldCall) -> Children | CallResult:
     """The children that the call asks for, or why there can be none."""
     spec, head, family = held.spec, held.session.head, held.runtime.family
-    assert isinstance(spec, AgentTool)
-    assert family is not None
-    deps, arguments = family(), held.call.input or {}
     open_call = held.open_call
     if open_call is not None and open_call.children is not None:
         return open_call.children
+    assert isinstance(spec, AgentTool)
+    assert family is not None
+    deps, arguments = family(), held.call.input or {}
 
     def refused(why: str) -> CallResult:
         return CallResult(f"Error: {held.call.name} was not called: {why}", ok=False)
@@ -159,14 +189,18 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         require_start_role(agent.start_roles, frozenset(head.roles))
     except StartRoleMissing:
         return refused("the people of this session may not start sessions of that agent.")
-    if _levels(head, own.limits.depth) < 1:
+    levels = own.limits.depth or DEFAULT_DEPTH
+    if head.parent is not None:
+        levels = min(levels, head.parent.levels)
+    if levels < 1:
         return refused("agents may not be called any deeper than this. Do the work yourself.")
     count = len(child_tasks(arguments))
     most = own.limits.children or DEFAULT_CHILDREN
     if head.children_made + count > most:
         return refused(f"the session may have {most} sub-agents in all, and has had {head.children_made}.")
-    deployment = LimitValues(None, deps.settings.token_budget, deps.settings.cost_budget_usd or None)
-    limits = chosen(LimitValues(), usual(agent.limits, deployment), agent.caps, deps.settings.caps)
+    settings = deps.settings
+    deployment = LimitValues(DEFAULT_MAX_STEPS, settings.token_budget, settings.cost_budget_usd or None)
+    limits = chosen(LimitValues(), usual(agent.limits, deployment), agent.caps, settings.caps)
     limits = chosen(LimitValues(), limits, spec.entry.caps, NO_CAPS)
     at_once = own.limits.children_at_once or DEFAULT_CHILDREN_AT_ONCE
     return Children(
@@ -175,19 +209,18 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         count=count,
         at_once=min(arguments.get("at_once", at_once), at_once),
         session_at_once=at_once,
-        tokens=limits.token_budget or deps.settings.token_budget,
+        tokens=limits.token_budget or settings.token_budget,
         usd=limits.cost_budget_usd,
+        max_steps=limits.max_steps,
+        given_files=spec.entry.files == "given",
+        levels=levels - 1,
     )
 
 
-def _levels(head: Head, own: int | None) -> int:
-    """How many levels of children may be below the session."""
-    levels = own or DEFAULT_DEPTH
-    return levels if head.parent is None else min(levels, head.parent.levels)
-
-
 def start_children(held: HeldCall) -> CallResult:
-    """Creates the sessions that the call's start has given a budget. They may be there already. Raises ToolLater."""
+    """Creates the sessions that the commits of this call have given a budget. They may be there already. Raises
+    ToolLater, unless no child works and none will.
+    """
     open_call, family = held.open_call, held.runtime.family
     assert family is not None
     assert open_call is not None
@@ -196,9 +229,8 @@ def start_children(held: HeldCall) -> CallResult:
     for child in of.working:
         if child.after is None:
             make_child(deps, held.session, open_call, child)
-    head = held.session.head
-    if is_complete(head, of) and not of.started:
-        return CallResult(f"Error: {held.call.name} was {NO_BUDGET}.", ok=False)
+    if is_complete(held.session.head, of):
+        return _result(deps, held, of)
     now = held.runtime.repository.clock.now()
     raise ToolLater(Later(kind="agent", began=now, until=now + LONGEST))
 
@@ -225,21 +257,16 @@ def make_child(
         if start and not there.is_over and there.run is not None and there.run.generation == 1:
             deps.workflow.start(next_decision(there, deps.repository.clock.now()))
         return there
-    loaded = deps.repository.load_input(parent, call)
-    arguments = open_call.amended if open_call.amended is not None else loaded.input or {}
-    definitions = deps.definitions.snapshot(head.tenant)
-    own, agent = definitions.agent(head.agent_id), definitions.agent(of.agent_id)
-    entry = next((each for each in own.agents if each.tool_name == call.name), None) if own else None
-    if own is None or agent is None:
-        raise SessionNotFound("There is no such agent any more.")
+    arguments = input_to_run(deps.repository.load_input(parent, call), open_call) or {}
     task = child_tasks(arguments)[child.item]
-    given = entry is not None and entry.files == "given"
+    agent = deps.definitions.snapshot(head.tenant).agent(of.agent_id)
+    if agent is None:  # its first turn ends with that, and its parent is told
+        agent = built_in().model_copy(update={"agent_id": of.agent_id, "name": of.agent_id})
     requester = Requester(head.tenant, head.created_by, frozenset(head.roles))
     settings = SessionSettings(metadata=head.metadata, visibility=head.visibility)
-    steps = None if entry is None else entry.caps.max_steps
     new = new_session(agent, None, LimitValues(), deps.settings, is_admin=True, settings=settings)
     new = new._replace(
-        max_steps=min(new.max_steps, steps or new.max_steps),
+        max_steps=of.max_steps or new.max_steps,
         token_budget=child.tokens,
         cost_budget_usd=child.usd,
     )
@@ -259,8 +286,8 @@ def make_child(
             call_id=open_call.call_id,
             item=child.item,
             chain=(*(head.parent.chain if head.parent is not None else ()), asker),
-            files=task.files if given else None if head.parent is None else head.parent.files,
-            levels=_levels(head, own.limits.depth) - 1,
+            files=task.files if of.given_files else None if head.parent is None else head.parent.files,
+            levels=of.levels,
         ),
         roles=head.roles,
         writers=head.writers,
@@ -295,9 +322,10 @@ def settle(deps: Family, session: Session) -> None:
     """Ends the children of a run that is over, and tells its parent. May be repeated. Raises what the stores and the
     engine raise; then some of it may have been done.
     """
-    end_children(deps, session)
+    if session.head.is_over:
+        end_children(deps, session)
     head = session.head
-    if head.parent is None or head.parent.told or not head.is_over:
+    if head.parent is None or head.parent.told or not head.is_over or head.children_at_work:
         return
     tell_parent(deps, head, head.parent)
     for change in deps.repository.attempts(session, f"told/{deps.repository.clock.new_id('try')}"):
@@ -308,19 +336,22 @@ def settle(deps: Family, session: Session) -> None:
         change.commit()
 
 
-def end_children(deps: Family, session: Session) -> None:
-    """Cancels every session below one whose run is over. Afterwards no call with an effect starts in any of them."""
+def end_children(deps: Family, session: Session, call_id: str = "") -> None:
+    """Cancels every session below one whose run is over, or below one of its calls. Afterwards no call with an effect
+    starts in any of them. A child that was not created yet is created and cancelled, so that nobody starts it later.
+    """
     from acta.engine.sessions.control import cancel
 
     head = session.head
-    if not head.children_at_work:
+    calls = [call for call in head.calls if not call_id or call.call_id == call_id]
+    if not any(call.children is not None and call.children.working for call in calls):
         return
-    whole = deps.repository.turn(position(head))
-    for call in head.calls:
+    parent = deps.repository.with_calls(position(head))
+    for call in calls:
         for child in call.children.working if call.children is not None else ():
-            there = make_child(deps, whole, call, child, start=False)
+            there = make_child(deps, parent, call, child, start=False)
             requester = Requester(head.tenant, there.created_by)
-            with suppress(Conflict, SessionNotFound):
+            with suppress(Conflict, SessionNotFound, Fenced):
                 cancel(
                     deps.repository,
                     deps.workflow,
@@ -357,25 +388,25 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
             "children_usd": round(budget.children_usd + spent_usd(child), 6),
         }
         change.set(budget=budget.model_copy(update=charged))
-        grant(change, after=parent.item)
+        grant(change, deps.settings.token_window_seconds, after=parent.item)
         change.commit()
     head = session.head
-    open_call = _call_of(head, parent)
-    if open_call is None or open_call.children is None:
+    if _call_of(head, parent) is None:
         return
+    calls = [(call, call.children) for call in head.unfinished_calls if call.children is not None]
     granted = [
         (call, each)
-        for call in head.unfinished_calls
-        for each in (call.children.working if call.children is not None else ())
+        for call, of in calls
+        for each in of.working
         if each.after == parent.item and not head.is_over
     ]
-    if granted:
-        whole = deps.repository.turn(position(head))
-        for call, each in granted:
-            make_child(deps, whole, call, each)
-    for call in head.unfinished_calls:
-        if call.children is not None and is_complete(head, call.children):
-            finish_call(deps, head, call)
+    complete = [call for call, of in calls if is_complete(head, of)]
+    if granted or complete:
+        session = deps.repository.with_calls(position(head))
+    for call, each in granted:
+        make_child(deps, session, call, each)
+    for call in complete:
+        finish_call(deps, session, call.call_id)
 
 
 def _call_of(head: Head, parent: Parent) -> OpenCall | None:
@@ -384,11 +415,14 @@ def _call_of(head: Head, parent: Parent) -> OpenCall | None:
     return head.open_call(parent.call_id)
 
 
-def finish_call(deps: Family, head: Head, open_call: OpenCall) -> None:
-    """Commits the result of a call whose children have all ended, and wakes the session."""
-    session = deps.repository.turn(position(head))
-    call, of = session.call(open_call.call_id), open_call.children
-    if call is None or of is None:
+def finish_call(deps: Family, session: Session, call_id: str) -> None:
+    """Commits the result of a call whose children have all ended, and wakes the session. `session`: holds the reply
+    with the call.
+    """
+    head = session.head
+    call, open_call = session.call(call_id), head.open_call(call_id)
+    of = None if open_call is None else open_call.children
+    if call is None or open_call is None or of is None or open_call.state == "done":
         return
     runtime = deps.tools()
     spec = runtime.registry.specs(head.tenant, head.agent_id).get(call.name)
@@ -407,9 +441,6 @@ def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
                 found = deps.repository.newest(held.session.head.tenant, child_id(of, item)).head
         heads.append(found)
     met = [head is not None and head.result is not None and head.result.goal_met for head in heads]
-    spec = held.spec
-    if spec is None:
-        return CallResult("Error: the tool is not available any more.", ok=False)
 
     def said() -> OutsideText:
         if of.count == 1:
@@ -421,7 +452,7 @@ def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
             raise ToolFailed(f"{held.call.name} has not reached the goal.", text)
         return text
 
-    return result_of(held, spec, said)
+    return result_of(held, held.spec or ANY_TOOL, said)
 
 
 def _said(deps: Family, head: Head | None, met: bool) -> OutsideText:

@@ -15,7 +15,7 @@ from acta.engine.log.events import ToolStarted
 from acta.engine.log.head import Children, Head, OpenCall, input_to_run
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.policies import approval_reason
-from acta.engine.recovery.outage import Cause, cause_of_lost_call
+from acta.engine.recovery.outage import EXECUTION_LOST, Cause, cause_of_lost_call
 from acta.engine.recovery.wait_out import wait_or_ask
 from acta.engine.tools.later import begin_wait, end_wait
 from acta.engine.tools.mcp.server_tasks import begin_task, look
@@ -84,11 +84,14 @@ def run_held_call(
     call = _as_it_runs(repository, session, call, open_call)
     spec = _present_tool(runtime, session, call.name)
     held = HeldCall(runtime, session, at, call, spec, attempt, fused)
-    is_other_tool = spec is not None and _is_changed_since(spec, call, open_call)
+    has_children = open_call.children is not None  # they go on whatever becomes of their tool
+    is_other_tool = not has_children and spec is not None and _is_changed_since(spec, call, open_call)
     effect = spec.effect if spec is not None and not is_other_tool else None
     if open_call.later is not None:
         end_wait(held, open_call.later)
         return
+    if has_children:
+        effect = "idempotent"
     if open_call.task is not None:
         look(held._replace(spec=spec if effect is not None else None), deadline_seconds)
         return
@@ -98,7 +101,7 @@ def run_held_call(
     started = repository.clock.now()
     start_is_logged = effect not in (None, "read")
     children: Children | None = None
-    if effect is not None and spec is not None and spec.kind == "agent":
+    if has_children or (effect is not None and spec is not None and spec.kind == "agent"):
         from acta.engine.subagents.family import asked_children, start_children  # few agents call others
 
         asked = asked_children(held)
@@ -176,6 +179,10 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         look(held)
         return
     cause = cause_of_lost_call(error)
+    if (
+        cause is None and open_call.children is not None
+    ):  # they work, or wait to be created: the call runs again
+        cause = EXECUTION_LOST
     if cause is not None:
         _wait_for_call(held, cause)
         return
@@ -328,10 +335,8 @@ def _log_first(held: HeldCall, children: Children | None) -> Start:
         change.is_fused = held.fused
         change.set_call(open_call, state="started", starter=mine, children=children)
         if children is not None:
-            from acta.engine.subagents.family import grant
-
             change.set(children_made=change.head.children_made + children.count)
-            grant(change)
+            _grant(held, change)
         if not open_call.starter:  # otherwise the event is there, from a start that was taken back
             change.event(ToolStarted(**held.call.event_data))
         change.commit()
@@ -345,8 +350,19 @@ def _log_again(held: HeldCall) -> Start:
     for change in held.attempts(f"again/{held.new_try()}"):
         if not _may_start(held, change.head):
             return "withdrawn"
+        _grant(held, change)
         change.commit()
     return "again"
+
+
+def _grant(held: HeldCall, change: Change) -> None:
+    """Lets children of the call begin, if it is a call of an agent."""
+    open_call = change.head.open_call(held.call.call_id)
+    if open_call is None or open_call.children is None or held.runtime.family is None:
+        return
+    from acta.engine.subagents.family import grant
+
+    grant(change, held.runtime.family().settings.token_window_seconds)
 
 
 def _may_start(held: HeldCall, head: Head) -> bool:

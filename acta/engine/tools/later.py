@@ -42,6 +42,11 @@ def end_wait(held: HeldCall, later: Later) -> None:
     check_run(session.head, held.at)
     if session.head.is_over or session.head.interventions or now < later.until:
         return
+    if later.kind == "agent" and held.runtime.family is not None:
+        from acta.engine.subagents.family import end_children  # few agents call others
+
+        end_children(held.runtime.family(), session, held.call.call_id)
+        return
     if later.kind == "time":
         result = CallResult(TIME_IS_OVER.format(now=now), ok=True)
     elif later.default is not None:

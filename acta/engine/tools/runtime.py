@@ -238,6 +238,9 @@ def record_finish(held: HeldCall, result: CallResult, started: datetime, *, star
             change.event(ToolStarted(**call.event_data))
         took = milliseconds(started, change.now)
         told = change.head.open_call(call.call_id)
+        children = None if told is None else told.children
+        if told is not None and children is not None and (children.working or told.state == "done"):
+            return  # it ends once, with the last of its children
         change.has_waited = told is not None and told.later is not None
         change.step(
             StepRecord(

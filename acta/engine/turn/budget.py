@@ -89,6 +89,12 @@ def tokens_left(head: Head) -> int:
     return max(0, head.budget.token_budget - tokens_used(head))
 
 
+def reserved(head: Head) -> tuple[int, float]:
+    """The tokens and US dollars of the session's budget that its children may still use."""
+    at_work = head.children_at_work
+    return sum(child.tokens for child in at_work), round(sum(child.usd or 0.0 for child in at_work), 6)
+
+
 def renewed(budget: Budget, now: datetime, window: float) -> Budget:
     """The budget for a call that begins now. If the last window has ended, a new one begins.
 
