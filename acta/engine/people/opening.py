@@ -250,10 +250,18 @@ def open_question(
     _open(change, type, _asked(asked_by, text, said) | context, rules)
 
 
-def open_budget_question(change: Change, rules: AskingRules, needed: NeededLimits) -> None:
-    """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call."""
-    more = {f"{limit}_needed": value for limit, value in needed._asdict().items() if value is not None}
+def open_budget_question(
+    change: Change, rules: AskingRules, needed: NeededLimits, giver: dict[str, Any]
+) -> None:
+    """The context has `token_budget_needed` or `cost_budget_usd_needed` for each limit that is too low for the call.
+    `giver`: as `whose_money` in `acta/engine/subagents/money.py` makes it.
+    """
+    more = {
+        f"{limit}_needed": value for limit, value in needed._asdict().items() if value is not None
+    } | giver
     text = "The session's budget does not carry another call."
+    if giver:
+        text += " It is a part of the budget of the session that has started this one, which pays for what it gets."
     open_question(change, "budget_exceeded", text, rules, **figures(change.head), **more)
     wait_for_people(change)
 

@@ -204,11 +204,18 @@ def resolve(
                 raise _decided(deps, requester.tenant, session_id, intervention_id)
             tool, approver = _tool(deps, head, one), deps.high_stakes_approver
             present = require_decider(head, one, agent, requester, chosen.option, tool, approver)
+            given = _check(deps, head, present, agent, chosen, requester)
+            if head.parent is not None and chosen.option == "raise":
+                from acta.engine.subagents.money import take_from_parent  # few sessions have a parent
+
+                # repeated where this race is lost, which reserves nothing twice
+                more = LimitValues(**given)
+                take_from_parent(deps.repository, deps.definitions, requester, head, more, inside="input.")
             closed = settle(
                 change,
                 one,
                 chosen.option,
-                _check(deps, head, present, agent, chosen, requester),
+                given,
                 comment=chosen.comment,
                 by=requester.user,
                 roles=requester.roles,

@@ -59,6 +59,7 @@ from acta.engine.turn.budget import (
     attempts_so_far,
     charge_attempts,
     keep_what_is_uncharged,
+    reserved,
     spent_usd,
     tokens_used,
     with_limits,
@@ -72,6 +73,9 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
     from acta.engine.subagents.family import Family
 
 PAUSE = "Paused."
+ENDLESS_CHILDREN = (
+    "Sub-agents without a limit in dollars are at work. Set cost_budget_usd when they have ended, or token_budget."
+)
 
 
 def pause(repository: SessionRepository, requester: Requester, session_id: str) -> Head:
@@ -236,6 +240,11 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         _require_deciders(change.head, agent, requester, new)
         _check_state(change.head, new.limits)
+        if change.head.parent is not None and not change.head.is_over:
+            from acta.engine.subagents.money import take_from_parent  # few sessions have a parent
+
+            # repeated where this race is lost, which reserves nothing twice
+            take_from_parent(repository, deps.definitions, requester, change.head, new.limits)
         _apply(change, new, requester.user)
         change.commit(idempotency=requester.key)
     if session.head.run is not None:
@@ -268,14 +277,19 @@ def _check_state(head: Head, limits: LimitValues) -> None:
     ):
         message = "cannot be kept here; name token_budget"
         raise ValidationFailed("The session's calls have no known price.", {"cost_budget_usd": [message]})
+    children_tokens, children_usd = reserved(head)
+    has_endless = any(child.usd is None for child in head.children_at_work)
+    if limits.cost_budget_usd is not None and head.budget.cost_budget_usd is None and has_endless:
+        raise Conflict(ENDLESS_CHILDREN)
     running = head.run is not None and not head.is_over
     used = {
         "max_steps": head.run.iteration if running and head.run is not None else 0,
-        "token_budget": tokens_used(head),
-        "cost_budget_usd": spent_usd(head),
+        "token_budget": tokens_used(head) + children_tokens,
+        "cost_budget_usd": round(spent_usd(head) + children_usd, 6),
     }
+    why = ", of which sub-agents at work may still use a part" if head.children_at_work else ""
     low = {
-        field: [f"more than {used[field]}"]
+        field: [f"more than {used[field]}{why}"]
         for field, value in limits._asdict().items()
         if value is not None and value <= used[field]
     }

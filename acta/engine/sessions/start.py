@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from acta.engine.settings import Settings
 
 
-WORKED_FOR_ANOTHER = "This session worked for another one, which has what came of it, and its budget back. Fork it, or tell the other one."
+WORKED_FOR_ANOTHER = (
+    "This session worked for another one, which has its result and the rest of its budget. Fork it, or write to that "
+    "other one."
+)
 CHILDREN_END = "The sessions that this one has started are being ended. Try again in a moment."
 
 

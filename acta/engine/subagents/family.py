@@ -52,25 +52,22 @@ from acta.engine.log.head import (
 )
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.log.store import SessionLog
-from acta.engine.people.intervention import is_pause
 from acta.engine.people.requester import Requester
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.history import whole_answer
 from acta.engine.sessions.start import begin_run, empty_head, new_session
 from acta.engine.settings import Settings
+from acta.engine.subagents.money import call_of, grant, is_complete
 from acta.engine.subagents.tool import AgentTool, child_tasks
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
 from acta.engine.tools.tool import ToolSpec
-from acta.engine.turn.budget import all_tokens, renewed, reserved, spent_usd, tokens_left
+from acta.engine.turn.budget import all_tokens, spent_usd
 from acta.engine.turn.engine import Workflow, next_decision, position
 from acta.engine.untrusted.quoting import OutsideText
 from acta.engine.untrusted.visible import visible
 
 LONGEST = timedelta(days=30)
 """How long a parent waits for its children. Then they are cancelled."""
-LEAST_TOKENS = 2_000
-"""A child does not begin with fewer."""
-LEAST_USD = 0.001
 MAX_SHOWN_GOAL = 200
 NO_BUDGET = "not started: the session's budget has nothing left for it"
 ANY_TOOL = ToolSpec(name="agent", description="", input_schema={"type": "object"})
@@ -88,77 +85,6 @@ class Family(NamedTuple):
     log: SessionLog
     blobs: BlobStore
     tools: Callable[[], ToolRuntime]
-
-
-# ---- budgets
-
-
-def grant(change: Change, window: float, after: int | None = None) -> None:
-    """Lets the next items of the open calls begin, as many as the limits and the budget carry. Each gets an equal part
-    of what is free, and no more than its agent's limits. `window`: of the token budget, in seconds. `after`: as in
-    `Child`.
-    """
-    if not any(_has_more(change, call) for call in change.head.unfinished_calls):
-        return
-    change.set(budget=renewed(change.head.budget, change.now, window))
-    while (following := _next_child(change, after)) is not None:
-        call, child = following
-        assert call.children is not None
-        began = call.children.model_copy(
-            update={"started": call.children.started + 1, "working": (*call.children.working, child)}
-        )
-        change.set_call(call, children=began)
-
-
-def _is_held(head: Head) -> bool:
-    """Whether no further child may begin: the run is over, or the session is paused."""
-    return head.is_over or any(map(is_pause, head.interventions))
-
-
-def _has_more(change: Change, call: OpenCall) -> bool:
-    """Whether the call has items that may still begin."""
-    of, ended = call.children, call.later is not None and call.later.until <= change.now
-    return of is not None and of.started < of.count and not ended and not _is_held(change.head)
-
-
-def _next_child(change: Change, after: int | None) -> tuple[OpenCall, Child] | None:
-    head = change.head
-    calls = [
-        (call, call.children)
-        for call in head.unfinished_calls
-        if call.children is not None and _has_more(change, call)
-    ]
-    at_work = len(head.children_at_work)
-    free = [
-        (call, of, min(of.at_once - len(of.working), of.count - of.started, of.session_at_once - at_work))
-        for call, of in calls
-    ]
-    free = [each for each in free if each[2] > 0]
-    if not free:
-        return None
-    call, of, _ = free[0]
-    most = max(each.session_at_once for _, each in calls) - at_work
-    parts = max(1, min(most, sum(places for _, _, places in free)))
-    tokens_reserved, usd_reserved = reserved(head)
-    tokens = min(of.tokens, (tokens_left(head) - tokens_reserved) // parts)
-    usd, limit = of.usd, head.budget.cost_budget_usd
-    if limit is not None:
-        share = int((limit - spent_usd(head) - usd_reserved) / parts * 1_000_000) / 1_000_000
-        usd = share if usd is None else min(usd, share)
-    if tokens < min(LEAST_TOKENS, of.tokens) or (usd is not None and usd < LEAST_USD):
-        return None
-    return call, Child(item=of.started, tokens=tokens, usd=usd, after=after)
-
-
-def is_complete(head: Head, of: Children) -> bool:
-    """Whether no child of the call works and none will: all have ended, or nothing is left for a further one. A pause
-    holds further ones back, and they begin when it ends.
-    """
-    if of.working:
-        return False
-    if of.started == of.count or head.is_over:
-        return True
-    return not head.children_at_work and not _is_held(head)
 
 
 # ---- a call of an agent
@@ -376,7 +302,7 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
         return
     key = f"{parent.run_id}/{parent.call_id}/child/{parent.item}"
     for change in deps.repository.attempts(session, key):
-        open_call = _call_of(change.head, parent)
+        open_call = call_of(change.head, parent)
         of = None if open_call is None else open_call.children
         if open_call is None or of is None or all(each.item != parent.item for each in of.working):
             break
@@ -391,7 +317,7 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
         grant(change, deps.settings.token_window_seconds, after=parent.item)
         change.commit()
     head = session.head
-    if _call_of(head, parent) is None:
+    if call_of(head, parent) is None:
         return
     calls = [(call, call.children) for call in head.unfinished_calls if call.children is not None]
     granted = [
@@ -407,12 +333,6 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
         make_child(deps, session, call, each)
     for call in complete:
         finish_call(deps, session, call.call_id)
-
-
-def _call_of(head: Head, parent: Parent) -> OpenCall | None:
-    if head.run is None or head.run.run_id != parent.run_id:
-        return None
-    return head.open_call(parent.call_id)
 
 
 def finish_call(deps: Family, session: Session, call_id: str) -> None:

@@ -360,7 +360,7 @@ def _grant(held: HeldCall, change: Change) -> None:
     open_call = change.head.open_call(held.call.call_id)
     if open_call is None or open_call.children is None or held.runtime.family is None:
         return
-    from acta.engine.subagents.family import grant
+    from acta.engine.subagents.money import grant
 
     grant(change, held.runtime.family().settings.token_window_seconds)
 

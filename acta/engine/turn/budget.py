@@ -7,7 +7,7 @@ counted before the next call is made. At a limit the run asks a person instead o
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from math import ceil, floor
+from math import ceil, floor, fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta.engine.errors import (
@@ -92,7 +92,7 @@ def tokens_left(head: Head) -> int:
 def reserved(head: Head) -> tuple[int, float]:
     """The tokens and US dollars of the session's budget that its children may still use."""
     at_work = head.children_at_work
-    return sum(child.tokens for child in at_work), round(sum(child.usd or 0.0 for child in at_work), 6)
+    return sum(child.tokens for child in at_work), fsum(child.usd or 0.0 for child in at_work)
 
 
 def renewed(budget: Budget, now: datetime, window: float) -> Budget:

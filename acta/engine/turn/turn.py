@@ -422,7 +422,7 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
             needed = needed_limits(change.head, call.bytes, most, models)
             if any(needed):  # otherwise the budget renewed in the meantime, and the call fits now
                 warn(change)
-                open_budget_question(change, turn.rules, needed)
+                open_budget_question(change, turn.rules, needed, _giver(turn, change.head))
             change.commit()
         return wait_or_go_on(session.head, deps.clock.now(), turn.timeouts)
     for change in deps.repository.attempts(session, turn.key):
@@ -440,6 +440,15 @@ def _decide_without_budget(turn: Turn, call: ModelCall, uncharged: tuple[Attempt
             decision = next_decision(change.head, change.now)
             change.commit(or_roll_over(change.head, deps.settings.roll_over_events, decision))
     return session.decided(turn.key)
+
+
+def _giver(turn: Turn, head: Head) -> dict[str, Any]:
+    """Whose money a raise of the session's budget would be; empty: its own."""
+    if head.parent is None:
+        return {}
+    from acta.engine.subagents.money import whose_money  # few sessions have a parent
+
+    return whose_money(turn.deps.repository, head)
 
 
 # ---- ask
@@ -774,7 +783,7 @@ def _ask_person(
         usage = reply.answer.usage
         bytes_so_far = int((usage.input + usage.output) * change.head.budget.bytes_per_token)
         needed = needed_limits(change.head, bytes_so_far, turn.max_output_tokens, turn.models)
-        open_budget_question(change, turn.rules, needed)
+        open_budget_question(change, turn.rules, needed, _giver(turn, change.head))
         _open_questions(turn, change, reply, outcome)
         return _wait(turn, change)
     # Each call has one result. This is the result of a call that does not run.

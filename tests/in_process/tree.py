@@ -1,0 +1,139 @@
+"""A tree of sessions on three levels whose money is looked at after every commit: a boss, its leads, their workers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from acta.engine.log.commit import Commit
+from acta.engine.log.conversation import AssistantEntry, UserEntry
+from acta.engine.log.dynamodb import DynamoLog
+from acta.engine.log.head import Head
+from acta.engine.log.repository import SessionRepository
+from acta.engine.log.store import NO_ITEMS, TransactionItems
+from acta.engine.models.model import ModelReply, ModelRequest
+from acta.engine.turn.budget import ROUNDING, all_tokens, reserved, spent_usd, tokens_used
+from tests.in_process.deaths import PORTS, Deaths, Port
+from tests.in_process.family import FamilyHouse, Scripts
+from tests.in_process.house import TENANT
+from tests.in_process.scripted import call, says
+
+MODEL = "claude-sonnet-5-5"
+"""Its price is known."""
+LEAST_OVERRUN = 400
+"""Tokens by which a call may exceed its reservation: its input is an estimate (docs/design/budgets.md 20)."""
+
+
+def goal_of(request: ModelRequest) -> str:
+    return next(entry for entry in request.entries if isinstance(entry, UserEntry)).content.text or ""
+
+
+def writes(request: ModelRequest) -> ModelReply:
+    """A worker writes a file that is called as the last word of its goal."""
+    return says("", call("create_file", path=f"{goal_of(request).split()[-1]}.md", content="x"))
+
+
+def leads(request: ModelRequest) -> ModelReply:
+    name = goal_of(request).split()[-1]
+    return says("", call("worker", goal="Write", map=[f"{name}1", f"{name}2"], at_once=2))
+
+
+TREE: Scripts = {
+    "boss": [says("", call("lead", goal="Lead", map=["a", "b"], at_once=1)), says("All done.")],
+    "lead": [leads, says("Led.")],
+    "worker": [writes, says("Written.")],
+}
+AGENTS: Mapping[str, Mapping[str, Any]] = {
+    "boss": {"agents": [{"agent": "lead"}], "model": MODEL},
+    "lead": {"agents": [{"agent": "worker"}], "model": MODEL},
+    "worker": {"model": MODEL},
+}
+FILES = ["a1.md", "a2.md", "b1.md", "b2.md"]
+
+
+class WatchedLog:
+    """Looks at the money of a session after each of its commits."""
+
+    def __init__(self, log: DynamoLog) -> None:
+        self._log = log
+        self.commits = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._log, name)
+
+    def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self._log.append(commit, extra_items)
+        self.commits += 1
+        check_money(commit.head)
+
+
+def check_money(head: Head) -> None:
+    """What is charged and what children at work may still use is no more than the budget."""
+    tokens, usd = reserved(head)
+    assert tokens_used(head) + tokens <= head.budget.token_budget + LEAST_OVERRUN, head.session_id
+    limit = head.budget.cost_budget_usd
+    assert limit is None or spent_usd(head) + usd <= limit + ROUNDING, head.session_id
+    assert all(child.tokens >= 0 and (child.usd or 0.0) >= 0 for child in head.children_at_work)
+
+
+class TreeHouse(FamilyHouse):
+    """Its workers may die at every outgoing call (`tests.in_process.deaths`)."""
+
+    def __init__(
+        self, scripts: Scripts = TREE, agents: Mapping[str, Mapping[str, Any]] = AGENTS, **more: Any
+    ) -> None:
+        super().__init__(scripts, agents, **more)
+        self.family_model.provider = "anthropic"
+        self.watched = WatchedLog(self.log)
+        self.log = self.watched  # type: ignore[assignment]
+        self.new_worker()
+
+    def new_worker(self) -> None:
+        self.repository = self.fresh_repository()
+        self.runtime = self.app().tool_runtime
+        self.resolve_deps = self.app().resolving
+
+    def mortal_workers(self, deaths: Deaths) -> None:
+        for name in PORTS:
+            port = getattr(self, name)
+            if isinstance(port, Port):
+                port._deaths = deaths
+            else:
+                setattr(self, name, Port(port, name, deaths))
+        self.new_worker()
+
+    def head(self, session_id: str) -> Head:
+        """Looking does not kill."""
+        return SessionRepository(self.watched, self.blobs, self.clock).newest(TENANT, session_id).head
+
+    def children(self, session_id: str) -> list[Head]:
+        return [self.head(child) for child in self.watched.children(TENANT, session_id)]
+
+    def tree(self, session_id: str) -> list[Head]:
+        """The session and all below it, each before those below it."""
+        heads = [self.head(session_id)]
+        for child in sorted(self.children(session_id), key=_place):
+            heads += self.tree(child.session_id)
+        return heads
+
+    def written(self) -> list[str]:
+        return sorted(each.path for each in self.files.list(TENANT, "", 99).files if each.path != "a.md")
+
+    def check_accounts(self, session_id: str) -> None:
+        """Every session was charged what its children were, once, and nothing is reserved any more."""
+        for head in self.tree(session_id):
+            children = self.children(head.session_id)
+            assert reserved(head) == (0, 0.0)
+            assert not head.owes_family
+            assert head.budget.children_tokens == sum(all_tokens(child.budget) for child in children)
+            assert abs(head.budget.children_usd - sum(map(spent_usd, children))) < 1e-9
+            assert len(
+                {(child.parent.call_id, child.parent.item) for child in children if child.parent}
+            ) == len(children)
+
+
+def _place(head: Head) -> tuple[str, int]:
+    assert head.parent is not None
+    return head.parent.call_id, head.parent.item
+
+
+def replies(request: ModelRequest) -> int:
+    return sum(isinstance(entry, AssistantEntry) for entry in request.entries)
