@@ -333,6 +333,9 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
         make_child(deps, session, call, each)
     for call in complete:
         finish_call(deps, session, call.call_id)
+    if not complete and not head.unfinished_calls:
+        # the worker that finished the last call may have died before it woke the session
+        wake_engine(deps.repository, deps.workflow, session)
 
 
 def finish_call(deps: Family, session: Session, call_id: str) -> None:
