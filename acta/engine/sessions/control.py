@@ -74,7 +74,8 @@ if TYPE_CHECKING:  # types alone: no cold start loads them
 
 PAUSE = "Paused."
 ENDLESS_CHILDREN = (
-    "Sub-agents without a limit in dollars are at work. Set cost_budget_usd when they have ended, or token_budget."
+    "Sub-agents without a limit in dollars are at work. "
+    "Set cost_budget_usd when they have ended, or token_budget."
 )
 
 
