@@ -50,7 +50,7 @@ def main(name: str) -> int:
         try:
             assert process.stdout is not None
             ready = json.loads(process.stdout.readline())
-            apply = [*ACTA, "apply", str(folder), "--yes", "--state", state]
+            apply = [*ACTA, "apply", str(folder / "definitions"), "--yes", "--state", state]
             subprocess.run(apply, cwd=folder, check=True, stdout=subprocess.DEVNULL)
             return perform(play, folder, ready, state)
         finally:
