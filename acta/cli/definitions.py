@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from acta.cli import exit_codes
-from acta.cli.apply.kinds import OF_A_TRIGGER
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
 from acta.cli.files import content_of
@@ -37,6 +36,7 @@ TOLD = (
     *("next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"),
 )
 """Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
+TOLD_OF_TRIGGERS = ("url", "roles", "events")
 IDS = {
     "agents": "agent_id",
     "tools": "name",
@@ -136,7 +136,7 @@ def put(arguments: Namespace) -> int:
             f"{source}: {folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
             f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
         )
-    told = (*TOLD, *OF_A_TRIGGER) if kind == "triggers" else TOLD
+    told = (*TOLD, *TOLD_OF_TRIGGERS) if kind == "triggers" else TOLD
     definition = {name: value for name, value in json_in(source, parse_object).items() if name not in told}
     calls = calls_of(arguments)
     identity = definition.pop(IDS[kind], None)
