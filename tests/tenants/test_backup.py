@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from acta.engine.log.head import Head
 from acta.engine.memories.memory import Memory
 from acta.engine.notifications.receiver import TenantReceiver
 from acta.engine.prompts.prompt import AGENT_PLANNING_SYSTEM
+from acta.engine.schedules.schedule import Schedule
 from acta.engine.sessions.history import History
 from acta.engine.tools.mcp.server import McpServer
 from acta.engine.tools.tool import LambdaConfig, ToolDefinition, ToolSecret
@@ -108,6 +109,7 @@ def define(house: StoredHouse) -> None:
             origin="person",
         ),
     )
+    stores.schedules.create(TENANT, schedule(now))
     url = "https://hooks.example.com"
     stores.receivers.put(
         TenantReceiver(tenant=TENANT, url=url, created_at=now, updated_at=now, updated_by=USER)
@@ -122,6 +124,14 @@ def define(house: StoredHouse) -> None:
             hosts=("a.example", "b.example:8443"),
         ),
     )
+
+
+def schedule(now: datetime) -> Schedule:
+    return Schedule(
+        schedule_id="nightly", agent_id="librarian", goal="Report of {{date}}", cron="30 2 * * *", created_by=USER,
+        roles=("finance", "member"), created_at=now, updated_at=now, next_at=now, last_session="ses_1", failures=2,
+        visibility="private", metadata={"team": "ops"},
+    )  # fmt: skip
 
 
 def taken(house: StoredHouse, place: BackupPlace) -> BackupPlace:
@@ -261,6 +271,19 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
         "update_plan wait_for_user GOAL_COMPLETE, first",
     ]
     assert stores.memories.get(OTHER, "mem_1") == stores.memories.get(TENANT, "mem_1")
+    here = stores.schedules.get(OTHER, "nightly")
+    assert here is not None
+    assert (here.goal, here.created_by, here.metadata, here.visibility) == (
+        "Report of {{date}}", USER, {"team": "ops"}, "private",
+    )  # fmt: skip
+    assert (here.paused, here.roles, here.next_at, here.last_session, here.failures) == (
+        True,
+        (),
+        None,
+        "",
+        0,
+    )
+    assert back(stores, BackupFolder(tmp_path)).definitions == {"there already": 7}
     assert house.stored_files.read(OTHER, "reports/may.md") == b"May"
     assert house.stored_files.seen_by(USER).read(OTHER, "~/mine.md") == b"mine"
     receiver = stores.receivers.get(OTHER)

@@ -14,6 +14,7 @@ from acta.engine.memories.memory import Memory, Source
 from acta.engine.people.requester import Requester
 from acta.engine.queue.dynamodb import DynamoAdmission
 from acta.engine.queue.places import GrantPrice, QueuePlace
+from acta.engine.schedules.schedule import Schedule
 from acta.engine.sessions.control import rate_answer
 from acta.engine.store.keys import notification_secrets_prefix
 from acta.engine.store.schema import CURRENT
@@ -165,6 +166,13 @@ class Deployment:
     def audited(self) -> list[tuple[str, str]]:
         found = [json.loads(item["j"]["S"]) for item in self.aws.dynamodb.scan(TableName=AUDIT)["Items"]]
         return sorted((each["action"], each["details"].get("session_id", "")) for each in found)
+
+
+def schedule(user: str) -> Schedule:
+    return Schedule(
+        schedule_id=f"of-{user}", agent_id="default", goal="x", every="1 day", created_by=user, created_at=NOW,
+        updated_at=NOW, next_at=NOW,
+    )  # fmt: skip
 
 
 def memory(memory_id: str, user: str) -> Memory:
@@ -346,11 +354,14 @@ def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> Non
     stores = house.stores
     stores.memories.add(TENANT, memory("mem_ann", USER))
     stores.memories.add(TENANT, memory("mem_bob", "bob"))
+    for who in (USER, "bob"):
+        stores.schedules.create(TENANT, schedule(who))
     receipt = erase_user(deployment.eraser, TENANT, USER)
 
-    assert receipt.removed == {"users": 0, "sessions": 2, "objects": 1, "memories": 1}
+    assert receipt.removed == {"users": 0, "sessions": 2, "objects": 1, "memories": 1, "schedules": 2}
+    assert [each.created_by for each in stores.schedules.all(TENANT)] == ["bob"]
     assert receipt.wrote_to == (bobs,)
-    assert receipt.looked_at == {"users": 1, "sessions": 3, "memories": 3}
+    assert receipt.looked_at == {"users": 1, "sessions": 3, "memories": 3, "schedules": 3}
     listed = stores.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries
     assert [entry.session_id for entry in listed] == [bobs]
     assert stores.memories.get(TENANT, "mem_ann") is None
@@ -426,5 +437,5 @@ def test_of_a_person_whom_nobody_knows_it_is_said_what_was_looked_at(deployment:
     receipt = erase_user(deployment.eraser, TENANT, f"ann@{TENANT}.example")
     said = list(erased_lines(receipt, TENANT, f"ann@{TENANT}.example"))
     assert said[0].endswith("nothing was there")
-    assert said[1] == f"looked at in {TENANT}: sessions 2, memories 1, users 1"
+    assert said[1] == f"looked at in {TENANT}: sessions 2, memories 1, schedules 1, users 1"
     assert "sub of their tokens" in said[2]

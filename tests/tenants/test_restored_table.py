@@ -26,7 +26,7 @@ from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.stores.backends import Aws, create
 from tests.tenants.stored_house import AUDIT, StoredHouse
-from tests.tenants.test_backup import LONG, TURNS, ended
+from tests.tenants.test_backup import LONG, TURNS, ended, schedule
 
 DELETING = (plans("delete"), says("", call("delete_file", path="a.txt")))
 AFTER = (says("", step(1, "completed", "looked")), completes("Done."))
@@ -165,6 +165,17 @@ def test_what_was_erased_since_is_erased_again(aws: Aws) -> None:
     assert done.counts["erased"] == 1
     assert deployment.listed() == [kept]
     assert deployment.house.stores.log.latest(TENANT, gone) is None
+
+
+def test_a_schedule_that_was_deleted_since_starts_nothing_again(aws: Aws) -> None:
+    deployment = Deployment(aws)
+    house, stores = deployment.house, deployment.house.stores
+    for name in ("nightly", "hourly"):
+        stores.schedules.create(TENANT, schedule(house.clock.now()).model_copy(update={"schedule_id": name}))
+    deployment.remember()
+    stores.trail.note("schedule.delete", TENANT, schedule_id="hourly")
+    deployment.go_back()
+    assert [each.schedule_id for each in stores.schedules.all(TENANT)] == ["nightly"]
 
 
 def test_what_was_erased_before_that_time_is_not_asked_for_again(aws: Aws) -> None:

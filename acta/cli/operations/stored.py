@@ -125,7 +125,7 @@ def _complain(what: str, why: str) -> None:
     note(f"acta: {one_line(what)} is not in the backup: {one_line(why, 300)}")
 
 
-LOOKED_AT = ("sessions", "memories", "users")
+LOOKED_AT = ("sessions", "memories", "schedules", "users")
 
 
 def erase(arguments: Namespace) -> int:

@@ -324,6 +324,8 @@ def _paused(api: Api, old: Schedule, *, paused: bool) -> Schedule:
     if old.paused == paused:
         return old
     changed = {"paused": paused, "version": old.version + 1, "updated_at": api.app.clock.now()}
+    if not paused and old.created_by == api.caller.user:  # a restored one has none
+        changed["roles"] = _roles(api)
     return _at_next(old, old.model_copy(update=changed), api)
 
 

@@ -1,8 +1,8 @@
 """Takes a backup of a tenant: its definitions, its sessions with their texts, and its files as they are now.
 
     backup.jsonl                  the list of the parts: written last, so without it a backup is not whole
-    definitions.jsonl.gz          agents, tools, MCP servers, triggers, versions of prompts, memories, webhook; a
-                                  line each
+    definitions.jsonl.gz          agents, tools, MCP servers, triggers, versions of prompts, memories, schedules,
+                                  webhook; a line each
     sessions/{session}.jsonl.gz   its commits, its texts, its decided interventions; a line each
     files.jsonl.gz                path, size and content's hash of each file
     files/{sha256}                the bytes of a file, as they are
@@ -34,6 +34,7 @@ from acta.engine.errors import PoisonedSession, SchemaUnknown
 from acta.engine.log.beside import BlobMissing
 from acta.engine.log.commit import Commit
 from acta.engine.prompts.prompt import SEEDS
+from acta.engine.schedules.schedule import Schedule, ScheduleSettings
 from acta.engine.store.keys import FILES as FILE_KEYS
 from acta.engine.store.keys import SESSIONS as TEXT_KEYS
 from acta.engine.store.keys import key_part, tenant_prefix
@@ -127,6 +128,7 @@ def place_of(where: str, s3: Any, owner: Callable[[], str]) -> BackupPlace:
     return Bucket(s3, bucket, prefix.rstrip("/"), owner())
 
 
+SCHEDULE_KEPT = ("schedule_id", "created_by", "applied", "version", "created_at", "updated_at")
 FORMAT = 1
 """The format in which backups are written. Readers accept this one and all earlier ones."""
 LIST, DEFINITIONS, FILES, SESSIONS = "backup.jsonl", "definitions.jsonl.gz", "files.jsonl.gz", "sessions/"
@@ -201,6 +203,12 @@ def without_rights(commit: Commit) -> Commit:
         update={"wait": None, "lease": None, "day_lease": None, "background": None, "counted": False}
     )
     return commit.model_copy(update={"head": head, "decision": None})
+
+
+def at_rest(schedule: Schedule) -> Schedule:
+    """What its author has defined, paused: without the roles that its sessions had, and without where it stands."""
+    kept = {name: getattr(schedule, name) for name in (*ScheduleSettings.model_fields, *SCHEDULE_KEPT)}
+    return Schedule(**{**kept, "paused": True})
 
 
 class Backup:
@@ -347,6 +355,7 @@ def _definitions(stores: TenantStores, tenant: str, leave_out: Told) -> Iterator
             if prompt is not None and not prompt.draft:  # sessions that try one come back ended
                 yield _document("prompt", prompt)
     yield from (_document("memory", memory) for memory in stores.all_memories(tenant))
+    yield from (_document("schedule", at_rest(schedule)) for schedule in stores.schedules.all(tenant))
     receiver = stores.receivers.get(tenant)
     if receiver is not None:
         yield {"kind": "webhook", "url": receiver.url}

@@ -10,10 +10,12 @@ outlives its user and can start sessions until it expires; the table keeps that 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from acta.engine.agents.dynamodb import DEPLOYMENT_PK
+from acta.engine.agents.store import DefinitionChanged
 from acta.engine.audit.record import OperatorAction
 from acta.engine.aws.clients import Service
 from acta.engine.aws.step_functions import StepFunctionsWorkflow
@@ -42,7 +44,7 @@ from acta.infra.deployed.tenants.stores import TenantStores, in_pages, key_of, s
 from acta.infra.deployed.users import Users
 
 ERASE_TENANT: OperatorAction = "tenant.erase"
-SESSION_DELETE, MEMORY_DELETE = "session.delete", "memory.delete"
+SESSION_DELETE, MEMORY_DELETE, SCHEDULE_DELETE = "session.delete", "memory.delete", "schedule.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
@@ -67,9 +69,10 @@ class Eraser(NamedTuple):
 
 class ErasureReceipt(NamedTuple):
     """What was removed, by kind: `users`, `sessions`, `objects` (files and texts, each version), `secrets`, `memories`,
-    `items` of the table. `until`: when the command has to be run again, since late workers and old tokens may bring
-    data back; None: nothing is left. `wrote_to`: ids of others' sessions with words of the person, which stay.
-    `looked_at`: how many `users`, `sessions` and `memories` were searched for the person.
+    `schedules`, `items` of the table. `until`: when the command has to be run again, since late workers and old tokens
+    may bring data back; None: nothing is left. `wrote_to`: ids of others' sessions with words of the person, which
+    stay.
+    `looked_at`: how many `users`, `sessions`, `memories` and `schedules` were searched for the person.
     """
 
     removed: Mapping[str, int]
@@ -120,8 +123,9 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
 
 
 def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
-    """`user`: the subject of their tokens. Removes them from the pool, their sessions, private or not, their private
-    files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it may be repeated.
+    """`user`: the subject of their tokens. Removes them from the pool, their schedules, their sessions, private or not,
+    their private files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it
+    may be repeated.
     """
     stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
     with stores.trail.recorded("user.erase", tenant, **stores.trail.person(tenant, user)) as told:
@@ -132,6 +136,11 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
             if names:
                 _note(stores, tenant, eraser.token_life, user)
             removed["users"] = eraser.users.delete_all(names)
+        for schedule in stores.schedules.all(tenant):  # before their sessions, so that none starts meanwhile
+            looked_at["schedules"] += 1
+            if schedule.created_by == user:
+                stores.trail.note(SCHEDULE_DELETE, tenant, schedule_id=schedule.schedule_id)
+                removed["schedules"] += delete_schedule(stores, tenant, schedule.schedule_id)
         wrote_to: list[str] = []
         for entry in list(stores.all_sessions(tenant)):
             looked_at["sessions"] += 1
@@ -199,6 +208,15 @@ def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
     except SessionNotFound:  # somebody else has deleted it meanwhile
         return 0
     return 1
+
+
+def delete_schedule(stores: TenantStores, tenant: str, schedule_id: str) -> int:
+    """Says how many there were. A round may move it on meanwhile, and then it is read again."""
+    while (schedule := stores.schedules.get(tenant, schedule_id)) is not None:
+        with suppress(DefinitionChanged):
+            stores.schedules.delete(tenant, schedule)
+            return 1
+    return 0
 
 
 def _delete_secrets(eraser: Eraser, tenant: str) -> int:

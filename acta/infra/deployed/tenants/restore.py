@@ -36,6 +36,8 @@ from acta.engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta.engine.notifications.receiver import TenantReceiver
 from acta.engine.people.intervention import Intervention
 from acta.engine.prompts.prompt import SEED_VERSION, SEEDS, Prompt
+from acta.engine.schedules.schedule import Schedule, wrong_places
+from acta.engine.schedules.times import wrong_times
 from acta.engine.store import table_layout as items
 from acta.engine.store.dynamodb import query
 from acta.engine.store.keys import FILES as FILE_KEYS
@@ -61,6 +63,7 @@ from acta.infra.deployed.tenants.backup import (
     BackupPlace,
     BackupUnusable,
     Line,
+    at_rest,
     session_part,
     without_rights,
 )
@@ -209,7 +212,7 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
 
 
 Named = TypeVar("Named", ToolDefinition, McpServer, Trigger)
-Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer, Trigger)
+Versioned = TypeVar("Versioned", AgentDefinition, ToolDefinition, McpServer, Trigger, Schedule)
 Outcome = Literal["restored", "there already", "left as it is", "replaced", "no room", "name refused"]
 """`left as it is`: another one is there, and was not to be replaced. `no room`: the agent has as many memories as it
 may. `name refused`: no new file may have the name."""
@@ -317,6 +320,8 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
                 yield _named(job, store.triggers, trigger.model_copy(update=paused))
             case "memory":
                 yield _memory(job, read_document(Memory, line))
+            case "schedule":
+                yield _schedule(job, at_rest(read_document(Schedule, line)))
             case "prompt":
                 prompt = read_document(Prompt, line)
                 prompts.setdefault(prompt.name, []).append(prompt)
@@ -379,6 +384,23 @@ def _memory(job: Restore, memory: Memory) -> Outcome:
         )
     except MemoryFull:
         return "no room"
+
+
+def _schedule(job: Restore, schedule: Schedule) -> Outcome:
+    """It comes back paused: whoever resumes or writes it knows what it would do here."""
+    store, tenant = job.stores.schedules, job.tenant
+    if wrong := wrong_times(schedule.times) or wrong_places(schedule.goal):
+        raise BackupUnusable(f"a schedule in it cannot be used: {wrong}")
+    there = store.get(tenant, schedule.schedule_id)
+    if there is None:
+        return _versioned(job, None, schedule, partial(store.create, tenant), partial(store.replace, tenant))
+    return _versioned(
+        job,
+        at_rest(there),
+        schedule,
+        partial(store.create, tenant),
+        lambda _, new: store.replace(tenant, there, new),
+    )
 
 
 def _prompt(job: Restore, versions: list[Prompt]) -> Outcome:

@@ -20,9 +20,11 @@ from acta.engine.store.keys import SESSIONS, TENANT, part_text
 from acta.infra.deployed.tenants.erase import (
     ERASE_TENANT,
     MEMORY_DELETE,
+    SCHEDULE_DELETE,
     SESSION_DELETE,
     Eraser,
     delete_items,
+    delete_schedule,
     delete_session,
 )
 from acta.infra.deployed.tenants.stores import TenantStores, in_pages, key_of
@@ -126,14 +128,20 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
     not ended by then. What was begun, and nobody knows how it ended, was asked for all the same.
     """
     seen: set[tuple[str, str, str]] = set()
-    wanted = {":s": {"S": SESSION_DELETE}, ":m": {"S": MEMORY_DELETE}, ":t": {"S": ERASE_TENANT}}
+    wanted = {
+        ":s": {"S": SESSION_DELETE},
+        ":m": {"S": MEMORY_DELETE},
+        ":w": {"S": SCHEDULE_DELETE},
+        ":t": {"S": ERASE_TENANT},
+    }
     found = stores.scan(
-        stores.names.audit_table, FilterExpression="a IN (:s, :m, :t)", ExpressionAttributeValues=wanted
+        stores.names.audit_table, FilterExpression="a IN (:s, :m, :w, :t)", ExpressionAttributeValues=wanted
     )
     for item in found:
         record = json.loads(item["j"]["S"])
         details = record.get("details", {})
-        thing = details.get("session_id") or details.get("memory_id") or ""
+        named = (details.get(name) for name in ("session_id", "memory_id", "schedule_id"))
+        thing = next(filter(None, named), "")
         key = (record["action"], item["pk"]["S"], thing)
         last = datetime.fromisoformat(record.get("ended_at") or record["at"])
         if record.get("outcome") == "refused" or last < since or key in seen:
@@ -146,6 +154,8 @@ def _erase_again(eraser: Eraser, action: str, tenant: str, thing: str) -> int:
     match action:
         case "session.delete":
             return delete_session(eraser, tenant, thing)
+        case "schedule.delete":
+            return delete_schedule(eraser.stores, tenant, thing)
         case "memory.delete":
             memory = eraser.stores.memories.get(tenant, thing)
             if memory is None:

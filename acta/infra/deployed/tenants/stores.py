@@ -22,6 +22,7 @@ from acta.engine.memories.dynamodb import DynamoMemories
 from acta.engine.memories.memory import Memory
 from acta.engine.notifications.dynamodb import DynamoTenantReceivers
 from acta.engine.people.intervention import Intervention
+from acta.engine.schedules.dynamodb import DynamoSchedules
 from acta.engine.store.schema import CURRENT
 from acta.engine.store.table_layout import Item, receiver_key, session_pk
 from acta.engine.tools.dynamodb import DynamoToolSecretNames
@@ -77,6 +78,7 @@ class TenantStores:
         self.repository = SessionRepository(self.log, self.blobs, self.clock)
         self.definitions = DynamoDefinitions(names.table, self.clock, dynamodb)
         self.memories = DynamoMemories(names.table, self.clock, dynamodb)
+        self.schedules = DynamoSchedules(names.table, self.clock, dynamodb)
         self.receivers = DynamoTenantReceivers(names.table, dynamodb)
         self.secret_names = DynamoToolSecretNames(names.table, dynamodb)
 
