@@ -159,6 +159,11 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
             send("PUT /v1/notifications", name)
     memory = send("POST /v1/memories", "fact").json()["data"]["memory_id"]
     send("PUT /v1/memories/{memory_id}", "shared", memory_id=memory)
+    for name in bodies["POST /v1/schedules"]:
+        schedule = send("POST /v1/schedules", name).json()["data"]["schedule_id"]
+    send("PUT /v1/schedules/{schedule_id}", "weekdays", schedule_id=schedule)
+    send("PATCH /v1/schedules/{schedule_id}", "another time", schedule_id=schedule)
+    send("PATCH /v1/schedules/{schedule_id}", "a rate", schedule_id=schedule)
     prompt = "agent_planning_system"
     send("PUT /v1/admin/prompts/{name}", "version", name=prompt)
     restore = "POST /v1/admin/prompts/{name}/versions/{version}/restore"

@@ -41,6 +41,7 @@ class Ids(NamedTuple):
     memory_id: str
     path: str = "salaries.csv"
     agent_id: str = "payroll"
+    schedule_id: str = "payday"
     tool: str = "pay"
     version: str = "2"
     text_id: str = "0" * 64
@@ -67,7 +68,7 @@ class Victim(NamedTuple):
         session, prompt = f"/v1/sessions/{self.ids.session_id}", f"/v1/admin/prompts/{PROMPT}"
         paths = [
             f"{session}/messages", "/v1/interventions", "/v1/agents", "/v1/tools", "/v1/tool-secrets", "/v1/memories",
-            "/v1/triggers", prompt, f"{prompt}/versions", "/v1/files",
+            "/v1/triggers", "/v1/schedules", "/v1/schedules/payday/runs", prompt, f"{prompt}/versions", "/v1/files",
         ]  # fmt: skip
         (only,) = self.boss.items("/v1/sessions")
         kept = {
@@ -88,6 +89,8 @@ def victim(boss: Person, llmock: Any, sink: Sink) -> Victim:
     assert boss.post("/v1/agents", {"agent_id": "payroll", "name": SECRET}).status_code == 201
     trigger = {"source": "orders", "goal": SECRET}
     assert boss.http.put("/v1/triggers/orders", json=trigger).status_code == 201
+    payday = {"schedule_id": "payday", "agent_id": "payroll", "goal": SECRET, "cron": "0 0 1 1 *"}
+    assert boss.post("/v1/schedules", payday).status_code == 201
     memory = boss.post("/v1/memories", {"kind": "fact", "text": SECRET})
     assert (
         boss.http.put(f"/v1/admin/prompts/{PROMPT}", json={"content": SECRET}).json()["data"]["version"] == 2
@@ -105,7 +108,8 @@ def never(ids: Ids) -> Ids:
     """Of the same form, of nothing that there ever was."""
     made_up = {field: f"{getattr(ids, field)[:-6]}000000" for field in RANDOM}
     return ids._replace(
-        **made_up, path="wages.csv", agent_id="nobody", tool="none", version="3", trigger_id="none"
+        **made_up, path="wages.csv", agent_id="nobody", tool="none", version="3", trigger_id="none",
+        schedule_id="never",
     )
 
 
@@ -117,6 +121,8 @@ def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Respons
         "PATCH /v1/sessions/{session_id}/plan": {"operations": [{"op": "add", "description": "Mine"}]},
         "PUT /v1/tools/{name}": {name: value for name, value in tool.items() if name != "name"},
         "PUT /v1/agents/{agent_id}": {"name": "Mine"},
+        "PUT /v1/schedules/{schedule_id}": {"agent_id": "default", "goal": "Mine", "every": "1 day"},
+        "PATCH /v1/schedules/{schedule_id}": {"goal": "Mine"},
         "PUT /v1/memories/{memory_id}": {"kind": "fact", "text": "Mine", "shared": True},
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
         "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s", "hosts": ["pay.example"]},

@@ -21,6 +21,11 @@ def test_an_agent_for_one_role_is_neither_started_nor_spoken_to_nor_opened_up_by
     refused(mallory.post(path, {"content": "Raise my salary"}), 403, "FORBIDDEN")
     memory = {"agent_id": "payroll", "kind": "preference", "text": "Mallory's salary is raised each month"}
     refused(mallory.post("/v1/memories", memory), 403, "FORBIDDEN")
+    raised = {"agent_id": "payroll", "goal": "Raise Mallory's salary", "every": "1 minute"}
+    refused(mallory.post("/v1/schedules", raised), 403, "FORBIDDEN")
+    mine = {"schedule_id": "mine", "agent_id": "default", "goal": "Look", "every": "1 day"}
+    assert mallory.post("/v1/schedules", mine).status_code == 201
+    refused(mallory.patch("/v1/schedules/mine", {"agent_id": "payroll"}), 403, "FORBIDDEN")
     assert boss.data(path)["items"] == boss.items("/v1/memories") == []
 
     opened = {"name": "Payroll", "start_roles": []}
