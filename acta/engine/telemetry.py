@@ -24,7 +24,6 @@ from acta.engine.errors import Fenced, TransientError
 
 if TYPE_CHECKING:
     from acta.engine.log.commit import Position
-    from acta.engine.schedules.schedule import Schedule
     from acta.engine.turn.engine import EngineEvent
 
 Unit = Literal["Count", "Seconds", "Percent", "None"]
@@ -172,12 +171,10 @@ class Telemetry:
         self.logger.error("not recorded in the audit trail", extra=ids)
         self.metrics.add_metric(name=NOT_RECORDED_METRIC, unit="Count", value=1)
 
-    def schedule_fails(self, tenant: str, schedule: "Schedule") -> None:
+    def schedule_fails(self, tenant: str, schedule_id: str, in_a_row: int) -> None:
         """Somebody of the tenant has to act: logs a line with ids, which the alarm `SchedulesFailing` counts."""
-        ids = {"schedule_id": schedule.schedule_id, "tenant_hash": tenant_hash(tenant)}
-        self.counted(
-            "a schedule fails", SCHEDULE_METRICS, {"SchedulesFailing": 1}, **ids, in_a_row=schedule.failures
-        )
+        ids = {"schedule_id": schedule_id, "tenant_hash": tenant_hash(tenant), "in_a_row": in_a_row}
+        self.counted("a schedule fails", SCHEDULE_METRICS, {"SchedulesFailing": 1}, **ids)
 
     def spans_not_delivered(self, why: str) -> None:
         """Logs a line, which the alarm `SpansNotDelivered` counts."""

@@ -16,6 +16,7 @@ from acta.embedded.python_tools import ToolFolders
 from acta.engine.aws.errors import AwsRefused
 from acta.engine.clock import SystemClock
 from acta.engine.errors import StoreUnavailable
+from acta.engine.schedules.schedule import Schedule
 from acta.engine.settings import Settings
 from acta.engine.store.table_layout import item_key
 from acta.engine.usage.usage_count import UsageCount
@@ -80,6 +81,30 @@ def test_a_change_that_always_fails_holds_up_the_others_for_a_day(
     process.clock.ahead = timedelta(seconds=DAY)  # type: ignore[attr-defined]
     eventually(lambda: True if "after" in counted else None)
     assert (tmp_path / LOG).read_text().count("change given up") == 1
+
+
+def test_a_schedule_starts_its_sessions_in_the_process_s_own_minutes(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MINUTE", 0.05)
+    now = process.clock.now()
+    schedule = Schedule(
+        schedule_id="daily", agent_id="default", goal="Look", every="1 day", created_by="ann", created_at=now,
+        updated_at=now, next_at=now + timedelta(days=1),
+    )  # fmt: skip
+    with process.worker() as worker:
+        store = worker.app("recover").schedules
+        store.create("acme", schedule)
+
+        def settled() -> list[str]:
+            there = store.get("acme", "daily")
+            return [] if there is None else [outcome for outcome, n in there.counts.items() for _ in range(n)]
+
+        process.start()
+        process.clock.ahead = timedelta(days=1)  # type: ignore[attr-defined]
+        assert eventually(lambda: settled() or None) == ["started"]
+        process.clock.ahead = timedelta(days=2)  # type: ignore[attr-defined]
+        eventually(lambda: True if len(settled()) == 2 else None)
 
 
 def test_threads_outlive_a_full_disk(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:

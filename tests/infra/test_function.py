@@ -113,7 +113,14 @@ def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod
     watched = {alarm["MetricName"] for alarm in alarms}
     refusals = {"Refused", "BeyondRate", "NotRecorded", "SessionsHidden"}
     executions = {"ExecutionsFailed", "ExecutionsTimedOut"}
-    runs = {"ProviderErrors", "SessionsStuck", "SessionsRecovered", "RecoveryRounds", "CostUsd"}
+    runs = {
+        "ProviderErrors",
+        "SessionsStuck",
+        "SessionsRecovered",
+        "RecoveryRounds",
+        "SchedulesFailing",
+        "CostUsd",
+    }
     known = {
         "Errors",
         "Throttles",

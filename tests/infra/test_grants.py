@@ -114,7 +114,7 @@ OWN: Mapping[str, Granted] = {
     "usage": PSEUDONYMS,
     "recover": {
         MACHINE: START | {"states:ListExecutions"},
-        EXECUTIONS: LOOK_UP,
+        EXECUTIONS: LOOK_UP | {"states:StopExecution"},
         "arn:aws:lambda:region:account:function:acta-prod-recover:live": {"lambda:InvokeFunction"},
     },
     "mcp": {

@@ -38,6 +38,7 @@ OWN = {
     *telemetry.SWEEP_METRICS,
     *telemetry.ROUND_METRICS,
     *telemetry.POLICY_METRICS,
+    *telemetry.SCHEDULE_METRICS,
 }
 
 

@@ -259,14 +259,14 @@ def test_a_schedule_that_fails_again_and_again_is_told_and_one_good_session_ends
     closed = agent.model_copy(update={"start_roles": ("finance",), "version": agent.version + 1})
     world.house.definitions.replace_agent(TENANT, agent, closed)
 
-    def on_told(tenant: str, schedule: Schedule) -> None:
-        told.append((tenant, schedule.failures))
+    def on_told(tenant: str, schedule_id: str, in_a_row: int) -> None:
+        told.append((schedule_id, in_a_row))
 
     deps = world.recovery.firing._replace(told=on_told)
     for day in range(1, 8):
         world.house.clock.set(datetime(2027, 4, day, 0, 30, tzinfo=UTC))
         fire_due(deps)
-    assert told == [(TENANT, 5), (TENANT, 6), (TENANT, 7)]
+    assert told == [("nightly", 5), ("nightly", 6), ("nightly", 7)]
     assert world.history()[-1] == ("04-07T00:30", "failed")
     assert "finance" in world.ask("GET", "/nightly/runs").data["items"][0]["reason"]
     world.house.definitions.replace_agent(

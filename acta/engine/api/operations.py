@@ -939,7 +939,8 @@ SCHEDULES = (
         answers=(data("Schedule", says="The schedule.", headers=("ETag",)),),
     ),
     Operation(
-        "runSchedule", "POST", "/v1/schedules/{schedule_id}/run", "start", "schedules.routes:run_schedule",
+        "runSchedule", "POST", "/v1/schedules/{schedule_id}/run", "start",
+        "schedules.start_routes:run_schedule",
         action="schedule.run", recorded_answer=("session_id", "agent_id"), takes=("Idempotency-Key",),
         codes=("NOT_FOUND", "CONFLICT", *STARTS), client="schedules.run",
         summary="Start a schedule's session now",

@@ -50,8 +50,8 @@ TOO_LATE = (
     "to the next one here."
 )
 
-Told = Callable[[str, Schedule], None]
-"""Is called with the tenant and the schedule when a time of it fails, and many have failed in a row."""
+Told = Callable[[str, str, int], None]
+"""Is called with a tenant and the id of a schedule of which a time fails, and how many have failed in a row."""
 
 
 class FireDeps(NamedTuple):
@@ -64,7 +64,7 @@ class FireDeps(NamedTuple):
     time_is_left: Callable[[], bool] = lambda: True
     on_error: Callable[[str, Exception], None] = lambda subject, error: None
     """Is called with each error and the id of the schedule that it was met at, or `index`."""
-    told: Told = lambda tenant, schedule: None
+    told: Told = lambda tenant, schedule_id, in_a_row: None
     threads: int = 1
 
 
@@ -243,4 +243,4 @@ def _move(deps: FireDeps, tenant: str, read: Schedule, new: Schedule, run: Sched
                 deps.schedules.replace(tenant, there, there.after(run), [run])
         return
     if new.failures >= FAILS_AFTER and new.failures > read.failures:
-        deps.told(tenant, new)
+        deps.told(tenant, new.schedule_id, new.failures)

@@ -11,7 +11,7 @@ from acta.engine.agents.agent import require_start_role
 from acta.engine.agents.store import DefinitionChanged, DefinitionExists
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, no_content, page, success
-from acta.engine.api.idempotency import Json, answer_from_commit, idempotency_key, record_of, requester_of
+from acta.engine.api.idempotency import Json, idempotency_key, record_of
 from acta.engine.api.json_body import RequestBody, optional
 from acta.engine.api.listing_cursor import (
     MAX_LONG_PAGE,
@@ -21,14 +21,11 @@ from acta.engine.api.listing_cursor import (
     listing_cursor,
 )
 from acta.engine.api.resource import Applicable, Resource, applied_after, version_tag
-from acta.engine.clock import SCHEDULE, SESSION
-from acta.engine.errors import Conflict, FieldsInvalid, Forbidden, SessionNotFound
+from acta.engine.clock import SCHEDULE
+from acta.engine.errors import Conflict, FieldsInvalid, Forbidden
 from acta.engine.limits.caps import beyond
-from acta.engine.log.commit import IdempotencyRecord
 from acta.engine.log.head import MAX_ROLES
-from acta.engine.recovery.recover import recover
 from acta.engine.schedules.answers import next_times, run_view, schedule_view
-from acta.engine.schedules.fire import start_scheduled
 from acta.engine.schedules.schedule import (
     MAX_SCHEDULES,
     SCHEDULE_ID_PATTERN,
@@ -38,7 +35,6 @@ from acta.engine.schedules.schedule import (
     wrong_places,
 )
 from acta.engine.schedules.times import wrong_times
-from acta.engine.sessions.answers import session_view
 from acta.engine.store.keys import from_cursor, to_cursor
 
 WRITES = 5
@@ -121,7 +117,7 @@ def _find(api: Api, tenant: str, schedule_id: str) -> Schedule | None:
     return found
 
 
-def _schedules(api: Api) -> Resource[Schedule]:
+def schedules_of(api: Api) -> Resource[Schedule]:
     return Resource[Schedule](
         api,
         find=partial(_find, api),
@@ -180,7 +176,7 @@ def create_schedule(api: Api, body: CreateSchedule) -> Response:
 
 
 def read_schedule(api: Api, schedule_id: str) -> Response:
-    schedules = _schedules(api)
+    schedules = schedules_of(api)
     schedule = schedules.get(schedule_id)
     return success(
         {**_view(api, schedule), "next": next_times(schedule, api.app.clock.now())},
@@ -214,10 +210,10 @@ def delete_schedule(
     api: Api, schedule_id: str, version: Annotated[int | None, Field(ge=1)] = None
 ) -> Response:
     """Its sessions stay."""
-    schedules = _schedules(api)
+    schedules = schedules_of(api)
     for _ in range(WRITES):
         old = schedules.get_as_read(schedule_id, version)
-        _require_writer(api, old)
+        require_writer(api, old)
         with suppress(DefinitionChanged):
             api.app.schedules.delete(api.caller.tenant, old)
             return no_content()
@@ -238,41 +234,10 @@ def list_schedule_runs(
     limit: Annotated[int, Field(ge=1, le=MAX_LONG_PAGE)] = 50,
     cursor: ListingCursor = None,
 ) -> Response:
-    schedule = _schedules(api).get(schedule_id)
+    schedule = schedules_of(api).get(schedule_id)
     with listing_cursor():
         found = api.app.schedules.runs(api.caller.tenant, schedule, limit=limit, cursor=cursor)
     return page([run_view(run) for run in found.runs], found.cursor)
-
-
-def run_schedule(api: Api, schedule_id: str) -> Response:
-    """The session is of whoever wrote the schedule, as each of its sessions is."""
-    schedule = _schedules(api).get(schedule_id)
-    _require_writer(api, schedule, is_content=True)
-    requester, tenant, now = requester_of(api.request), api.caller.tenant, api.app.clock.now()
-    agent = api.app.definitions.snapshot(tenant).agent(schedule.agent_id)
-    require_start_role(() if agent is None else agent.start_roles, api.caller.roles)
-    session_id = api.app.clock.new_id(SESSION)
-
-    def act() -> Json:
-        head = start_scheduled(api.app.firing, tenant, schedule, now, session_id, requester.key)
-        run = ScheduleRun(tick=now, at=now, outcome="started", session_id=session_id, asked=True)
-        for _ in range(WRITES):
-            there = api.app.schedules.get(tenant, schedule_id)
-            with suppress(DefinitionChanged):
-                if there is not None:
-                    api.app.schedules.replace(tenant, there, there.after(run), [run])
-                break
-        return session_view(head)
-
-    view = api.app.idempotency.answer(requester.key, act, partial(_repeated, api))
-    return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
-
-
-def _repeated(api: Api, record: IdempotencyRecord) -> Json:
-    """The worker that answered first may have died after its commit and before it started the engine."""
-    with suppress(SessionNotFound):  # deleted meanwhile
-        recover(api.app.repository, api.app.workflow, record.tenant, record.answer["session_id"])
-    return answer_from_commit(api.app.log, record, session_view)
 
 
 def _written(
@@ -286,10 +251,10 @@ def _written(
     """`change`: makes what is written of the schedule as it is. `version`: which it has to be. `is_content`: more than
     whether it is paused changes.
     """
-    schedules = _schedules(api)
+    schedules = schedules_of(api)
     for _ in range(WRITES):
         old = schedules.get_as_read(schedule_id, version)
-        _require_writer(api, old, is_content=is_content)
+        require_writer(api, old, is_content=is_content)
         new = change(old)
         if new == old:
             return schedules.answer(old)
@@ -299,7 +264,7 @@ def _written(
     raise schedules.refusal()
 
 
-def _require_writer(api: Api, schedule: Schedule, *, is_content: bool = False) -> None:
+def require_writer(api: Api, schedule: Schedule, *, is_content: bool = False) -> None:
     """Raises Forbidden. `is_content`: the request shows or changes what may be private."""
     if schedule.created_by == api.caller.user:
         return

@@ -99,6 +99,10 @@ LEFT_OUT: Mapping[str, Sequence[str]] = {
             "kafka", "metadata", "parameters", "parser", "streaming", "validation",
         )
     ],
+    "a time zone is read from its own file": [
+        f"tzdata/zoneinfo/{name}"
+        for name in ("tzdata.zi", "zone.tab", "zone1970.tab", "zonenow.tab", "iso3166.tab")
+    ],
     "metrics go to CloudWatch": ("aws_lambda_powertools/metrics/provider/datadog",),
     "for type checkers, and for models of the previous major version": ("pydantic/mypy.py", "pydantic/v1"),
     "Acta calls Responses, Chat Completions and the list of models. The SDK loads each API when it is called": [

@@ -124,7 +124,7 @@ def test_a_schedule_is_written_run_and_looked_at_at_the_command_line(
         '{"schedule_id": "nightly", "agent_id": "default", "goal": "Report of {{date}}", "cron": "30 2 * * *", '
         '"timezone": "Europe/Berlin"}'
     )
-    where = ("--api-url", ann.url, "--token", ann.token)
+    where = ("--api-url", str(ann.http.base_url), "--token", ann.token)
     assert "nightly  version 1" in acta("schedules", "put", str(file), *where).out
     assert "Europe/Berlin" in acta("schedules", "ls", *where).out
     session_id = acta("schedules", "run", "nightly", *where).out.strip()

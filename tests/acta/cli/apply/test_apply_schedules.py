@@ -27,7 +27,8 @@ def test_a_schedule_comes_after_the_agent_that_it_names_and_is_read_back_as_it_w
         "2027-02-28T23:00:00.000Z",
         {"max_steps": 20},
     )
-    assert (there["applied"] or {})["set"] == "support"
+    assert there["applied"] is not None
+    assert there["applied"]["set"] == "support"
     assert run("apply", str(files), "--plan").out == "set support: 2 as the files say"
     files.remove("schedules/nightly.yaml")
     assert run("export", str(files)).code == 0
