@@ -108,7 +108,12 @@ def never(ids: Ids) -> Ids:
     """Of the same form, of nothing that there ever was."""
     made_up = {field: f"{getattr(ids, field)[:-6]}000000" for field in RANDOM}
     return ids._replace(
-        **made_up, path="wages.csv", agent_id="nobody", tool="none", version="3", trigger_id="none",
+        **made_up,
+        path="wages.csv",
+        agent_id="nobody",
+        tool="none",
+        version="3",
+        trigger_id="none",
         schedule_id="never",
     )
 
