@@ -209,6 +209,17 @@ def trigger_events(arguments: Namespace) -> int:
     return show_list(found, columns, as_json=arguments.json)
 
 
+def send_event(arguments: Namespace) -> int:
+    event = json_in(arguments.source, parse_object)
+    sent = connect(arguments, role="admin").triggers.send(arguments.name, event, event_id=arguments.event_id)
+    told = (
+        f"{sent['event_id']}  {sent['outcome']}"
+        if "event_id" in sent
+        else "ignored: it does not fit the pattern"
+    )
+    return show(sent, [told], as_json=arguments.json)
+
+
 def replay_event(arguments: Namespace) -> int:
     event = connect(arguments, role="admin").triggers.replay(arguments.name, arguments.event)
     return show(

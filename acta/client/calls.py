@@ -235,7 +235,7 @@ class ApiCalls(Calls[C]):
         "file.restore", "file.delete", "agent.create", "agent.replace", "agent.delete", "tool.create", "tool.replace",
         "tool.delete", "tool.call", "mcp_server.write", "mcp_server.delete", "mcp_server.refresh",
         "mcp_server.confirm", "tool_secret.write", "tool_secret.delete", "notifications.write",
-        "notifications.delete", "trigger.write", "trigger.delete", "trigger.pause", "trigger.resume",
+        "notifications.delete", "trigger.write", "trigger.delete", "trigger.pause", "trigger.resume", "trigger.send",
         "trigger.replay", "memory.create", "memory.replace", "memory.delete", "prompt.list", "prompt.write",
         "prompt.restore", "schedule.create", "schedule.replace", "schedule.change", "schedule.delete",
         "schedule.pause", "schedule.resume", "schedule.run", "models.check", "audit.read", "usage.read",
@@ -484,6 +484,17 @@ class TriggerCalls(Calls[C]):
         for admins. Raises NotFoundError.
         """
         return pages(path_of("triggers", trigger_id, "events"), outcome=outcome, limit=limit)
+
+    @operation
+    def send(
+        self, trigger_id: str, event: Mapping[str, Any], event_id: str | None = None
+    ) -> Flow[shapes.DeliveredEvent]:
+        """Send an event to a trigger by hand. As its source would, to try it. It is for whoever wrote the trigger
+        last. It is for admins. Raises NotFoundError.
+        """
+        return data(
+            HttpRequest("POST", path_of("triggers", trigger_id, "events"), body=given(event=event, event_id=event_id))
+        )
 
     @operation
     def replay(self, trigger_id: str, event_id: str) -> Flow[shapes.TriggerEvent]:

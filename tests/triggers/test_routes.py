@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from acta.engine.triggers.trigger import MAX_TRIGGERS
+from tests.api.gateway import Gateway, api_of, claims
+from tests.in_process.house import TENANT
 from tests.triggers.outside import ADMIN, GITHUB, Outside
 
 
@@ -122,3 +124,40 @@ def test_events_come_in_pages_newest_first_and_by_outcome(acta: Outside) -> None
     assert acta.admin.request("GET", path, query={"cursor": "abc"}).status == 400
     other = acta.admin.request("GET", path, query={"limit": "2"}).data["next_cursor"]
     assert acta.admin.request("GET", path, query={"cursor": other, "outcome": "failed"}).status == 400
+
+
+def send(acta: Outside, event: dict[str, Any], **more: Any) -> Any:
+    starts = Gateway(
+        api_of("start", acta.app).handler,
+        claims(tenant=TENANT, user=more.pop("user", ADMIN), roles=["admin"]),
+    )
+    return starts.request("POST", "/v1/triggers/issues/events", json_body={"event": event, **more})
+
+
+def test_an_event_that_is_sent_by_hand_starts_a_session_once_for_its_id(acta: Outside) -> None:
+    acta.put(pattern={"action": ["opened"]})
+    event = {"action": "opened", "issue": {"title": "It is broken"}}
+    first = send(acta, event, event_id="e-1")
+    assert (first.status, first.data["outcome"]) == (202, "started")
+    assert send(acta, event, event_id="e-1").data == first.data
+    assert send(acta, {"action": "closed"}).data == {"outcome": "ignored"}
+    assert len(acta.sessions()) == 1
+    for _ in range(2):
+        assert send(acta, event).data["outcome"] == "started"
+    assert len(acta.sessions()) == 3
+
+
+def test_only_whoever_wrote_a_trigger_sends_it_events(acta: Outside) -> None:
+    acta.put()
+    refused = send(acta, {"action": "opened"}, user="bob")
+    assert (refused.status, acta.sessions()) == (403, [])
+
+
+@pytest.mark.parametrize("event", [{}, {"text": "x" * 8_192}])
+def test_an_event_by_hand_is_neither_empty_nor_large(acta: Outside, event: dict[str, Any]) -> None:
+    acta.put()
+    assert list(send(acta, event).error["details"]) == ["event"]
+
+
+def test_nothing_is_sent_to_a_trigger_that_is_not_there(acta: Outside) -> None:
+    assert send(acta, {"action": "opened"}).status == 404

@@ -253,6 +253,12 @@ TRIGGERS = Group(
         option("--outcome waiting|started|told|refused|failed", "only those"),
     ),
     api_command(
+        "send ID FILE",
+        "definitions:send_event",
+        "Send a trigger an event by hand, a JSON file, - for standard input.",
+        option("--id ID", "the event's id, which counts once", "event_id"),
+    ),
+    api_command(
         "replay ID EVENT",
         "definitions:replay_event",
         "Have an event that was refused or failed tried again, in the next minute.",

@@ -797,6 +797,19 @@ TRIGGERS = (
         answers=(page("TriggerEvent", says="How each event ended."),),
     ),
     Operation(
+        "sendTriggerEvent", "POST", "/v1/triggers/{trigger_id}/events", "start",
+        "triggers.send_routes:send_trigger_event",
+        role="admin", action="trigger.send", recorded_answer=("event_id", "outcome"), codes=("NOT_FOUND",),
+        client="triggers.send",
+        summary="Send an event to a trigger by hand",
+        about="As its source would, to try it. It is for whoever wrote the trigger last.",
+        answers=(data(
+            "DeliveredEvent",
+            says="The event has started a session or was said to one, waits, failed or was refused.",
+            status=202,
+        ),),
+    ),
+    Operation(
         "replayTriggerEvent", "POST", "/v1/triggers/{trigger_id}/events/{event_id}/replay", "admin",
         "triggers.routes:replay_trigger_event",
         role="admin", action="trigger.replay", codes=("NOT_FOUND", "CONFLICT"), client="triggers.replay",

@@ -78,6 +78,21 @@ def test_events_are_shown_and_replayed(
     assert capsys.readouterr().out == "evt_1  waiting: It is tried in the next minute.\n"
 
 
+def test_an_event_is_sent_by_hand(
+    acta: Acta, deployment: FakeDeployment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started, ignored = {"outcome": "started", "event_id": "evt_1"}, {"outcome": "ignored"}
+    deployment.on("POST", f"{ISSUES}/events", success(started), success(ignored))
+    file = tmp_path / "event.json"
+    file.write_text('{"path": "inbox/a.pdf"}')
+    assert acta("triggers", "send", "issues", str(file), "--id", "e-1") == 0
+    assert deployment.requests[-1].json == {"event": {"path": "inbox/a.pdf"}, "event_id": "e-1"}
+    assert acta("triggers", "send", "issues", str(file)) == 0
+    assert capsys.readouterr().out == "evt_1  started\nignored: it does not fit the pattern\n"
+    file.write_text("[1]")
+    assert acta("triggers", "send", "issues", str(file)) == 2
+
+
 def test_a_trigger_is_paused_and_resumed(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
