@@ -297,7 +297,7 @@ def test_no_function_makes_schemas_of_its_answers_while_it_runs() -> None:
         "from typing_extensions import is_typeddict\n"
         "modules = {name: vars(module) for name, module in sys.modules.items() if name.endswith('answers')}\n"
         "made = [one for each in modules.values() for one in each.values() if is_typeddict(one)]\n"
-        "print(len(modules) > 5, len(made) < 5)"
+        "print(len(modules) > 5, len(made) < 6)"  # a field that is called `as` needs a real one
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "True True"

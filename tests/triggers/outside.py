@@ -23,12 +23,15 @@ GITHUB = {
     "goal": "Look at {{event.issue.title}}.",
 }
 ADMIN = "ann"
+ORDERS = {"kind": "queue", "queue": "orders", "tenants": [TENANT]}
+"""The source of events that the operator has set up."""
 
 
 class Outside:
     """`turns`: what the model says; without them, enough for some sessions that end at once."""
 
     def __init__(self, *turns: Turn, agent: dict[str, Any] | None = None, **settings: Any) -> None:
+        settings = {"event_sources": {"orders": ORDERS}, **settings}
         said = turns or tuple(turn for _ in range(12) for turn in (plans("look"), *ENDS))
         self.house: House = house_with(*said, settings=settings, **(agent or {}))
         self.app: App = self.house.app(

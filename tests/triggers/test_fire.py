@@ -77,7 +77,7 @@ def test_a_made_up_url_causes_no_read() -> None:
 
 
 def test_a_url_of_a_trigger_that_is_gone_or_has_no_webhook_any_more_is_not_found() -> None:
-    acta = Outside(event_sources={"orders": {"kind": "queue", "queue": "orders", "tenants": [TENANT]}})
+    acta = Outside()
     acta.put()
     path = acta.path()
     acta.put(webhook=None, source="orders")

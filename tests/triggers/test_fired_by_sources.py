@@ -96,5 +96,7 @@ def test_a_trigger_names_a_source_that_its_tenant_may_use(acta: Outside, source:
 
 
 def test_where_the_operator_has_set_up_no_source_the_answer_says_so() -> None:
-    answer = Outside().admin.request("PUT", "/v1/triggers/t", json_body={"source": "inbox", "goal": "Look."})
+    answer = Outside(event_sources={}).admin.request(
+        "PUT", "/v1/triggers/t", json_body={"source": "inbox", "goal": "Look."}
+    )
     assert "The operator has set up none (docs/options.md)." in answer.error["details"]["source"][0]
