@@ -103,8 +103,9 @@ ASK_OTHERS = {
     "POST /v1/tools/{name}/call",
     "POST /v1/mcp-servers/{name}/confirm",
     "POST /v1/hooks/{token}",
+    "POST /v1/callbacks/{token}",
 }
-"""Operations for which a server, or a sender that signs, has to be there. Each has tests with one."""
+"""Operations for which a server, a sender that signs or an open call has to be there. Each has tests with one."""
 
 
 @pytest.mark.thorough

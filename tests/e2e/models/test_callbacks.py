@@ -8,6 +8,7 @@ import pytest
 from llmock.scenarios import Reply as ModelReply
 from llmock.scenarios import ToolCall
 
+from acta.engine.tools.callback_routes import AnswerCall
 from tests.doubles.http_sink import Reply, Sink
 from tests.e2e.conftest import Admit
 from tests.e2e.support.behind import Behind
@@ -15,7 +16,8 @@ from tests.e2e.support.own_tools import TENANT
 from tests.e2e.support.person import TLS, Json, Person, is_as_described
 
 SCHEMA = {"type": "object", "required": ["ref"], "properties": {"ref": {"type": "string"}}}
-BUILT = {"result": {"state": "green", "tests": 412}}
+BUILT, FAILED = AnswerCall.EXAMPLES["result"], AnswerCall.EXAMPLES["failure"]
+"""The examples of the document."""
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,7 @@ def test_a_python_tool_answers_later_and_a_failure_is_told(shop: Person, llmock:
     shop.watch(session_id, waits)
     url = shop.file("urls/broken")
 
-    assert deliver(url, {"error": "3 of 412 tests failed."}).json()["data"]["ok"] is False
+    assert deliver(url, FAILED).json()["data"]["ok"] is False
     assert shop.finished(session_id).session["state"] == "completed"
     (result,) = results(shop, session_id)
     assert "start_build failed." in result
