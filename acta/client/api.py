@@ -63,10 +63,12 @@ class SessionCalls(Calls[C]):
         metadata: tuple[str, str] | None = None,
         goal: str | None = None,
         goal_met: bool | None = None,
+        children: bool = False,
         limit: int | None = None,
     ) -> Stream[shapes.Session]:
         """Newest first. `metadata`: a name and its value. `goal`: how the goal begins. `goal_met`: only completed ones
-        that met it, or did not. `limit`: the size of a page; pages are read as far as you iterate.
+        that met it, or did not. `children`: also sessions that calls of other sessions have started.
+        `limit`: the size of a page; pages are read as far as you iterate.
         """
         return pages(
             path_of("sessions"),
@@ -76,6 +78,7 @@ class SessionCalls(Calls[C]):
             metadata=None if metadata is None else "=".join(metadata),
             goal=goal,
             goal_met=None if goal_met is None else str(goal_met).lower(),
+            children="true" if children else None,
             limit=limit,
         )
 

@@ -95,6 +95,14 @@ class ApiCalls(Calls[C]):
         """Read the reasoning: thoughts, actions, inputs and observations. Raises SessionNotFoundError."""
         return pages(path_of("sessions", session_id, "trace"), limit=limit, include=include)
 
+    @listing
+    def tree(self, session_id: str, limit: int | None = None) -> Stream[shapes.TreeNode]:
+        """Read the tree of sessions that its calls of agents have started. Each session comes before its children;
+        `depth` and `parent_id` say where it belongs. What each one waits for, what it has used and which questions
+        of it are open is as it is now. Raises SessionNotFoundError.
+        """
+        return pages(path_of("sessions", session_id, "tree"), limit=limit)
+
     @operation
     def receipt(self, session_id: str) -> Flow[shapes.Receipt]:
         """Read what the session has cost, up to its last commit. Counts, tokens and what models cost are exact.

@@ -44,16 +44,17 @@ if TYPE_CHECKING:
         ScheduleRunView as ScheduleRun
     )
     from acta.engine.sessions.answers import (
-        BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, CostView as Cost,
-        DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
-        ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
-        MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, OriginView as Origin,
-        PartialView as Partial, PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue,
-        RatingView as Rating, ResultView as Result, RunView as Run, RunErrorView as RunError,
-        ScratchpadView as Scratchpad, SessionView as Session, SnapshotView as Snapshot, StepView as Step,
-        TextPartView as TextPart, TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict,
-        WholeTextView as WholeText
+        AskerView as Asker, BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause,
+        ChildrenView as Children, CostView as Cost, DeletedSessionView as DeletedSession, EventView as Event,
+        ForkedFromView as ForkedFrom, ForkedSessionView as ForkedSession, HeldView as Held,
+        HiddenSessionView as HiddenSession, MessageView as Message, MessageCallView as MessageCall,
+        NextLimitsView as NextLimits, OriginView as Origin, ParentView as Parent, PartialView as Partial,
+        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, RatingView as Rating,
+        ResultView as Result, RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad,
+        SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
+        TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict, WholeTextView as WholeText
     )
+    from acta.engine.subagents.answers import (TreeNodeView as TreeNode, TreeQuestionView as TreeQuestion)
     from acta.engine.tools.answers import (
         AnsweredCallView as AnsweredCall, HttpToolConfigView as HttpToolConfig,
         LambdaToolConfigView as LambdaToolConfig, LaterRuleView as LaterRule, SecretReferenceView as SecretReference,
@@ -77,28 +78,29 @@ if TYPE_CHECKING:
         PriceListsView as PriceLists, RatingCountsView as RatingCounts, ReceiptView as Receipt,
         RunCountsView as RunCounts, SessionCountsView as SessionCounts, SessionsNowView as SessionsNow,
         TableCostView as TableCost, TenantUsageView as TenantUsage, TokensView as Tokens,
-        ToolCountsView as ToolCounts, UsageCostView as UsageCost, UsageItemView as UsageItem,
-        UsageTotalView as UsageTotal, WorkView as Work
+        ToolCountsView as ToolCounts, TreeCostView as TreeCost, UsageCostView as UsageCost,
+        UsageItemView as UsageItem, UsageTotalView as UsageTotal, WorkView as Work
     )
 
 __all__ = (
-    "Agent", "AnsweredCall", "AppliedFrom", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost", "AwsPrices",
-    "Budget", "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "ClientCredentials",
-    "ConfiguredModel", "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts", "DecidedOfDeleted",
-    "DefaultModel", "DeletedFile", "DeletedSession", "DeliveredEvent", "DeploymentHealth", "EngineCost", "Event",
-    "EventCounts", "FallbackModel", "File", "FileOfCall", "FileVersion", "ForkedFrom", "ForkedSession", "Health",
-    "Held", "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts", "Judge", "LambdaCost",
-    "LambdaToolConfig", "LaterRule", "LimitsInForce", "ListedMcpTool", "ListedMcpTools", "LongPrice",
-    "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall", "MessageCounts",
-    "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost", "NamedLimits",
-    "NextLimits", "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Partial", "PendingCall", "Plan",
-    "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce", "ProviderKey", "QuestionsOfRole",
-    "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState", "Result", "ReviewedCall", "Run",
-    "RunCounts", "RunError", "Schedule", "ScheduleCounts", "ScheduleRun", "SchemaVersions", "Scratchpad",
-    "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits", "SessionsNow", "Snapshot", "Step",
-    "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool", "ToolCallError", "ToolCounts",
-    "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "Trigger", "TriggerEvent", "TriggerWithCounts", "Usage",
-    "UsageCost", "UsageItem", "UsageTotal", "Verdict", "Webhook", "WhoApproves", "WholeText", "Work", "WrittenFile"
+    "Agent", "AnsweredCall", "AppliedFrom", "Asker", "AskingPolicy", "AuditRecord", "AuditState", "AwsCost",
+    "AwsPrices", "Budget", "CallInput", "CancelledSession", "Cause", "CheckedKey", "CheckedKeys", "Children",
+    "ClientCredentials", "ConfiguredModel", "ConfiguredModels", "ConfirmedMcpTool", "Context", "Cost", "Counts",
+    "DecidedOfDeleted", "DefaultModel", "DeletedFile", "DeletedSession", "DeliveredEvent", "DeploymentHealth",
+    "EngineCost", "Event", "EventCounts", "FallbackModel", "File", "FileOfCall", "FileVersion", "ForkedFrom",
+    "ForkedSession", "Health", "Held", "HiddenSession", "HttpToolConfig", "Intervention", "InterventionCounts",
+    "Judge", "LambdaCost", "LambdaToolConfig", "LaterRule", "LimitsInForce", "ListedMcpTool", "ListedMcpTools",
+    "LongPrice", "McpCredentials", "McpServer", "Me", "Memory", "MemorySource", "Message", "MessageCall",
+    "MessageCounts", "ModelCost", "ModelPrice", "ModelPrices", "ModelUse", "ModelsByPurpose", "ModelsCost",
+    "NamedLimits", "NextLimits", "Notifications", "ObjectsCost", "Origin", "Outage", "PageSignIn", "Parent",
+    "Partial", "PendingCall", "Plan", "PlanCounts", "PlanStep", "Plans", "PriceLists", "Prompt", "PromptInForce",
+    "ProviderKey", "QuestionsOfRole", "Queue", "Rating", "RatingCounts", "Receipt", "RecoveryScan", "RecoveryState",
+    "Result", "ReviewedCall", "Run", "RunCounts", "RunError", "Schedule", "ScheduleCounts", "ScheduleRun",
+    "SchemaVersions", "Scratchpad", "SecretReference", "Session", "SessionCaps", "SessionCounts", "SessionLimits",
+    "SessionsNow", "Snapshot", "Step", "SubAgent", "TableCost", "TenantUsage", "TextPart", "Tokens", "Tool",
+    "ToolCallError", "ToolCounts", "ToolParameter", "ToolSecret", "ToolTrial", "TraceRow", "TreeCost", "TreeNode",
+    "TreeQuestion", "Trigger", "TriggerEvent", "TriggerWithCounts", "Usage", "UsageCost", "UsageItem", "UsageTotal",
+    "Verdict", "Webhook", "WhoApproves", "WholeText", "Work", "WrittenFile"
 )
 
 MODULES = {
@@ -126,11 +128,12 @@ MODULES = {
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys(("NamedLimits", "Schedule", "ScheduleCounts", "ScheduleRun",), "schedules.answers"),
     **dict.fromkeys((
-        "Budget", "CancelledSession", "Cause", "Cost", "DeletedSession", "Event", "ForkedFrom", "ForkedSession",
-        "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Origin", "Partial", "Plans",
-        "QuestionsOfRole", "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad", "Session", "Snapshot",
-        "Step", "TextPart", "TraceRow", "Usage", "Verdict", "WholeText"
+        "Asker", "Budget", "CancelledSession", "Cause", "Children", "Cost", "DeletedSession", "Event", "ForkedFrom",
+        "ForkedSession", "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Origin", "Parent",
+        "Partial", "Plans", "QuestionsOfRole", "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad",
+        "Session", "Snapshot", "Step", "TextPart", "TraceRow", "Usage", "Verdict", "WholeText"
     ,), "sessions.answers"),
+    **dict.fromkeys(("TreeNode", "TreeQuestion",), "subagents.answers"),
     **dict.fromkeys((
         "AnsweredCall", "HttpToolConfig", "LambdaToolConfig", "LaterRule", "SecretReference", "Tool", "ToolCallError",
         "ToolParameter", "ToolSecret", "ToolTrial", "WhoApproves"
@@ -145,7 +148,7 @@ MODULES = {
         "AwsCost", "AwsPrices", "Counts", "EngineCost", "InterventionCounts", "LambdaCost", "MessageCounts",
         "ModelCost", "ModelPrices", "ModelsCost", "ObjectsCost", "PlanCounts", "PriceLists", "RatingCounts",
         "Receipt", "RunCounts", "SessionCounts", "SessionsNow", "TableCost", "TenantUsage", "Tokens", "ToolCounts",
-        "UsageCost", "UsageItem", "UsageTotal", "Work"
+        "TreeCost", "UsageCost", "UsageItem", "UsageTotal", "Work"
     ,), "usage.answers"),
 }
 

@@ -4,6 +4,7 @@ Ids are opaque and sort by time: 48 bits of milliseconds and 80 random bits in C
 in the same millisecond sort at random. Only listings with the newest first rely on the order.
 """
 
+import hashlib
 import os
 import time
 from datetime import UTC, datetime
@@ -36,6 +37,11 @@ def made_at(made_id: str) -> int | None:
         value = value << 5 | _ALPHABET.index(digit)
     made = value >> 80
     return made if made <= LAST_MILLISECOND else None
+
+
+def derived_id(prefix: str, of: str) -> str:
+    """The id that belongs to another id: whoever makes it again makes the same one."""
+    return make_id(prefix, made_at(of) or 0, hashlib.sha256(f"{of}/{prefix}".encode()).digest())
 
 
 def is_id(prefix: str, text: str) -> bool:

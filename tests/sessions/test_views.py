@@ -44,7 +44,7 @@ def test_a_session_has_exactly_the_public_fields() -> None:
         "updated_at", "run",
         "plan", "usage", "retry_at", "retrying", "cause", "queue",
         "budget", "limits", "interventions", "result", "error", "ratings", "held", "last_seq", "metadata",
-        "prompts", "forked_from", "origin",
+        "prompts", "forked_from", "origin", "parent", "children",
     }  # fmt: skip
     assert view["run"] == {"run_id": "run_01", "generation": 2, "iteration": 3, "max_steps": 50}
     assert view["usage"] == {

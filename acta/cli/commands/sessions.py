@@ -131,6 +131,7 @@ COMMANDS = (
             "only sessions that this person started, by their subject: `created_by` in `acta sessions --json`",
         ),
         option("--goal-met yes|no", "only completed sessions that met their goal, or did not"),
+        option("--children", "also sessions that calls of other sessions have started"),
         prepare=state_is_a_directory,
     ),
     api_command(
@@ -157,6 +158,11 @@ COMMANDS = (
         epilog="If a question about the budget is open, answer it with `acta raise`.",
     ),
     api_command("trace SESSION", f"{LISTED}:trace", "Show what a session thought and did."),
+    api_command(
+        "tree SESSION",
+        "acta.cli.sessions.tree:tree",
+        "Show the sessions that a session's calls of agents have started, and theirs.",
+    ),
     api_command(
         "receipt SESSION",
         f"{LISTED}:receipt",

@@ -43,6 +43,7 @@ def sessions(arguments: Namespace) -> int:
         goal=arguments.goal,
         created_by=arguments.user,
         goal_met=arguments.goal_met and arguments.goal_met == "yes",
+        children=arguments.children,
         limit=limit,
     )
     items = list(islice(found, arguments.limit))
@@ -205,6 +206,10 @@ def receipt_lines(told: Mapping[str, Any]) -> Iterator[str]:
     of_models, of_aws = told["prices"]["models"], told["prices"]["aws"]
     listed = f"{one_line(of_aws['region'], 30)} of {of_aws['as_of']}" if of_aws["as_of"] else "unknown"
     yield _line("together, about", told["total_usd"], f"prices: models of {of_models['as_of']}, AWS {listed}")
+    if tree := told.get("tree"):
+        more = "" if tree["complete"] else "the first "
+        sessions = f"{more}{tree['sessions']:,} sessions, {tree['tokens']:,} tokens"
+        yield _line("with its agents, about", tree["total_usd"], sessions)
     yield f"AWS's part is an estimate: what the session did, times what was measured on {aws['estimated_from']}"
 
 

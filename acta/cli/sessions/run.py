@@ -20,6 +20,7 @@ from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.sessions.ask import Question, Questions, fit_together
 from acta.cli.sessions.interventions import deciding_lines, question_lines, token_lines
+from acta.cli.sessions.tree import LiveTree
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
     begun_wait,
@@ -274,7 +275,8 @@ class Watcher:
         """Whether a person can be asked."""
         if self.interactive:
             use_line_editor()
-        self.view = view_for(sys.stdout, invocation.line("resume", session_id))
+        self.tree = LiveTree(client, session_id)
+        self.view = view_for(sys.stdout, invocation.line("resume", session_id), self.tree.lines)
         self.shown: set[str] = set()
         """The interventions that were put on the screen, and the ends of the waits for tokens."""
         self.asked: dict[tuple[str, str], str] = {}
@@ -297,6 +299,7 @@ class Watcher:
             for update in updates:
                 session = update.session
                 self.add_new_inputs(update.events)
+                self.tree.begin(session)
                 self.view.show(update)
                 was_called = was_called or any(event["type"] == "tool.started" for event in update.events)
                 if session.get("state") == "completed" and not was_called:
@@ -306,6 +309,7 @@ class Watcher:
                 if self.no_wait and (update.waits_for_a_person or waits_for_tokens(session)):
                     break
         finally:
+            self.tree.close()
             self.view.close()
         return session
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from acta.cli.terminal.session_lines import (
     EventLines,
+    TreeLines,
     awaited,
     has_own_plan,
     is_goal_missed,
@@ -29,6 +30,8 @@ from acta.cli.terminal.text import elapsed
 from acta.client.following import Update
 
 LAST_EVENTS = 6
+MOST_OF_TREE = 8
+"""Lines of the tree of agents, or half of the screen if that is more."""
 STATUS_STYLES = {"in_progress": "bold cyan", "completed": "green", "failed": "red", "skipped": "dim"}
 STATE_STYLES = {
     "completed": "bold green",
@@ -44,8 +47,9 @@ class Display:
     `resume`: the command that has a waiting session try now.
     """
 
-    def __init__(self, encoding: str | None, resume: str) -> None:
+    def __init__(self, encoding: str | None, resume: str, tree: TreeLines = lambda marks, most: ()) -> None:
         self.resume = resume
+        self.tree = tree
         self.marks = marks_for(encoding)
         self.update: Update | None = None
         self.has_own_plan = False
@@ -76,6 +80,8 @@ class Display:
                 Text(line.description, style, overflow="ellipsis"),
             )
         yield plan
+        for words in self.tree(self.marks, max(MOST_OF_TREE, console.height // 2)):
+            yield Text(f"  {words}", no_wrap=True, overflow="ellipsis")
         yield Group(*(Text(f"     {line}", "dim", no_wrap=True, overflow="ellipsis") for line in self.lines))
 
     def header(self, session: Mapping[str, object]) -> Table:
@@ -94,9 +100,9 @@ class Display:
 
 
 class LiveView:
-    def __init__(self, stream: TextIO, resume: str) -> None:
+    def __init__(self, stream: TextIO, resume: str, tree: TreeLines = lambda marks, most: ()) -> None:
         self.console = Console(file=stream, highlight=False, markup=False, emoji=False)
-        self.display = Display(stream.encoding, resume)
+        self.display = Display(stream.encoding, resume, tree)
         self.live = self.new_live()
         self.live.start()
 

@@ -2,7 +2,7 @@
 shown line by line anywhere else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
@@ -293,10 +293,14 @@ class PlainView:
         pass
 
 
-def view_for(stream: TextIO, resume: str) -> View:
+TreeLines = Callable[[Mapping[str, str], int], Sequence[str]]
+"""The lines of the tree of agents, by the marks and the most lines that may be shown."""
+
+
+def view_for(stream: TextIO, resume: str, tree: TreeLines = lambda marks, most: ()) -> View:
     """`resume`: the command that makes a waiting session try now."""
     if stream.isatty():
         from acta.cli.terminal.live import LiveView  # imported only now: it loads rich
 
-        return LiveView(stream, resume)
+        return LiveView(stream, resume, tree)
     return PlainView(stream, resume)

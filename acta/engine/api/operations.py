@@ -137,6 +137,7 @@ SESSIONS = (
             "metadata": "Only sessions with this pair, `name=value`. A name with `=` in it cannot be searched for.",
             "goal": "Only sessions with these words in the first 200 characters of their goal. Case does not matter.",
             "goal_met": "Only completed sessions that met their goal, or only those that did not.",
+            "children": "Also sessions that calls of other sessions have started. Without it they are left out.",
         },
         answers=(searched_page("Session", says="Sessions that you may see."),),
     ),
@@ -258,6 +259,14 @@ SESSIONS = (
                     "it has none.",
             }},
         ),),
+    ),
+    Operation(
+        "readTree", "GET", "/v1/sessions/{session_id}/tree", "status", "subagents.tree:read_tree",
+        client="tree",
+        summary="Read the tree of sessions that its calls of agents have started",
+        about="Each session comes before its children; `depth` and `parent_id` say where it belongs. What each one "
+            "waits for, what it has used and which questions of it are open is as it is now.",
+        answers=(page("TreeNode", says="The session and those below it."),),
     ),
     Operation(
         "readReceipt", "GET", "/v1/sessions/{session_id}/receipt", "status", "usage.routes:read_receipt",

@@ -7,7 +7,7 @@ from typing import Any
 
 from acta.engine.aws.clients import Service
 from acta.engine.aws.errors import AwsRefused
-from acta.engine.clock import Clock
+from acta.engine.clock import Clock, made_at
 from acta.engine.errors import Fenced, PoisonedSession, StoreThrottled
 from acta.engine.limits.dynamodb import DynamoCounts
 from acta.engine.limits.shares import LeaseChange
@@ -136,8 +136,13 @@ class DynamoLog(ClockedTable):
                 ":child": {"S": items.CHILD},
             },
         )
-        found = [item["sk"]["S"] for answer in answers for item in answer["Items"]]
-        return tuple(sk.removeprefix(items.CHILD) for sk in found)
+        found = [
+            (item["sk"]["S"].removeprefix(items.CHILD), item["o"]["S"])
+            for answer in answers
+            for item in answer["Items"]
+        ]
+        found.sort(key=lambda each: (made_at(each[0]) or 0, each[1]))
+        return tuple(session_id for session_id, _ in found)
 
     def check_places(self, places: Places) -> None:
         self._counts.check(places)

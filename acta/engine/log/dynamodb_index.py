@@ -84,11 +84,12 @@ class DynamoIndex(ClockedTable):
         if agent_id is not None:
             filters.append("ag = :ag")
             values[":ag"] = {"S": agent_id}
-        if wanted != WHATEVER:
+        if wanted._replace(children=True) != WHATEVER:
             named, of_named = _named(wanted)
             filters.append(named)
             values |= of_named
-        found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor)
+        roots = () if wanted.children else ("attribute_not_exists(ch)",)
+        found, following = self._page(tenant, items.LISTING, filters, values, limit, cursor, roots)
         return SessionPage(tuple(items.item_listing(tenant, item) for item in found), following)
 
     def check_listed(self, tenant: str, session_id: str) -> None:
@@ -231,10 +232,12 @@ class DynamoIndex(ClockedTable):
         values: dict[str, dict[str, str]],
         limit: int,
         cursor: str | None,
+        usual: Sequence[str] = (),
     ) -> tuple[list[items.Item], str | None]:
         """Up to `limit` items that the caller may see, and a cursor after the last of them. If there are none, the
         cursor stands near the last item that was looked at and does not name it, because it may be private to somebody
-        else. One item more than `limit` is asked for, which shows whether the page is the last."""
+        else. One item more than `limit` is asked for, which shows whether the page is the last. `usual`: filters that
+        leave out few items, so that the first read need not be a large one."""
         pk, scope, limit = tenant_pk(tenant), kind + tenant, max(limit, 1)
         hidden, of_viewer = _visible_to(viewer())
         request: dict[str, Any] = {
@@ -245,8 +248,8 @@ class DynamoIndex(ClockedTable):
             "KeyConditionExpression": "pk = :pk AND begins_with(sk, :kind)",
             "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values, **of_viewer},
         }
-        if filters or hidden:
-            request["FilterExpression"] = " AND ".join([*filters, *hidden])
+        if filters or hidden or usual:
+            request["FilterExpression"] = " AND ".join([*filters, *usual, *hidden])
         before = None if cursor is None else from_cursor(scope, cursor)
         if before is not None:
             request["ExclusiveStartKey"] = {"pk": {"S": pk}, "sk": {"S": kind + before}}

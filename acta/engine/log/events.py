@@ -389,6 +389,54 @@ class ToolFinished(ToolEvent):
         return f"tool {self.tool} {'done' if self.ok else 'failed'} ({', '.join(figures)})"
 
 
+class ChildEvent(EventData):
+    """An event about a session that a call of an agent has started."""
+
+    call_id: str
+    name: str
+    """The tool's: what the caller calls the agent."""
+    item: int
+    """The child's place in the call's `map`, from 1 on."""
+    count: int
+    """How many children the call has in all."""
+    session_id: str
+    agent_id: str
+
+    @property
+    def child(self) -> str:
+        place = f" ({self.item} of {self.count})" if self.count > 1 else ""
+        return f"agent {visible(self.name[:64], keep_newlines=False)}{place}"
+
+
+class ChildStarted(ChildEvent):
+    type = "child.started"
+
+    tokens: int
+    """Reserved for it of this session's budget, as `usd` is."""
+    usd: float | None = None
+
+    @property
+    def text(self) -> str:
+        return f"{self.child} started"
+
+
+class ChildFinished(ChildEvent):
+    type = "child.finished"
+
+    state: str
+    goal_met: bool
+    tokens: int
+    """What it has used, with its own children, as `usd` is."""
+    usd: float
+
+    @property
+    def text(self) -> str:
+        ended = (
+            self.state if self.goal_met or self.state != "completed" else "ended without reaching its goal"
+        )
+        return f"{self.child} {ended} ({self.tokens:,} tokens)"
+
+
 class QuestionEvent(EventData):
     """An event about a question to a person."""
 

@@ -143,6 +143,8 @@ class Asker(StoredModel):
     agent_name: str
     goal: str
     """The beginning."""
+    run_id: str = ""
+    """The run whose call it is."""
 
 
 class Parent(StoredModel):

@@ -275,7 +275,10 @@ UNLIMITED = LimitsByTenant()
 
 
 def _child_row(head: Head) -> ChildRow | None:
-    return None if head.parent is None else ChildRow(head.tenant, head.parent.session_id, head.session_id)
+    of = head.parent
+    if of is None:
+        return None
+    return ChildRow(head.tenant, of.session_id, head.session_id, f"{of.call_id}/{of.item:04d}")
 
 
 class SessionRepository:

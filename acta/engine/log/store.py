@@ -69,11 +69,14 @@ class ListingEntry(NamedTuple):
     """Its beginning, case-folded."""
     metadata: frozenset[str] = frozenset()
     """A mark for each pair (`mark`), because the pairs themselves may be long."""
+    is_child: bool = False
+    """A call of another session has started it."""
 
     @classmethod
     def of(cls, head: Head) -> "ListingEntry":
         marks = frozenset(mark(name, value) for name, value in head.metadata.items())
-        return cls(head.created_by, head.goal[:LISTED_GOAL_CHARS].casefold(), marks)
+        goal = head.goal[:LISTED_GOAL_CHARS].casefold()
+        return cls(head.created_by, goal, marks, head.parent is not None)
 
 
 class ListingFilter(NamedTuple):
@@ -84,12 +87,15 @@ class ListingFilter(NamedTuple):
     """Words in the beginning of the goal."""
     metadata: tuple[str, str] | None = None
     """A name and its value."""
+    children: bool = True
+    """Whether sessions that calls of other sessions have started are listed, too."""
 
     def fits(self, listed: ListingEntry) -> bool:
         return (
             self.created_by in (None, listed.created_by)
             and (self.goal is None or self.goal.casefold() in listed.goal)
             and (self.metadata is None or mark(*self.metadata) in listed.metadata)
+            and (self.children or not listed.is_child)
         )
 
 
@@ -216,6 +222,8 @@ class ChildRow(NamedTuple):
     tenant: str
     parent_id: str
     session_id: str
+    place: str = ""
+    """By which it is ordered among those whose calls were made at the same time: the call's id and the item."""
 
 
 class TransactionItems(NamedTuple):
@@ -309,7 +317,7 @@ class SessionLog(Protocol):
         """
 
     def children(self, tenant: str, session_id: str) -> tuple[str, ...]:
-        """The ids of all sessions that calls of this one have started, oldest first."""
+        """The ids of the sessions that calls of this one have started: oldest call first, by their items."""
 
     def check_places(self, places: Places) -> None:
         """Raises LimitReached if the tenant's limits do not allow such a commit now. A commit that is made later may

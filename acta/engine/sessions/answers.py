@@ -11,7 +11,7 @@ from acta.engine.api.answers import Counter, Instant, TypedDict, copied, instant
 from acta.engine.log import beside, events
 from acta.engine.log.commit import StepRecord
 from acta.engine.log.events import EVENTS
-from acta.engine.log.head import Ending, Head, Rating, SessionState, Visibility
+from acta.engine.log.head import Ending, Head, Parent, Rating, SessionState, Visibility
 from acta.engine.people.answers import InterventionView, intervention_view
 from acta.engine.people.intervention import is_about_outage
 from acta.engine.plans.answers import PlanView, plan_view
@@ -161,6 +161,41 @@ class OriginView(TypedDict):
     """The id of the trigger's event; empty for a schedule."""
 
 
+class AskerView(TypedDict):
+    """A session in whose name another one works."""
+
+    session_id: str
+    agent_id: str
+    agent_name: str
+    goal: str
+    """The beginning, up to 200 characters."""
+
+
+class ParentView(TypedDict):
+    """The session whose call has started this one."""
+
+    session_id: str
+    call_id: str
+    item: Annotated[int, Field(ge=1)]
+    """Its place in the call's `map`."""
+    chain: list[AskerView]
+    """The sessions above this one, the first of all first."""
+
+
+class ChildrenView(TypedDict):
+    """The sessions that its calls of agents have started. Their tree: `GET /v1/sessions/{session_id}/tree`."""
+
+    at_work: Counter
+    made: Counter
+    """How many its calls have asked for, those included that have not begun."""
+    tokens: Counter
+    """Tokens charged for those that have ended, with their own children. So is `usd`."""
+    usd: float
+    reserved_tokens: Counter
+    """What those at work may still use of this session's budget. So is `reserved_usd`."""
+    reserved_usd: float
+
+
 class QuestionsOfRoleView(TypedDict):
     """Whoever has the role sees the questions about calls of these tools: the whole input, and what the agent wrote
     with the call."""
@@ -235,6 +270,10 @@ class SessionView(TypedDict):
     forked_from: ForkedFromView | None
     origin: OriginView | None
     """null: a person's request started it."""
+    parent: ParentView | None
+    """null: no other session's call has started it."""
+    children: ChildrenView | None
+    """null: it has called no agent."""
     truncated: NotRequired[bool]
     """Its texts were cut, because one page could not hold it."""
     unread: NotRequired[int]
@@ -489,8 +528,31 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         held=held_view(head.ending_after("resume")),
         forked_from=None if head.forked_from is None else copied(ForkedFromView, head.forked_from),
         origin=None if head.origin is None else copied(OriginView, head.origin),
+        parent=_parent(head.parent),
+        children=_children(head),
         **({"unread": len(unread)} if unread else {}),
     )
+
+
+def _parent(parent: Parent | None) -> ParentView | None:
+    if parent is None:
+        return None
+    chain = [copied(AskerView, each) for each in parent.chain]
+    return copied(ParentView, parent, item=parent.item + 1, chain=chain)
+
+
+def _children(head: Head) -> ChildrenView | None:
+    if not head.children_made:
+        return None
+    at_work = head.children_at_work
+    return {
+        "at_work": len(at_work),
+        "made": head.children_made,
+        "tokens": head.budget.children_tokens,
+        "usd": head.budget.children_usd,
+        "reserved_tokens": sum(child.tokens for child in at_work),
+        "reserved_usd": round(sum(child.usd or 0.0 for child in at_work), 6),
+    }
 
 
 def fork_view(head: Head) -> ForkedSessionView:

@@ -55,6 +55,7 @@ def list_sessions(
     metadata: Annotated[str, Field(pattern="^[^=]{1,64}=")] | None = None,
     goal: Annotated[str, Field(min_length=1, max_length=LISTED_GOAL_CHARS)] | None = None,
     goal_met: Literal["true", "false"] | None = None,
+    children: bool = False,
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 20,
     cursor: ListingCursor = None,
 ) -> Response:
@@ -65,7 +66,7 @@ def list_sessions(
     """
     tenant, coarse = api.caller.tenant, _coarse(state, goal_met)
     name, _, value = (metadata or "").partition("=")
-    wanted = ListingFilter(created_by, goal, None if metadata is None else (name, value))
+    wanted = ListingFilter(created_by, goal, None if metadata is None else (name, value), children)
     heads: list[Head] = []
     following = cursor
     for _ in range(PAGES):

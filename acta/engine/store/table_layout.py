@@ -148,7 +148,8 @@ def receiver_item(receiver: SessionReceiver) -> Item:
 
 
 def child_item(child: ChildRow) -> Item:
-    return item_key(session_pk(child.tenant, child.parent_id), f"{CHILD}{child.session_id}")
+    key = item_key(session_pk(child.tenant, child.parent_id), f"{CHILD}{child.session_id}")
+    return {**key, "o": {"S": child.place}}
 
 
 def attempts_key(tenant: str, session_id: str) -> Item:
@@ -285,6 +286,8 @@ def listing_item(entry: IndexEntry) -> Item:
     item |= {"cb": {"S": entry.listed.created_by}, "gl": {"S": entry.listed.goal}}
     if entry.listed.metadata:
         item["md"] = {"SS": sorted(entry.listed.metadata)}
+    if entry.listed.is_child:
+        item["ch"] = {"BOOL": True}
     return found_by_key(item)
 
 
@@ -330,7 +333,7 @@ def item_listing(tenant: str, item: Item) -> IndexEntry:
         kind: Any = item["live"]["S"].partition("#")[0]
         live = LiveEntry(kind, item_live(item).at)
     marks = frozenset(item["md"]["SS"]) if "md" in item else frozenset()
-    listed = ListingEntry(item["cb"]["S"], item["gl"]["S"], marks)
+    listed = ListingEntry(item["cb"]["S"], item["gl"]["S"], marks, "ch" in item)
     return IndexEntry(
         tenant, item["id"]["S"], item["ag"]["S"], state, live, item_owner(item), is_counted(item), listed
     )

@@ -11,7 +11,6 @@ commits the call's result and wakes the parent. Then the child commits that it h
 recovery finds the child, and all of this may be repeated.
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,7 +25,7 @@ from acta.engine.agents.agent import (
     require_start_role,
 )
 from acta.engine.agents.store import Definitions
-from acta.engine.clock import MESSAGE, RUN, SESSION, made_at, make_id
+from acta.engine.clock import MESSAGE, RUN, derived_id
 from acta.engine.errors import (
     Conflict,
     Fenced,
@@ -39,7 +38,9 @@ from acta.engine.errors import (
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, LimitValues, chosen, usual
 from acta.engine.log.beside import AttemptStore, BlobStore
 from acta.engine.log.commit import Change
+from acta.engine.log.events import ChildFinished
 from acta.engine.log.head import (
+    MAX_GOAL_CHARS,
     Asker,
     Child,
     Children,
@@ -57,7 +58,7 @@ from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.history import whole_answer
 from acta.engine.sessions.start import begin_run, empty_head, new_session
 from acta.engine.settings import Settings
-from acta.engine.subagents.money import call_of, grant, is_complete
+from acta.engine.subagents.money import call_of, child_id, grant, is_complete
 from acta.engine.subagents.tool import AgentTool, child_tasks
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
 from acta.engine.tools.tool import ToolSpec
@@ -161,11 +162,6 @@ def start_children(held: HeldCall) -> CallResult:
     raise ToolLater(Later(kind="agent", began=now, until=now + LONGEST))
 
 
-def child_id(of: Children, item: int) -> str:
-    made = made_at(of.effect_id) or 0
-    return make_id(SESSION, made, hashlib.sha256(f"{of.effect_id}/{item}".encode()).digest())
-
-
 def make_child(
     deps: Family, parent: Session, open_call: OpenCall, child: Child, *, start: bool = True
 ) -> Head:
@@ -198,13 +194,14 @@ def make_child(
     )
     now = deps.repository.clock.now()
     change = Change(empty_head(requester, new, session_id, now), number=1, now=now)
+    assert head.run is not None
     asker = Asker(
         session_id=head.session_id,
         agent_id=head.agent_id,
         agent_name=head.agent_name or head.agent_id,
         goal=head.goal[:MAX_SHOWN_GOAL],
+        run_id=head.run.run_id,
     )
-    assert head.run is not None
     change.set(
         parent=Parent(
             session_id=head.session_id,
@@ -220,14 +217,11 @@ def make_child(
         read_outside=head.read_outside,
         budget=change.head.budget.model_copy(update={"renews": False}),
     )
-    made = made_at(of.effect_id) or 0
-    run_id, message_id = (
-        make_id(kind, made, hashlib.sha256(f"{session_id}/{kind}".encode()).digest())
-        for kind in (RUN, MESSAGE)
-    )
+    run_id, message_id = derived_id(RUN, session_id), derived_id(MESSAGE, session_id)
     text = _goal(asker.agent_name, task.goal, task.files)
     change.first_state("planning")
     decision = begin_run(change, run_id, message_id, text, new.max_steps, requester)
+    change.set(goal=task.goal[:MAX_GOAL_CHARS])  # without the words around it, which are for the model
     change.commit(decision)
     commit = deps.repository.create("start", change)
     if start:
@@ -314,6 +308,20 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
             "children_usd": round(budget.children_usd + spent_usd(child), 6),
         }
         change.set(budget=budget.model_copy(update=charged))
+        change.event(
+            ChildFinished(
+                call_id=open_call.call_id,
+                name=open_call.name,
+                item=parent.item + 1,
+                count=of.count,
+                session_id=child.session_id,
+                agent_id=child.agent_id,
+                state=child.state,
+                goal_met=child.result is not None and child.result.goal_met,
+                tokens=all_tokens(usage),
+                usd=spent_usd(child),
+            )
+        )
         grant(change, deps.settings.token_window_seconds, after=parent.item)
         change.commit()
     head = session.head

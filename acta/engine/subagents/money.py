@@ -5,14 +5,17 @@ what the parent is charged, and what is reserved for children at work, is never 
 needs more, its parent reserves that first.
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from acta.engine.agents.agent import AgentDefinition
 from acta.engine.agents.store import Definitions
+from acta.engine.clock import SESSION, made_at, make_id
 from acta.engine.errors import Conflict, SessionNotFound, ValidationFailed
 from acta.engine.limits.caps import NO_CAPS, LimitValues, refuse_beyond
 from acta.engine.log.commit import Change
+from acta.engine.log.events import ChildStarted
 from acta.engine.log.head import Child, Children, Head, OpenCall, Parent
 from acta.engine.log.repository import SessionRepository
 from acta.engine.people.intervention import is_pause
@@ -24,6 +27,11 @@ LEAST_TOKENS = 2_000
 LEAST_USD = 0.001
 PARTS_OF_USD = 1_000_000
 """Dollars are given in whole parts of this size, and rounded down."""
+
+
+def child_id(of: Children, item: int) -> str:
+    made = made_at(of.effect_id) or 0
+    return make_id(SESSION, made, hashlib.sha256(f"{of.effect_id}/{item}".encode()).digest())
 
 
 def call_of(head: Head, parent: Parent) -> OpenCall | None:
@@ -60,6 +68,18 @@ def grant(change: Change, window: float, after: int | None = None) -> None:
             update={"started": call.children.started + 1, "working": (*call.children.working, child)}
         )
         change.set_call(call, children=began)
+        change.event(
+            ChildStarted(
+                call_id=call.call_id,
+                name=call.name,
+                item=child.item + 1,
+                count=began.count,
+                session_id=child_id(began, child.item),
+                agent_id=began.agent_id,
+                tokens=child.tokens,
+                usd=child.usd,
+            )
+        )
 
 
 def _is_held(head: Head) -> bool:

@@ -6,6 +6,7 @@ to the outside: from the stream's reader to a queue, from there to a receiver.
             chat {model}
         chat {model}            each further call of a model, those that failed too
         execute_tool {tool}     each call of a tool
+            invoke_agent {agent}  the run of a session that the call has started, in the same trace
         intervention {type}     the time in which people were asked, up to their decision
 
 Ids are hashes of where a span comes from: a run, or a part of a commit. So the same commit gives the same spans however
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
-from acta.engine.clock import RUN, made_at
+from acta.engine.clock import RUN, derived_id, made_at
 from acta.engine.log.commit import Commit, StepRecord
 from acta.engine.log.conversation import AMENDED, AssistantEntry, ToolEntry
 from acta.engine.log.head import Head
@@ -57,7 +58,9 @@ class Span(NamedTuple):
 
 
 class RunName(NamedTuple):
-    """A run, which has its own trace. The root's id is known before it is sent, so that all other spans can name it."""
+    """A run, which has its own trace unless a call of another run has started it. The ids of its root and of a call of
+    an agent are known before those are sent, so that spans below them can name them.
+    """
 
     tenant: str
     session_id: str
@@ -70,6 +73,10 @@ class RunName(NamedTuple):
     @property
     def root_id(self) -> bytes:
         return _hash("run", *self)[:SPAN_BYTES]
+
+    def call_id(self, call_id: str) -> bytes:
+        """The id of the span of a call of an agent."""
+        return _hash("call", *self, call_id)[:SPAN_BYTES]
 
     def span_id(self, number: int, key: str, part: str) -> bytes:
         """`number`, `key`: of a commit of the session. A table that is restored to an earlier time uses numbers again,
@@ -124,10 +131,28 @@ def _conventional(provider: str) -> str:
     return row.trace_name or row.name if row is not None else provider
 
 
+def _is_called(session_id: str, run_id: str) -> bool:
+    """Whether a call of an agent has started the run, if it is of a session that such a call has started."""
+    return run_id == derived_id(RUN, session_id)
+
+
 class _Making:
     def __init__(self, commit: Commit, run: RunName, with_content: bool) -> None:
         self._commit = commit
         self._run = run
+        head = commit.head
+        parent = head.parent if _is_called(head.session_id, run.run_id) else None
+        self._trace_id = run.trace_id
+        """Of the run at the top of the tree."""
+        self._above = b""
+        """The span of the call that has started the run."""
+        if parent is not None:
+            # a child's later run, which a person began, has its own trace
+            later = (each for each in reversed(parent.chain) if not _is_called(each.session_id, each.run_id))
+            top = next(later, parent.chain[0])
+            self._trace_id = RunName(head.tenant, top.session_id, top.run_id).trace_id
+            caller = RunName(head.tenant, parent.session_id, parent.run_id)
+            self._above = caller.call_id(parent.call_id)
         self._with_content = with_content
 
     def model_calls(self) -> Iterator[Span]:
@@ -183,6 +208,9 @@ class _Making:
             call_id = self._commit.key.split("/")[1] if self._commit.key.count("/") == 2 else ""
             attributes = self._of_tool(row.name or "", call_id) | {"acta.attempt": row.attempt}
             ran = self._of_row("tool", f"execute_tool {row.name}", row, attributes, self._run.root_id)
+            open_call = self._commit.head.open_call(call_id)
+            if open_call is not None and open_call.children is not None:
+                ran = ran._replace(span_id=self._run.call_id(call_id))
             yield self._saying(ran, lambda: _of_result(self._commit, call_id))
             return
         for data in ended:
@@ -237,7 +265,13 @@ class _Making:
             attributes |= {"acta.run.reason": head.result.reason, "acta.run.goal_met": head.result.goal_met}
         error = head.error.code if head.error is not None else ""
         root = self._span(
-            "run", f"invoke_agent {head.agent_id}", began, self._commit.at, attributes, b"", error=error
+            "run",
+            f"invoke_agent {head.agent_id}",
+            began,
+            self._commit.at,
+            attributes,
+            self._above,
+            error=error,
         )
         yield self._saying(root._replace(span_id=self._run.root_id), lambda: _of_run(head))
 
@@ -281,7 +315,7 @@ class _Making:
             **({"error.type": error} if error else {}),
         }
         return Span(
-            trace_id=self._run.trace_id,
+            trace_id=self._trace_id,
             span_id=self._run.span_id(self._commit.number, self._commit.key, part),
             parent_id=parent,
             name=name,

@@ -279,6 +279,20 @@ class PriceListsView(TypedDict):
     aws: AwsPricesView
 
 
+class TreeCostView(TypedDict):
+    """Sums of the session and all sessions below it, which its calls of agents and theirs have started."""
+
+    sessions: Counter
+    """The session itself included."""
+    complete: bool
+    """false: there are more than 1,000, and the sums are those of the first 1,000."""
+    tokens: Counter
+    models_usd: float | None
+    estimated_aws_usd: float | None
+    total_usd: float | None
+    """It includes the estimate of AWS's part."""
+
+
 class ReceiptView(TypedDict):
     """What a session has cost up to its last commit, in US dollars. null: a price is not known. Counts, tokens and what
     models cost are exact; AWS's part is an estimate.
@@ -297,6 +311,8 @@ class ReceiptView(TypedDict):
     prices: PriceListsView
     not_counted: list[str]
     """Sentences about costs that are not in it."""
+    tree: TreeCostView | None
+    """With its children; everything else in the receipt is the session's own. null: it has called no agent."""
 
 
 def usage_view(
@@ -400,7 +416,12 @@ def _rate(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole > 0 else None
 
 
-def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_prices.AwsPrices) -> ReceiptView:
+def receipt_view(
+    head: Head,
+    receipt: aws_estimate.SessionCosts,
+    prices: aws_prices.AwsPrices,
+    tree: TreeCostView | None = None,
+) -> ReceiptView:
     done = head.tally.done
     return {
         "session_id": head.session_id,
@@ -436,6 +457,7 @@ def receipt_view(head: Head, receipt: aws_estimate.SessionCosts, prices: aws_pri
             "aws": {"region": prices.region, "as_of": prices.as_of or None, "source": prices.source or None},
         },
         "not_counted": list(NOT_COUNTED),
+        "tree": tree,
     }
 
 

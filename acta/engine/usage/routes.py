@@ -2,6 +2,7 @@
 ADR 67). And what one session has cost: its receipt."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Annotated
 
 from pydantic import Field
@@ -10,8 +11,10 @@ from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
 from acta.engine.api.listing_cursor import MAX_LONG_PAGE, Instant, ListingCursor
 from acta.engine.errors import Forbidden, SessionNotFound, ValidationFailed
-from acta.engine.usage.answers import receipt_view, usage_view
-from acta.engine.usage.aws_estimate import receipt_of
+from acta.engine.log.head import Head
+from acta.engine.subagents.tree import MOST_NODES, tree
+from acta.engine.usage.answers import TreeCostView, receipt_view, usage_view
+from acta.engine.usage.aws_estimate import receipt_of, total_usd
 from acta.engine.usage.report import By, ReportPeriod, report
 
 USUAL = timedelta(days=7)
@@ -49,7 +52,23 @@ def read_receipt(api: Api, session_id: str) -> Response:
     newest = api.app.log.latest(api.caller.tenant, session_id)
     if newest is None or newest.head.deleted:
         raise SessionNotFound("There is no such session.")
-    return success(receipt_view(newest.head, receipt_of(newest.head, api.app.rates), api.app.rates.prices))
+    head, rates = newest.head, api.app.rates
+    of_tree = _of_tree(api, head) if head.children_made else None
+    return success(receipt_view(head, receipt_of(head, rates), rates.prices, of_tree))
+
+
+def _of_tree(api: Api, root: Head) -> TreeCostView:
+    """The sums of a session and all below it. A read for each of them."""
+    heads = [node.head for node in islice(tree(api.app.log, root), MOST_NODES + 1)]
+    costs = [receipt_of(head, api.app.rates) for head in heads[:MOST_NODES]]
+    return {
+        "sessions": len(costs),
+        "complete": len(heads) <= MOST_NODES,
+        "tokens": sum(head.usage.total_tokens for head in heads[:MOST_NODES]),
+        "models_usd": total_usd(*(each.models_usd for each in costs)),
+        "estimated_aws_usd": total_usd(*(each.aws.usd for each in costs)),
+        "total_usd": total_usd(*(each.total_usd for each in costs)),
+    }
 
 
 def _span(since: datetime | None, until: datetime | None, now: datetime) -> ReportPeriod:

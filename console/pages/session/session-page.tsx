@@ -11,6 +11,7 @@ import { Quoted } from "../../parts/words";
 import { to } from "../../navigation/places";
 import { may } from "../../sign-in/tokens";
 import { Question } from "../inbox/question";
+import { Above, Agents } from "./agents";
 import { Answer, Files } from "./answer";
 import { Controls, SaySomething } from "./controls";
 import { PlanSection } from "./plan";
@@ -42,11 +43,13 @@ export function SessionPage({ id }: { id: string }) {
       {feed && (
         <>
           <TriedPrompts of={feed.page.session.prompts} />
+          <Above session={feed.page.session} />
           <Summary session={feed.page.session} live={live} conversation={conversation} />
           <Questions session={feed.page.session} onDecided={live.refresh} />
           {feed.page.session.interventions.length > 0 && <h2 class="apart">Steer this session</h2>}
           <Controls session={feed.page.session} onDone={live.refresh} seq={seq} />
           <Progress session={feed.page.session} />
+          {feed.page.session.children && <Agents session={feed.page.session} />}
           {over && <Results feed={feed} onDone={live.refresh} />}
           {feed.page.session.plan && (
             <PlanSection
