@@ -160,7 +160,7 @@ COMMANDS = (
     api_command("trace SESSION", f"{LISTED}:trace", "Show what a session thought and did."),
     api_command(
         "tree SESSION",
-        "acta.cli.sessions.tree:tree",
+        "sessions.tree:tree",
         "Show the sessions that a session's calls of agents have started, and theirs.",
     ),
     api_command(

@@ -54,15 +54,15 @@ def node_line(node: Node, marks: Mapping[str, str]) -> str:
     mark = outcome_mark(as_session, marks) if has_ended(node) else marks["in_progress"]
     place = f" {node['item']}" if node["item"] is not None else ""
     name = f"{'  ' * node['depth']}{mark} {one_line(node['agent_name'], AGENT - 4)}{place}"
-    until = f" until {time_of_day(node['retry_at'])} UTC" if node["retry_at"] else ""
+    until = f"  until {time_of_day(node['retry_at'])} UTC" if node["retry_at"] else ""
     asks = "".join(
-        f"; asks {one_line(str(each['type']).replace('_', ' '), 40)}"
+        f"  asks {one_line(str(each['type']).replace('_', ' '), 40)}"
         + (f" of {one_line(each['tool'], 40)}" if each["tool"] else "")
         for each in node["questions"]
     )
     used = f"{node['tokens']:>9,} tokens  {dollars(node['cost_usd']):>11}"
-    waits = f"{state_words(as_session)}{until}{asks}"
-    return f"{name:<{AGENT}}  {waits:<16}  {used}  {one_line(node['goal'], GOAL)}  {node['session_id']}"
+    told = f"{name:<{AGENT}}  {state_words(as_session):<16}  {used}  {one_line(node['goal'], GOAL)}"
+    return f"{told}{until}{asks}  {node['session_id']}"
 
 
 def sums_line(nodes: Sequence[Node]) -> str:
