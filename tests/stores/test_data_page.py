@@ -18,6 +18,7 @@ from acta.engine.limits.store import LongPolls
 from acta.engine.limits.tenant_limits import Start
 from acta.engine.log.beside import Marker, PartialReply, Segment, keep_segments
 from acta.engine.log.store import (
+    ChildRow,
     Erasure,
     IndexEntry,
     ListingEntry,
@@ -70,6 +71,7 @@ NAMES = {
     SESSION: "{session}",
     "anthropic": "{provider}",
     GONE: "{session}",
+    "ses_below": "{child}",
     "int_1": "{intervention}",
     "librarian": "{agent}",
     "weigh": "{tool}",
@@ -161,7 +163,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
                 LiveEntry("active", NOW),
                 "ann",
                 counted=True,
-                listed=ListingEntry("ann", "a goal", frozenset({mark("ticket", "OPS-42")})),
+                listed=ListingEntry("ann", "a goal", frozenset({mark("ticket", "OPS-42")}), is_child=True),
             ),
             interventions=(make_intervention(SESSION, "int_1", private_to="ann"),),
             idempotency=record_for(stores.clock, TENANT, commit=1),
@@ -172,6 +174,7 @@ def write_one_of_each(stores: Stores, aws: Aws) -> None:
             places=Places(TENANT, 1, Start(1, 64, 64), share=1, shares=2),
             receiver=SessionReceiver(TENANT, SESSION, "https://hooks.example.com/mine"),
             lifted=Erasure(TENANT, SESSION, NOW),
+            child=ChildRow(TENANT, SESSION, "ses_below", "call_1/0000"),
         ),
     )
     leases = DynamoRateLeases(aws.table, aws.dynamodb)

@@ -261,7 +261,7 @@ SESSIONS = (
         ),),
     ),
     Operation(
-        "readTree", "GET", "/v1/sessions/{session_id}/tree", "status", "subagents.tree:read_tree",
+        "readTree", "GET", "/v1/sessions/{session_id}/tree", "status", "subagents.routes:read_tree",
         client="tree",
         summary="Read the tree of sessions that its calls of agents have started",
         about="Each session comes before its children; `depth` and `parent_id` say where it belongs. What each one "

@@ -3,22 +3,12 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field
-
-from acta.engine.api.app import Api
-from acta.engine.api.envelope import Response, page
-from acta.engine.api.listing_cursor import ListingCursor, listing_cursor
 from acta.engine.bound_tenant import carried
-from acta.engine.errors import FinalError, SchemaUnknown, SessionHidden, SessionNotFound
+from acta.engine.errors import FinalError, SchemaUnknown, SessionHidden
 from acta.engine.log.head import Head
 from acta.engine.log.store import SessionLog
-from acta.engine.sessions.answers import session_view
-from acta.engine.sessions.pages import Json, page_of_items
-from acta.engine.store.keys import from_cursor, to_cursor
-from acta.engine.subagents.answers import node_view
 
 MOST_NODES = 1_000
 """Sessions of one page, and those that a receipt sums up."""
@@ -53,7 +43,7 @@ def tree(log: SessionLog, root: Head, after: Head | None = None) -> Iterator[Tre
                 ids = ids[ids.index(way[0]) :]
             for begin in range(0, len(ids), READ_AT_ONCE):
                 some = ids[begin : begin + READ_AT_ONCE]
-                found = pool.map(carried(partial(_readable, log, head.tenant)), some)
+                found = pool.map(carried(partial(readable, log, head.tenant)), some)
                 for session_id, child in zip(some, found, strict=True):
                     if child is not None:
                         below = way[1:] if way and session_id == way[0] else None
@@ -62,37 +52,10 @@ def tree(log: SessionLog, root: Head, after: Head | None = None) -> Iterator[Tre
         yield from walk(TreeNode(root, 0, None), way)
 
 
-def _readable(log: SessionLog, tenant: str, session_id: str) -> Head | None:
+def readable(log: SessionLog, tenant: str, session_id: str) -> Head | None:
+    """None: it was deleted, is hidden from the caller or cannot be read."""
     try:
         commit = log.latest(tenant, session_id)
     except (FinalError, SchemaUnknown, SessionHidden):
         return None
     return None if commit is None or commit.head.deleted else commit.head
-
-
-def read_tree(
-    api: Api,
-    session_id: str,
-    limit: Annotated[int, Field(ge=1, le=MOST_NODES)] = 100,
-    cursor: ListingCursor = None,
-) -> Response:
-    """A page of the tree. A read for each session of the page."""
-    log, tenant, now = api.app.log, api.caller.tenant, api.app.clock.now()
-    root = log.latest(tenant, session_id)
-    if root is None or root.head.deleted:
-        raise SessionNotFound("There is no such session.")
-    scope = f"tree/{session_id}"
-    with listing_cursor():
-        last = None if cursor is None else _readable(log, tenant, from_cursor(scope, cursor))
-        if cursor is not None and last is None:
-            raise ValueError("the session is gone")
-        nodes = list(islice(tree(log, root.head, last), limit + 1))
-
-    def cursor_after(node: TreeNode) -> str:
-        return to_cursor(scope, node.head.session_id)
-
-    def view(node: TreeNode) -> Json:
-        return node_view(node.head, node.depth, node.parent_id, session_view(node.head, now=now))
-
-    following = cursor_after(nodes[limit - 1]) if len(nodes) > limit else None
-    return page(*page_of_items(nodes[:limit], view, cursor_after, following))
