@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from acta.engine.sessions.control import rate_answer
 from acta.engine.store.keys import notification_secrets_prefix
 from acta.engine.store.schema import CURRENT
 from acta.engine.tools.secret_reader import ToolSecretStore
+from acta.engine.triggers.trigger import Trigger
 from acta.engine.usage.dynamodb import DynamoUsage, committed_in
 from acta.engine.usage.fold import fold
 from acta.infra.deployed.tenants.erase import (
@@ -344,6 +345,13 @@ def test_run_again_the_time_goes_on_where_it_was(deployment: Deployment) -> None
     assert erase_tenant(eraser, TENANT).until is None
 
 
+def trigger(name: str, writer: str) -> Trigger:
+    return Trigger(
+        name=name, source="shop", goal="Go", created_by=writer, roles=("admin",), quotation_key="trg_1", version=1,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC), updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+
+
 def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> None:
     first, waiting = deployment.fill()
     house = deployment.house
@@ -356,10 +364,20 @@ def test_a_person_leaves_and_takes_what_is_theirs(deployment: Deployment) -> Non
     stores.memories.add(TENANT, memory("mem_bob", "bob"))
     for who in (USER, "bob"):
         stores.schedules.create(TENANT, schedule(who))
+    for name, writer in (("anns", USER), ("bobs", "bob")):
+        stores.definitions.triggers.create(TENANT, trigger(name, writer))
     receipt = erase_user(deployment.eraser, TENANT, USER)
 
-    assert receipt.removed == {"users": 0, "sessions": 2, "objects": 1, "memories": 1, "schedules": 2}
+    assert receipt.removed == {
+        "users": 0,
+        "sessions": 2,
+        "objects": 1,
+        "memories": 1,
+        "schedules": 2,
+        "triggers": 2,
+    }
     assert [each.created_by for each in stores.schedules.all(TENANT)] == ["bob"]
+    assert [each.name for each in stores.definitions.triggers.all(TENANT)] == ["bobs"]
     assert receipt.wrote_to == (bobs,)
     assert receipt.looked_at == {"users": 1, "sessions": 3, "memories": 3, "schedules": 3}
     listed = stores.index.sessions(TENANT, states=(), agent_id=None, limit=9, cursor=None).entries

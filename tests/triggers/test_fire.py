@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from acta.engine.errors import StoreUnavailable
+from acta.engine.triggers.fire import fire
+from tests.api.gateway import Gateway, claims
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import plans
 from tests.people.policies import ASKS_WITH_A_PLAN, ENDS
-from tests.triggers.outside import ADMIN, Outside
+from tests.triggers.outside import ADMIN, GITHUB, Outside
 
 ISSUE = {"action": "opened", "issue": {"title": "It is broken", "number": 7}}
 ONE_AT_ONCE = {"tenant_limits": {"*": {"open_sessions": 1}}}
@@ -261,3 +263,42 @@ def test_a_huge_event_fails_and_is_in_the_history() -> None:
     acta.put()
     assert acta.deliver({**ISSUE, "body": "x" * 270_000}).data["outcome"] == "failed"
     assert acta.events()[0]["code"] == "PAYLOAD_TOO_LARGE"
+
+
+def test_a_trigger_that_somebody_else_writes_leaves_the_private_session_of_the_first_writer_alone() -> None:
+    acta = Outside()
+    acta.put(key="one", visibility="private")
+    acta.deliver(ISSUE)
+    bob = Gateway(acta.admin.handler, claims(tenant=TENANT, user="bob", roles=["admin"]))
+    body = {**GITHUB, "key": "one", "visibility": "private"}
+    assert bob.request("PUT", "/v1/triggers/issues", json_body=body).data["created_by"] == "bob"
+    assert acta.deliver(ISSUE, "d-2").data["outcome"] == "started"
+    assert sorted(str(head.private_to) for head in acta.sessions()) == [ADMIN, "bob"]
+    assert all(len(head.undelivered) == 1 for head in acta.sessions())
+
+
+def test_a_message_needs_the_start_role_as_it_is_now() -> None:
+    acta = Outside()
+    acta.put(key="one")
+    acta.deliver(ISSUE)
+    agent = {"name": "A", "start_roles": ["legal"]}
+    assert acta.admin.request("PUT", "/v1/agents/default", json_body=agent).status == 200
+    assert acta.deliver(ISSUE, "d-2").data["outcome"] == "failed"
+    assert len(acta.sessions()[0].undelivered) == 1
+
+
+def test_an_event_of_a_source_goes_to_each_of_the_tenants_triggers_of_it_once() -> None:
+    acta = Outside()
+    acta.put("all", webhook=None, source="shop")
+    acta.put("paid", webhook=None, source="shop", pattern={"state": ["paid"]})
+    acta.put("other", webhook=None, source="bucket")
+
+    def given(tenant: str, event: dict[str, Any]) -> list[str]:
+        now = acta.house.clock.now()
+        return [one.outcome for one in fire(acta.app, tenant, "shop", "e-1", event, now)]
+
+    assert given(TENANT, {"state": "open"}) == ["started"]
+    assert given(TENANT, {"state": "open"}) == ["started"]
+    assert given("another", {"state": "open"}) == []
+    assert [len(acta.events(name)) for name in ("all", "paid", "other")] == [1, 0, 0]
+    assert len(acta.sessions()) == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from acta.engine.agents.agent import require_start_role
 from acta.engine.app import App
 from acta.engine.bound_tenant import bound_to, tenant_hash
 from acta.engine.clock import MESSAGE, make_id
@@ -16,6 +17,7 @@ from acta.engine.errors import CallerError, LimitReached, SessionNotFound
 from acta.engine.log.commit import IdempotencyKey
 from acta.engine.log.head import MAX_UNDELIVERED, Head, Origin, SessionSettings
 from acta.engine.log.store import KeyTaken
+from acta.engine.people.requester import agent_of
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.woken import WokenSession, start_woken, woken_id
 from acta.engine.triggers.pattern import matches
@@ -184,13 +186,15 @@ def _message(
 def _tell(
     app: App, tenant: str, trigger: Trigger, one: TriggerEvent, event: Mapping[str, Any], session_id: str
 ) -> Head | None:
-    """Says the event to the session that its key names, once. None: the session's run is over.
+    """Says the event to the session that its key names, once. None: the session's run is over, or it is private to
+    somebody else.
 
     The event is a message that waits for the next turn. It never answers a question of the agent's: that is for a
-    person. Raises SessionNotFound, NotYet.
+    person. Raises SessionNotFound, NotYet, StartRoleMissing, and Conflict where the agent was deleted.
     """
     repository = app.repository
     session = repository.newest(tenant, session_id)
+    require_start_role(agent_of(app.definitions, session.head).start_roles, frozenset(trigger.roles))
     text = _message(app, tenant, trigger, one, event, is_private=session.head.private_to is not None)
     at = int(one.received_at.timestamp() * 1_000)
     message_id = make_id(MESSAGE, at, bytes.fromhex(hashed(f"{session_id}/{one.event_id}"))[:10])
@@ -198,7 +202,8 @@ def _tell(
     try:
         for change in repository.attempts(session, key):
             head = change.head
-            if head.is_over or head.run is None:
+            # A trigger that somebody else has written since does not reach its former writer's private session.
+            if head.is_over or head.run is None or head.private_to not in (None, trigger.created_by):
                 return None
             if len(head.undelivered) >= MAX_UNDELIVERED:
                 raise NotYet("the session has many messages to read")

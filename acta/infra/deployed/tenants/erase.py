@@ -44,7 +44,8 @@ from acta.infra.deployed.tenants.stores import TenantStores, in_pages, key_of, s
 from acta.infra.deployed.users import Users
 
 ERASE_TENANT: OperatorAction = "tenant.erase"
-SESSION_DELETE, MEMORY_DELETE, SCHEDULE_DELETE = "session.delete", "memory.delete", "schedule.delete"
+SESSION_DELETE, MEMORY_DELETE = "session.delete", "memory.delete"
+SCHEDULE_DELETE, TRIGGER_DELETE = "schedule.delete", "trigger.delete"
 WORKERS_LIVE = timedelta(minutes=20)
 """A worker that began before a deletion has ended by then (`Settings.erase_again_seconds`)."""
 TOKENS = "Q"
@@ -109,6 +110,9 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
             if people:
                 _note(stores, tenant, eraser.token_life)
             removed["users"] = eraser.users.delete_all(people)
+        for trigger in stores.definitions.triggers.all(tenant):  # so that no event starts a session meanwhile
+            stores.definitions.triggers.delete(tenant, trigger)
+            removed["items"] += 1
         for entry in list(stores.all_sessions(tenant)):
             removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
         for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
@@ -116,16 +120,17 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
         removed["secrets"] = _delete_secrets(eraser, tenant)
         # A table may be restored to the middle of this; what came before may have taken hours.
         stores.trail.note(ERASE_TENANT, tenant)
-        removed["items"], until = delete_items(stores, tenant)
+        items_gone, until = delete_items(stores, tenant)
+        removed["items"] += items_gone
         receipt = ErasureReceipt(removed, until)
         told |= receipt.told
     return receipt
 
 
 def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
-    """`user`: the subject of their tokens. Removes them from the pool, their schedules, their sessions, private or not,
-    their private files, and the memories that they wrote or that are for them alone. Raises what AWS raises; then it
-    may be repeated.
+    """`user`: the subject of their tokens. Removes them from the pool, their schedules and triggers, their sessions,
+    private or not, their private files, and the memories that they wrote or that are for them alone. Raises what AWS
+    raises; then it may be repeated.
     """
     stores, removed, looked_at = eraser.stores, Counter[str](), Counter[str]()
     with stores.trail.recorded("user.erase", tenant, **stores.trail.person(tenant, user)) as told:
@@ -141,6 +146,11 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
             if schedule.created_by == user:
                 stores.trail.note(SCHEDULE_DELETE, tenant, schedule_id=schedule.schedule_id)
                 removed["schedules"] += delete_schedule(stores, tenant, schedule.schedule_id)
+        for trigger in stores.definitions.triggers.all(tenant):
+            if trigger.created_by == user:
+                stores.trail.note(TRIGGER_DELETE, tenant, trigger_id=trigger.trigger_id)
+                stores.definitions.triggers.delete(tenant, trigger)
+                removed["triggers"] += 1
         wrote_to: list[str] = []
         for entry in list(stores.all_sessions(tenant)):
             looked_at["sessions"] += 1
