@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import Admit
-from tests.e2e.sessions.test_triggers import ASKS, ISSUE, deliver, events, outcome, trigger, with_secret
+from tests.e2e.sessions.test_triggers import ASKS, ISSUE, deliver, events_of, outcome, trigger, with_secret
 from tests.e2e.support.behind import Behind
 
 ONE_AT_ONCE = "one-at-once"
@@ -30,7 +30,7 @@ def test_a_flood_waits_for_the_tenants_limits_or_is_refused_and_replayed(
     assert outcome(deliver(waits, ISSUE)) == "started"
     assert [outcome(deliver(waits, ISSUE, f"d-{number}")) for number in (2, 3)] == ["waiting", "waiting"]
     assert outcome(deliver(refuses, ISSUE)) == "refused"
-    refused = events(admin, "refuses")[0]
+    refused = events_of(admin, "refuses")[0]
     assert (refused["code"], refused["session_id"]) == ("TOO_MANY_OPEN_SESSIONS", None)
     assert behind.recover("events")["started"] == 0
 
@@ -41,7 +41,7 @@ def test_a_flood_waits_for_the_tenants_limits_or_is_refused_and_replayed(
         admin.asked(session["session_id"])
         assert admin.post(f"/v1/sessions/{session['session_id']}/cancel").status_code == 202
         assert behind.recover("events")["started"] == 1
-        assert len(events(admin, "waits", outcome="waiting")) == left
+        assert len(events_of(admin, "waits", outcome="waiting")) == left
 
     (session,) = [
         one for one in admin.items("/v1/sessions") if one["state"] not in ("completed", "cancelled")
@@ -51,6 +51,6 @@ def test_a_flood_waits_for_the_tenants_limits_or_is_refused_and_replayed(
     replay = f"/v1/triggers/refuses/events/{refused['event_id']}/replay"
     assert admin.post(replay).json()["data"]["outcome"] == "waiting"
     assert behind.recover("events")["started"] == 1
-    admin.finished(events(admin, "refuses")[0]["session_id"])
+    admin.finished(events_of(admin, "refuses")[0]["session_id"])
     counts = admin.get("/v1/triggers/refuses").json()["data"]["events"]
     assert (counts["refused"], counts["started"]) == (1, 1)

@@ -60,7 +60,7 @@ def outcome(answer: httpx.Response) -> str:
     return found
 
 
-def events(admin: Person, name: str = "issues", **query: Any) -> list[Any]:
+def events_of(admin: Person, name: str = "issues", **query: Any) -> list[Any]:
     return list(admin.items(f"/v1/triggers/{name}/events", **query))
 
 
@@ -68,7 +68,7 @@ def test_a_signed_webhook_that_is_delivered_twice_starts_one_session(admin: Pers
     url = trigger(admin, metadata={"team": "ops"})
     assert outcome(deliver(url, ISSUE)) == "started"
     assert outcome(deliver(url, ISSUE)) == "started"
-    (event,) = events(admin)
+    (event,) = events_of(admin)
     seen = admin.finished(event["session_id"])
     assert seen.session["origin"]["kind"] == "trigger"
     assert seen.session["origin"]["event"] == event["event_id"]
@@ -88,16 +88,16 @@ def test_a_wrong_signature_or_url_changes_nothing(admin: Person, admit: Admit) -
     ours = url.rpartition("/")[2].partition(".")[0]
     assert deliver(url.replace(url.rpartition("/")[2], f"{ours}.{mac}"), ISSUE).status_code == 404
     assert said != ours
-    assert (events(admin), admin.items("/v1/sessions")) == ([], [])
+    assert (events_of(admin), admin.items("/v1/sessions")) == ([], [])
 
 
 def test_a_key_sends_a_message_to_the_session_that_is_open(admin: Person) -> None:
     url = trigger(admin, key="issue-{{event.issue.number}}", **ASKS)
     assert outcome(deliver(url, ISSUE)) == "started"
-    (event,) = events(admin)
+    (event,) = events_of(admin)
     admin.asked(event["session_id"])
     assert outcome(deliver(url, {**ISSUE, "action": "edited"}, "d-2")) == "told"
-    told, started = events(admin)
+    told, started = events_of(admin)
     assert (told["outcome"], told["session_id"]) == ("told", started["session_id"])
     assert len(admin.items("/v1/sessions")) == 1
     said = [
