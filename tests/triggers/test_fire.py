@@ -288,7 +288,8 @@ def test_a_message_needs_the_start_role_as_it_is_now() -> None:
 
 
 def test_an_event_of_a_source_goes_to_each_of_the_tenants_triggers_of_it_once() -> None:
-    acta = Outside()
+    queues = {name: {"kind": "queue", "queue": name} for name in ("shop", "bucket")}
+    acta = Outside(event_sources=queues)
     acta.put("all", webhook=None, source="shop")
     acta.put("paid", webhook=None, source="shop", pattern={"state": ["paid"]})
     acta.put("other", webhook=None, source="bucket")

@@ -12,7 +12,7 @@ from tests.triggers.outside import ADMIN, GITHUB, Outside
 
 @pytest.fixture
 def acta() -> Outside:
-    return Outside()
+    return Outside(event_sources={"orders": {"kind": "queue", "queue": "orders"}})
 
 
 def test_a_trigger_is_read_as_it_was_written_and_its_url_stays(acta: Outside) -> None:
