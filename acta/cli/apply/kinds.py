@@ -104,8 +104,6 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
-OF_A_TRIGGER = frozenset({"url", "created_by", "roles", "events"})
-"""Fields of answers about a trigger that its author does not define."""
 AS_DEFINED = "as_defined"
 """The answer's field that has what the definition says, where an operator's setting overrides it."""
 
@@ -183,7 +181,7 @@ TRIGGERS = DefinitionKind(
     "triggers",
     "trigger",
     "trigger_id",
-    TOLD | OF_A_TRIGGER,
+    TOLD | {"url", "created_by", "roles", "events"},
     names=MappingProxyType({"agents": ("agent_id",)}),
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
