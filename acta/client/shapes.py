@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     )
     from acta.engine.notifications.answers import (NotificationsView as Notifications)
     from acta.engine.people.answers import (
-        CallInputView as CallInput, ContextView as Context, DecidedOfDeletedView as DecidedOfDeleted,
-        FileOfCallView as FileOfCall, InterventionView as Intervention, OutageView as Outage,
-        PendingCallView as PendingCall, ReviewedCallView as ReviewedCall
+        AskerView as Asker, CallInputView as CallInput, ContextView as Context,
+        DecidedOfDeletedView as DecidedOfDeleted, FileOfCallView as FileOfCall, InterventionView as Intervention,
+        OutageView as Outage, PendingCallView as PendingCall, ReviewedCallView as ReviewedCall
     )
     from acta.engine.plans.answers import (PlanView as Plan, PlanStepView as PlanStep)
     from acta.engine.prompts.answers import (PromptView as Prompt, PromptInForceView as PromptInForce)
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
         ScheduleRunView as ScheduleRun
     )
     from acta.engine.sessions.answers import (
-        AskerView as Asker, BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause,
-        ChildrenView as Children, CostView as Cost, DeletedSessionView as DeletedSession, EventView as Event,
-        ForkedFromView as ForkedFrom, ForkedSessionView as ForkedSession, HeldView as Held,
-        HiddenSessionView as HiddenSession, MessageView as Message, MessageCallView as MessageCall,
-        NextLimitsView as NextLimits, OriginView as Origin, ParentView as Parent, PartialView as Partial,
-        PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole, QueueView as Queue, RatingView as Rating,
-        ResultView as Result, RunView as Run, RunErrorView as RunError, ScratchpadView as Scratchpad,
-        SessionView as Session, SnapshotView as Snapshot, StepView as Step, TextPartView as TextPart,
-        TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict, WholeTextView as WholeText
+        BudgetView as Budget, CancelledSessionView as CancelledSession, CauseView as Cause, ChildrenView as Children,
+        CostView as Cost, DeletedSessionView as DeletedSession, EventView as Event, ForkedFromView as ForkedFrom,
+        ForkedSessionView as ForkedSession, HeldView as Held, HiddenSessionView as HiddenSession,
+        MessageView as Message, MessageCallView as MessageCall, NextLimitsView as NextLimits, OriginView as Origin,
+        ParentView as Parent, PartialView as Partial, PlansView as Plans, QuestionsOfRoleView as QuestionsOfRole,
+        QueueView as Queue, RatingView as Rating, ResultView as Result, RunView as Run, RunErrorView as RunError,
+        ScratchpadView as Scratchpad, SessionView as Session, SnapshotView as Snapshot, StepView as Step,
+        TextPartView as TextPart, TraceRowView as TraceRow, UsageView as Usage, VerdictView as Verdict,
+        WholeTextView as WholeText
     )
     from acta.engine.subagents.answers import (TreeNodeView as TreeNode, TreeQuestionView as TreeQuestion)
     from acta.engine.tools.answers import (
@@ -121,14 +121,14 @@ MODULES = {
     ,), "models.answers"),
     **dict.fromkeys(("Notifications",), "notifications.answers"),
     **dict.fromkeys((
-        "CallInput", "Context", "DecidedOfDeleted", "FileOfCall", "Intervention", "Outage", "PendingCall",
+        "Asker", "CallInput", "Context", "DecidedOfDeleted", "FileOfCall", "Intervention", "Outage", "PendingCall",
         "ReviewedCall"
     ,), "people.answers"),
     **dict.fromkeys(("Plan", "PlanStep",), "plans.answers"),
     **dict.fromkeys(("Prompt", "PromptInForce",), "prompts.answers"),
     **dict.fromkeys(("NamedLimits", "Schedule", "ScheduleCounts", "ScheduleRun",), "schedules.answers"),
     **dict.fromkeys((
-        "Asker", "Budget", "CancelledSession", "Cause", "Children", "Cost", "DeletedSession", "Event", "ForkedFrom",
+        "Budget", "CancelledSession", "Cause", "Children", "Cost", "DeletedSession", "Event", "ForkedFrom",
         "ForkedSession", "Held", "HiddenSession", "Message", "MessageCall", "NextLimits", "Origin", "Parent",
         "Partial", "Plans", "QuestionsOfRole", "Queue", "Rating", "Result", "Run", "RunError", "Scratchpad",
         "Session", "Snapshot", "Step", "TextPart", "TraceRow", "Usage", "Verdict", "WholeText"

@@ -609,11 +609,14 @@ class App:
             self.settings.max_message_chars,
             self.settings.caps,
             self.settings.high_stakes_approver,
+            lambda: self.family,
         )
 
     @cached_property
     def errors(self) -> ErrorDeps:
-        from acta.engine.agents.agent import policies_of
+        from functools import partial
+
+        from acta.engine.agents.agent import agent_of_session, policies_of
         from acta.engine.recovery.handle_error import ErrorDeps
         from acta.engine.recovery.wait_out import OutageRules
 
@@ -624,7 +627,7 @@ class App:
             self.attempts,
             rules,
             chosen.token_window_seconds,
-            lambda head: policies_of(self._agent(head.tenant, head.agent_id), head),
+            lambda head: policies_of(agent_of_session(head, partial(self._agent, head.tenant)), head),
         )
 
     # Recovery.

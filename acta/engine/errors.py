@@ -538,6 +538,10 @@ class Unavailable(CallerError):
     code = "UNAVAILABLE"
 
 
+class TreeBusy(Unavailable):
+    """A request was to change a whole tree of sessions, and its time was too short for all of them."""
+
+
 class AnswerLost(Unavailable):
     """Nobody knows whether it was done: no answer came. Look before you send it again."""
 

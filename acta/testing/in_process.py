@@ -240,11 +240,16 @@ class InProcess:
         )
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self.fresh_repository(), self.requester, session_id)
+        return control.pause(self.fresh_repository(), self.requester, session_id, lambda: self.app().family)
 
     def resume(self, session_id: str) -> Head:
         return control.resume(
-            self.fresh_repository(), self.workflow, self.definitions, self.requester, session_id
+            self.fresh_repository(),
+            self.workflow,
+            self.definitions,
+            self.requester,
+            session_id,
+            family=lambda: self.app().family,
         )
 
     def answer_call(self, session_id: str, call_id: str, result: Any, error: str | None) -> None:

@@ -20,8 +20,8 @@ from acta.engine.people.intervention import Intervention
 from tests.stores.documents import make_head, make_intervention
 
 FIELDS = {
-    "notification_id", "event", "tenant", "session_id", "intervention_id", "type", "role", "created_at", "timeout_at",
-    "links",
+    "notification_id", "event", "tenant", "session_id", "intervention_id", "type", "role", "also_roles",
+    "asked_for", "created_at", "timeout_at", "links",
 }  # fmt: skip
 
 

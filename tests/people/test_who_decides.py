@@ -55,18 +55,18 @@ def test_who_asked_may_not_approve_where_the_tool_has_a_role_or_says_so(
 
 def test_the_tool_s_role_wins_and_an_agent_adds_but_takes_nothing_away() -> None:
     finance, anybody = tool(approver_role="finance"), tool()
-    assert who_decides(finance, Policy(role="legal")) == ("finance", True)
-    assert who_decides(finance, Policy(approver_must_differ=False)) == ("finance", True)
-    assert who_decides(anybody, Policy(role="legal")) == ("legal", False)
-    assert who_decides(anybody, Policy(role="legal", approver_must_differ=True)) == ("legal", True)
-    assert who_decides(None, Policy()) == (None, False)
+    assert who_decides(finance, Policy(role="legal")) == (("finance",), True)
+    assert who_decides(finance, Policy(approver_must_differ=False)) == (("finance",), True)
+    assert who_decides(anybody, Policy(role="legal")) == (("legal",), False)
+    assert who_decides(anybody, Policy(role="legal", approver_must_differ=True)) == (("legal",), True)
+    assert who_decides(None, Policy()) == ((), False)
 
 
 def test_an_operator_names_roles_for_all_tenants_and_for_one() -> None:
     named = {"*": {"delete_file": "records", "recall": "memory"}, "acme": {"delete_file": "owners"}}
     deleting, recalling = builtins()["delete_file"], builtins()["recall"]
-    assert who_decides(with_approver(deleting, named, "acme"), Policy(role="legal")) == ("owners", True)
-    assert who_decides(with_approver(deleting, named, "other"), Policy()) == ("records", True)
+    assert who_decides(with_approver(deleting, named, "acme"), Policy(role="legal")) == (("owners",), True)
+    assert who_decides(with_approver(deleting, named, "other"), Policy()) == (("records",), True)
     assert with_approver(recalling, named, "acme").high_stakes
     assert with_approver(builtins()["list_files"], named, "acme") == builtins()["list_files"]
     assert with_approver(deleting, {"other": {"delete_file": "x"}}, "acme") == deleting
@@ -76,7 +76,7 @@ def test_a_new_file_asks_nobody_where_a_role_decides_on_what_is_replaced() -> No
     writing = with_approver(builtins()["create_file"], {"*": {"create_file": "records"}}, "acme")
     assert approval_reason(None, writing, {"path": "a"}) is None
     assert approval_reason(None, writing, {"path": "a", "replace": True}) == "replaces_file"
-    assert who_decides(writing, Policy()) == ("records", True)
+    assert who_decides(writing, Policy()) == (("records",), True)
 
 
 @pytest.mark.parametrize(

@@ -250,18 +250,3 @@ def test_a_tree_is_one_trace_and_a_childs_run_is_below_the_call_that_started_it(
             below = [each for each in found if each.parent_id == span.span_id]
             assert len(below) == 3
             assert all(span.start <= each.end <= span.end for each in below)
-
-
-def test_a_later_run_of_a_child_that_a_person_began_is_a_trace_of_its_own_with_its_children() -> None:
-    house, boss = three_levels()
-    lead = house.children(boss)[0].session_id
-    before = {span.span_id for span in spans(house, lead)}
-    house.family_model.scripts["lead"] += [says("", call("worker", goal="Dig deeper")), says("Deep.")]
-    house.say(lead, "Dig deeper")
-    house.run()
-    later = [span for span in spans(house, lead) if span.span_id not in before]
-    (deeper,) = (head for head in house.children(lead) if head.goal == "Dig deeper")
-    found = [*later, *spans(house, deeper.session_id)]
-    top = spans(house, boss)[0].trace_id
-    assert len({span.trace_id for span in found} | {top}) == 2
-    assert [span.name for span in found if not span.parent_id] == ["invoke_agent lead"]

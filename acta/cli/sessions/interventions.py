@@ -228,6 +228,9 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
         context = {}
     else:
         yield TITLES.get(kind, f"The session waits: {visible(kind, keep_newlines=False)}")
+    for asker in intervention.get("chain") or ():
+        yield f"for {one_line(asker.get('agent_name'), MAX_LABEL)} ({one_line(asker.get('session_id'), MAX_LABEL)}):"
+        yield from quoted(str(asker.get("goal") or "(private)"), screen)
     asked_by = SPEAKERS.get(str(context.pop("asked_by", "")), "question")
     labels = {"question": asked_by, "agent_said": "the agent says"}
     calls = context.pop("calls", None) or []
@@ -246,8 +249,10 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
         has_escapes = shown != json.dumps(given, indent=2, ensure_ascii=False)
         label = "input, with escapes for characters that cannot be seen:" if has_escapes else "input:"
         yield "\n".join([label, *quoted(shown, screen)])
-    if intervention.get("role"):
-        yield f"to decide needs the role: {visible(str(intervention['role']), keep_newlines=False)}"
+    roles = needed_roles(intervention)
+    if roles:
+        named = visible(" and ".join(roles), keep_newlines=False)
+        yield f"to decide needs the role{'s' if len(roles) > 1 else ''}: {named}"
     if intervention.get("approver_must_differ"):
         yield "who asked for this may not let it run: somebody else decides"
     if intervention.get("timeout_at"):
@@ -262,7 +267,8 @@ def list_line(one: Mapping[str, Any], now: datetime, owner: str = "") -> str:
     """Ids, type, age, expiry, `owner`, the deciding role if one is named, and the subject."""
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
-    role = f"needs {one_line(one['role'], MAX_LABEL)}  " if one.get("role") else ""
+    roles = needed_roles(one)
+    role = f"needs {one_line(' and '.join(roles), MAX_LABEL)}  " if roles else ""
     return f"{ids}  {kind_of(one):<20}  {when}  {owner}{role}{subject(one)}".rstrip()
 
 
@@ -271,6 +277,11 @@ def of_other(client: Client, session: Mapping[str, Any]) -> str:
     owner = session.get("created_by")
     is_own = owner in (None, claims_of(client.deployment.token).get("sub"))
     return "" if is_own else f"of {one_line(owner, MAX_LABEL)}  "
+
+
+def needed_roles(one: Mapping[str, Any]) -> list[str]:
+    """All of which whoever decides needs."""
+    return [str(role) for role in (one.get("role"), *(one.get("also_roles") or ())) if role]
 
 
 def kind_of(one: Mapping[str, Any]) -> str:
@@ -386,25 +397,26 @@ def lacks_role(client: Client, intervention: Mapping[str, Any]) -> bool:
     This is known only for a token of the local stack. For other tokens the identity provider chooses the claim that
     holds the roles; there the deployment's answer shows it.
     """
-    role, roles = intervention.get("role"), local_claims(client).get("roles")
+    needed, roles = needed_roles(intervention), local_claims(client).get("roles")
     if isinstance(roles, str):  # the local issuer writes a list, or a list as a JSON text
         try:
             roles = json.loads(roles)
         except ValueError:
             return False
-    if not role or not isinstance(roles, list):
+    if not isinstance(roles, list):
         return False
-    return role not in roles and not (role == "member" and "admin" in roles)
+    return any(role not in roles and not (role == "member" and "admin" in roles) for role in needed)
 
 
 def role_lines(
     client: Client, invocation: Invocation, session_id: str, intervention: Mapping[str, Any]
 ) -> Iterator[str]:
     """Who may decide, and how; on the local stack also how to get a token with the role."""
-    role = intervention.get("role")
+    roles = needed_roles(intervention)
     other = " who has not asked for it" if intervention.get("approver_must_differ") else ""
-    shown = f" with the role {visible(str(role), keep_newlines=False)}" if role else ""
-    if not role and not other:
+    words = f"role{'s' if len(roles) > 1 else ''} {visible(' and '.join(roles), keep_newlines=False)}"
+    shown = f" with the {words}" if roles else ""
+    if not roles and not other:
         yield "your token does not allow this decision; with another token, decide with one of:"
     else:
         yield f"only somebody{shown}{other} decides this; with a token of theirs, decide with one of:"
@@ -413,11 +425,12 @@ def role_lines(
     for line in deciding_lines(Invocation(invocation.program, given), session_id, intervention):
         yield f"  {line}"
     tenant = local_claims(client).get("tenant")
-    if role and tenant:
+    if roles and tenant:
         at = options.index("--state") if "--state" in options else len(options)
         issuing = Invocation(invocation.program, options[at : at + 2])
-        yield "a token of the local stack with that role:"
-        yield f"  {issuing.line('token', '--tenant', str(tenant), '--user', 'USER', '--role', str(role))}"
+        yield f"a token of the local stack with {'those roles' if len(roles) > 1 else 'that role'}:"
+        wanted = [part for role in roles for part in ("--role", role)]
+        yield f"  {issuing.line('token', '--tenant', str(tenant), '--user', 'USER', *wanted)}"
 
 
 def local_claims(client: Client) -> Mapping[str, Any]:

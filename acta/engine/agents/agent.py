@@ -3,7 +3,7 @@
 An agent with the id `default` always exists: the built-in one, until a tenant replaces it by its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -18,6 +18,7 @@ from acta.engine.people.policies import (
     MAX_ANSWER_SECONDS,
     NO_POLICIES,
     InterventionType,
+    JointPolicy,
     Policies,
     Policy,
     RoleName,
@@ -279,6 +280,23 @@ class AgentDefinition(AgentSettings):
             parts.append(f"What you are there for:\n{self.goal.strip()}")
         return "\n\n".join(parts)
 
+    @property
+    def wanted_roles(self) -> tuple[tuple[str, ...], ...]:
+        """Who may start its sessions and write to them: whoever has one role of each group."""
+        return (self.start_roles,) if self.start_roles else ()
+
+    @property
+    def asked(self) -> Policies:
+        """How it asks people, with the time that its limits give an approval."""
+        seconds, policy = (
+            self.limits.approval_timeout_seconds,
+            self.interventions.get("approval_required", Policy()),
+        )
+        if seconds is None or policy.timeout_seconds is not None:
+            return self.interventions
+        timed = policy.model_copy(update={"timeout_seconds": seconds})
+        return {**self.interventions, "approval_required": timed}
+
     def toolset(self, registry: "Mapping[str, ToolSpec]") -> "dict[str, ToolSpec]":
         """The tools that this agent may use, in the registry's order. Its own `high_stakes` tools are marked as such.
 
@@ -295,10 +313,50 @@ class AgentDefinition(AgentSettings):
         }
 
 
-def require_start_role(start_roles: tuple[str, ...], roles: Set[str]) -> None:
-    """Raises StartRoleMissing. `start_roles`: the agent's. `roles`: those in the person's token."""
-    if start_roles and not has_one_of(start_roles, roles):
-        raise StartRoleMissing(start_roles)
+class AgentOfChild(AgentDefinition):
+    """The agent of a session that a call of another session has started, with what the agents of all sessions above
+    demand of the people who decide and write (docs/design/sub-agents.md). It is never stored.
+    """
+
+    start_roles_above: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def wanted_roles(self) -> tuple[tuple[str, ...], ...]:
+        return (*super().wanted_roles, *self.start_roles_above)
+
+    @classmethod
+    def of(cls, agent: AgentDefinition, above: Sequence[AgentDefinition]) -> "AgentOfChild":
+        every = (agent, *above)
+        asked = [each.asked for each in every]
+        types = dict.fromkeys(type for policies in asked for type in policies)
+        joint = {type: JointPolicy.of([each.get(type, Policy()) for each in asked]) for type in types}
+        return cls.model_construct(
+            **{
+                **dict(agent),
+                "interventions": joint,
+                "high_stakes": tuple(dict.fromkeys(name for each in every for name in each.high_stakes)),
+                "start_roles_above": tuple(each.start_roles for each in above if each.start_roles),
+            }
+        )
+
+
+def agent_of_session(head: "Head", find: Callable[[str], AgentDefinition | None]) -> AgentDefinition | None:
+    """The agent of the session as it is now. People decide what a child asks by the rules of its own agent and of the
+    agents of all sessions above, the strictest of each. None: it was deleted, or one of those was.
+    """
+    agent = find(head.agent_id)
+    if agent is None or head.parent is None:
+        return agent
+    above = [find(asker.agent_id) for asker in head.parent.chain]
+    known = [each for each in above if each is not None]
+    return AgentOfChild.of(agent, known) if len(known) == len(above) else None
+
+
+def require_start_role(agent: AgentDefinition, roles: Set[str]) -> None:
+    """Raises StartRoleMissing. `roles`: those in the person's token."""
+    for wanted in agent.wanted_roles:
+        if not has_one_of(wanted, roles):
+            raise StartRoleMissing(wanted)
 
 
 def policies_of(agent: AgentDefinition | None, head: "Head") -> Policies:
@@ -309,8 +367,7 @@ def policies_of(agent: AgentDefinition | None, head: "Head") -> Policies:
     """
     if agent is None or head.private_to is None:
         return NO_POLICIES if agent is None else agent.interventions
-    named = agent.interventions.items()
-    return {type: policy.model_copy(update={"role": None}) for type, policy in named}
+    return {type: policy.without_roles() for type, policy in agent.interventions.items()}
 
 
 @cache

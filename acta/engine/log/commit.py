@@ -18,7 +18,7 @@ from acta.engine.log.events import (
     UserMessage,
 )
 from acta.engine.log.head import TRANSITIONS, Head, IllegalTransition, OpenCall, SessionState
-from acta.engine.people.intervention import Intervention
+from acta.engine.people.intervention import Intervention, is_hold
 from acta.engine.recovery.outage import DELAY_REASONS, Delay
 from acta.engine.store.schema import StoredModel, VersionedModel
 from acta.engine.usage.tally import Tally
@@ -320,8 +320,10 @@ class Change:
 
     @property
     def interventions(self) -> tuple[Intervention, ...]:
-        """The interventions that this change opened, replaced or closed. Their items are written with the commit."""
-        return tuple(self._interventions.values())
+        """The interventions that this change opened, replaced or closed. Their items are written with the commit. The
+        pause of a session above has none: nobody is asked about it here.
+        """
+        return tuple(one for one in self._interventions.values() if not is_hold(one))
 
     def open_intervention(self, opened: Intervention) -> None:
         """Adds an intervention to the head, and its event. It is for those who may see the session, and for whoever may
@@ -329,10 +331,16 @@ class Change:
         """
         head = self.head
         opened = opened.model_copy(
-            update={"private_to": head.private_to, "agent_name": head.agent_name or head.agent_id}
+            update={
+                "private_to": head.private_to,
+                "agent_name": head.agent_name or head.agent_id,
+                "chain": () if head.parent is None else head.parent.chain,
+            }
         )
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
+        if is_hold(opened):
+            return
         tool = {"tool": opened.tool_call.name} if opened.tool_call is not None else {}
         self.event(QuestionOpened(intervention_id=opened.intervention_id, question=opened.type, **tool))
 
@@ -431,7 +439,7 @@ class Change:
             "waits": self.decision is not None and self.decision.next == "wait",
             "executions": goes_on and before.generation < run.generation,  # type: ignore[union-attr]
         }
-        tally, finished = tally.with_closed(self._interventions.values()), self.newest(RunFinished)
+        tally, finished = tally.with_closed(self.interventions), self.newest(RunFinished)
         if finished is not None and finished.state == "completed" and run is not None:
             before_run = 0 if run.before is None else run.before.answered
             more["unaided"] = tally.done.answered == before_run

@@ -13,7 +13,7 @@ from pydantic import Field
 from acta.engine.errors import Conflict
 from acta.engine.limits.shares import Lease
 from acta.engine.log.conversation import ToolCall
-from acta.engine.people.intervention import Intervention, SeenFile
+from acta.engine.people.intervention import Asker, Intervention, SeenFile
 from acta.engine.plans.plan import ExecutionPlan, PlanStatus
 from acta.engine.recovery.outage import AGENTS_AT_WORK, CALLBACK_AWAITED, TIME_AWAITED, Delay, Outage
 from acta.engine.store.schema import StoredModel, VersionedModel
@@ -133,18 +133,6 @@ class Children(StoredModel):
     started: int = 0
     """The first items, which were given a budget and whose sessions work or have ended."""
     working: Annotated[tuple[Child, ...], Field(max_length=MAX_CHILDREN_AT_WORK)] = ()
-
-
-class Asker(StoredModel):
-    """A session in whose name another one works."""
-
-    session_id: str
-    agent_id: str
-    agent_name: str
-    goal: str
-    """The beginning."""
-    run_id: str = ""
-    """The run whose call it is."""
 
 
 class Parent(StoredModel):

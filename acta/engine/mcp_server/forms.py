@@ -115,7 +115,8 @@ def _form(one: Json) -> Json | None:
             shown.append(quoted(name, label, _without_padding(context[name]), key=key))
     shown += [quoted_json("input", call["name"], call["input"], key=key) for call in calls]
     rest = {name: value for name, value in context.items() if name not in _APART}
-    shown.append(quoted_json("context", one["type"], {"agent": one["agent_name"], **rest}, key=key))
+    chain = {"asked_for": one["chain"]} if one.get("chain") else {}
+    shown.append(quoted_json("context", one["type"], {"agent": one["agent_name"], **chain, **rest}, key=key))
     options = [option for option in one["options"] if option in _FIELDS or option not in NEEDS_INPUT]
     fields: Json = {"option": {"type": "string", "title": "What shall be done", "enum": options}}
     for option in options:

@@ -95,7 +95,8 @@ def _memories(api: Api) -> Resource[Memory]:
 
 def _check_may_write(api: Api, agent: AgentDefinition | None) -> None:
     """A memory is words for the agent's sessions. Raises StartRoleMissing."""
-    require_start_role(agent.start_roles if agent is not None else (), api.caller.roles)
+    if agent is not None:
+        require_start_role(agent, api.caller.roles)
 
 
 def list_memories(

@@ -87,6 +87,10 @@ class QuestionNotification(Notification):
     """What is asked."""
     role: str | None
     """Who may decide. null: whoever may write to the session."""
+    also_roles: tuple[str, ...] = ()
+    """Further roles that whoever decides needs as well."""
+    asked_for: tuple[str, ...] = ()
+    """The ids of the sessions above, for which this one works, the first of all first."""
     created_at: datetime
     """When it opened."""
     timeout_at: datetime | None
@@ -139,6 +143,8 @@ def question_notification(
         intervention_id=intervention_id,
         type=intervention.type,
         role=intervention.role,
+        also_roles=intervention.also_roles,
+        asked_for=tuple(each.session_id for each in intervention.chain),
         created_at=intervention.created_at,
         timeout_at=intervention.timeout_at,
         links=addresses.links(session_id, intervention_id),

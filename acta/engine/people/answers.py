@@ -12,9 +12,10 @@ from acta.engine.audit.record import Via
 from acta.engine.people import intervention as stored
 from acta.engine.people.intervention import InterventionState
 from acta.engine.people.policies import InterventionType
+from acta.engine.people.visibility import viewer
 from acta.engine.turn.final_answer import for_people
 from acta.engine.untrusted.exact_json import canonical_json
-from acta.engine.untrusted.visible import visible_throughout
+from acta.engine.untrusted.visible import visible, visible_throughout
 
 
 class FileOfCallView(TypedDict):
@@ -103,6 +104,16 @@ class ContextView(TypedDict):
     """Only where the budget in dollars is too low for the next call: how high it has to be for a whole answer."""
 
 
+class AskerView(TypedDict):
+    """A session in whose name another one works."""
+
+    session_id: str
+    agent_id: str
+    agent_name: str
+    goal: str | None
+    """The beginning of what it was asked for. null: it is private to somebody else."""
+
+
 class InterventionView(TypedDict):
     """A question that waits for a person, or has been decided. One decision counts, the first."""
 
@@ -110,11 +121,16 @@ class InterventionView(TypedDict):
     session_id: str
     agent_name: str
     """What the agent that asks was called when its session began."""
+    chain: list[AskerView]
+    """The sessions above, of which each has asked the next one for something and the last one this session. The first
+    of all comes first. Empty: no other session has started this one."""
     type: InterventionType
     context: ContextView
     tool_call: PendingCallView | None
     role: str | None
     """The role that may decide; null: whoever may start the agent's sessions, by default any member."""
+    also_roles: list[str]
+    """Further roles that whoever decides needs as well, because agents of sessions above name them."""
     approver_must_differ: bool
     """Nobody who asked for the call may let it run."""
     options: list[str]
@@ -170,11 +186,20 @@ def intervention_view(one: stored.Intervention) -> InterventionView:
         InterventionView,
         one,
         context=_context(one),
+        chain=[_asker_view(one, each) for each in one.chain],
         tool_call=None if one.tool_call is None else pending_call_view(one, one.tool_call),
         approver_must_differ=stored.is_for_others_only(one),
         amended=one.resolution == "modify",
         input_text=None if one.input is None else canonical_json(one.input),
     )
+
+
+def _asker_view(one: stored.Intervention, asker: stored.Asker) -> AskerView:
+    """Who decides in another person's private session is shown what this session asks, and not what that person did."""
+    asking = viewer()
+    is_shown = asking is None or one.private_to in (None, asking.user)
+    name = visible(asker.agent_name, keep_newlines=False)
+    return copied(AskerView, asker, agent_name=name, goal=visible(asker.goal) if is_shown else None)
 
 
 def _context(one: stored.Intervention) -> ContextView:

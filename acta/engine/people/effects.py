@@ -98,16 +98,26 @@ def settle(
     # An expiry decides about the outage only if its question was about it.
     if by is not None or is_about_outage(one):
         decide_to_go_on(change)
+    _after(change, was_in_outage=was_in_outage)
+    return closed
+
+
+def lift_hold(change: Change, held: Intervention) -> None:
+    """The pause of a session above is over, and with it the pause of this one (`open_hold`)."""
+    change.close_intervention(held)
+    _after(change, was_in_outage=change.head.outage is not None)
+
+
+def _after(change: Change, *, was_in_outage: bool) -> None:
+    """What follows once an intervention is closed and its option is applied."""
     _end_if_held(change)
     if change.head.is_over:
         if was_in_outage:
             keep_what_is_uncharged(change)
+    elif change.head.interventions:
+        wait_for_people(change)
     else:
-        if change.head.interventions:
-            wait_for_people(change)
-        else:
-            go_on(change)
-    return closed
+        go_on(change)
 
 
 def _end_if_held(change: Change) -> None:
@@ -273,6 +283,8 @@ def go_on(change: Change) -> None:
     match next_decision(change.head, change.now).next:
         case "act" | "wait" if change.head.unfinished_calls:
             change.to_state("waiting_for_tool")
+            if change.head.wait_for_calls is not None:
+                change.tell_wait(change.head.wait_for_calls)
         case "plan":
             change.to_state("planning")
         case _:

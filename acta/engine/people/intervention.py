@@ -1,6 +1,6 @@
 """Interventions: questions that wait for a person, and the one decision that each gets (docs/design/people.md)."""
 
-from collections.abc import Container, Set
+from collections.abc import Container, Iterable, Sequence, Set
 from datetime import datetime
 from typing import Any, Literal
 
@@ -35,12 +35,26 @@ class PendingCall(StoredModel):
     seen_file: SeenFile | None = None
 
 
+class Asker(StoredModel):
+    """A session in whose name another one works."""
+
+    session_id: str
+    agent_id: str
+    agent_name: str
+    goal: str
+    """The beginning."""
+    run_id: str = ""
+    """The run whose call it is."""
+
+
 class Intervention(StoredModel):
     """`context`: what the person is shown, by type. `default_action`: what happens at `timeout_at`; None: it waits
     until somebody decides. `warned`: the warning before the timeout was given. `role`: the role that may decide; None:
-    any member of the tenant. State `withdrawn`: the session ended before anybody decided. `private_to`: the owner of
-    the private session that asks; None: it is the tenant's. `agent_name`: what the agent that asks is called. `via`:
-    the way by which the decision came; None: no person has chosen an option.
+    any member of the tenant. `also_roles`: further ones that whoever decides needs as well, because agents of sessions
+    above name them. `chain`: the sessions above, in whose name this one works, the first of all first. State
+    `withdrawn`: the session ended before anybody decided. `private_to`: the owner of the private session that asks;
+    None: it is the tenant's. `agent_name`: what the agent that asks is called. `via`: the way by which the decision
+    came; None: no person has chosen an option.
     """
 
     intervention_id: str
@@ -53,6 +67,8 @@ class Intervention(StoredModel):
     timeout_at: datetime | None = None
     warned: bool = False
     role: str | None = None
+    also_roles: tuple[str, ...] = ()
+    chain: tuple[Asker, ...] = ()
     state: InterventionState = "pending"
     resolution: str | None = None
     input: dict[str, Any] | None = None
@@ -64,6 +80,11 @@ class Intervention(StoredModel):
     private_to: str | None = None
     agent_name: str = ""
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of which whoever decides needs each one."""
+        return () if self.role is None else (self.role, *self.also_roles)
+
     def is_due(self, now: datetime) -> bool:
         """Whether the time to decide is over."""
         return self.timeout_at is not None and self.timeout_at <= now
@@ -72,6 +93,21 @@ class Intervention(StoredModel):
 def is_pause(one: Intervention) -> bool:
     """Whether a person paused the session. Every other review comes from the session's `review_every`."""
     return one.type == "checkpoint_review" and "requested_by" in one.context
+
+
+HELD_BY = "held_by"
+
+
+def is_hold(one: Intervention) -> bool:
+    """Whether the session is paused because a session above it is. Nobody is asked about it: it is in no listing, and
+    ends with the pause above.
+    """
+    return HELD_BY in one.context
+
+
+def holder(pause: Intervention) -> str:
+    """The session that people have paused: this one, or the one above whose pause holds it."""
+    return str(pause.context.get(HELD_BY, pause.session_id))
 
 
 def is_clarification(one: Intervention) -> bool:
@@ -129,24 +165,31 @@ def reviewed_calls(one: Intervention) -> tuple[PendingCall, ...]:
     return tuple(PendingCall.model_validate(call) for call in one.context.get("calls") or ())
 
 
+def deciding(roles: Iterable[str]) -> dict[str, Any]:
+    """The fields of a question that whoever has all these roles decides."""
+    role, *others = dict.fromkeys(roles) or (None,)
+    return {"role": role, "also_roles": tuple(others)}
+
+
 NO_ROLES: Set[str] = frozenset()
 
 
-def require_role(one: Intervention, roles: Set[str], start_roles: tuple[str, ...]) -> None:
+def require_role(one: Intervention, roles: Set[str], start_roles: Sequence[tuple[str, ...]]) -> None:
     """Raises RoleMissing where the person may not decide. `roles`: those in the person's token. `start_roles`: who may
-    start sessions of the agent; empty: everybody.
+    start sessions of the agent, as `AgentDefinition.wanted_roles`.
 
     Where the question names no role, whoever may start the session may decide. A pause is nobody's question: any member
     ends it.
     """
-    wanted = (one.role,) if one.role is not None else () if is_pause(one) else start_roles
-    if wanted and not has_one_of(wanted, roles):
-        raise RoleMissing(wanted, one.session_id, one.intervention_id)
+    named = [(role,) for role in one.roles]
+    for wanted in named or (() if is_pause(one) else start_roles):
+        if not has_one_of(wanted, roles):
+            raise RoleMissing(wanted, one.session_id, one.intervention_id)
 
 
-def as_asked_now(one: Intervention, role: str | None, *, others_only: bool) -> Intervention:
-    """The question as it would be asked now, where that is stricter. `role`, `others_only`: who would decide."""
-    update: dict[str, Any] = {} if one.role is not None or role is None else {"role": role}
+def as_asked_now(one: Intervention, roles: Sequence[str], *, others_only: bool) -> Intervention:
+    """The question as it was asked, and as it would be asked now. `roles`, `others_only`: who would decide now."""
+    update: dict[str, Any] = deciding((*one.roles, *roles))
     if others_only and not is_for_others_only(one):
         options = tuple(option for option in one.options if option != "modify")
         update |= {"context": with_others_only(one.context), "options": options}

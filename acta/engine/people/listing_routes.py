@@ -10,7 +10,7 @@ from acta.engine.api.listing_cursor import MAX_PAGE, ListingCursor, listing_curs
 from acta.engine.errors import InterventionNotFound, SessionNotFound
 from acta.engine.log.store import InterventionPage, SessionIndex, SessionLog
 from acta.engine.people.answers import intervention_view
-from acta.engine.people.intervention import Intervention, InterventionState
+from acta.engine.people.intervention import Intervention, InterventionState, is_hold
 from acta.engine.people.visibility import is_visible
 from acta.engine.sessions.history import full_call_input
 from acta.engine.sessions.pages import Page, page_of_items, searched_page
@@ -98,7 +98,8 @@ def interventions_of(
     if commit is None:
         raise SessionNotFound("There is no such session.")
     if state == "pending":
-        return InterventionPage(tuple(filter(is_visible, commit.head.interventions)), None)
+        asked = (one for one in commit.head.interventions if not is_hold(one))
+        return InterventionPage(tuple(filter(is_visible, asked)), None)
     return index.interventions(tenant, state=wanted, limit=limit, cursor=cursor, session_id=session_id)
 
 

@@ -11,14 +11,17 @@ from acta.engine.clock import INTERVENTION, Clock
 from acta.engine.log.commit import Change
 from acta.engine.log.conversation import AMENDED, ToolCall, input_hash
 from acta.engine.people.intervention import (
+    HELD_BY,
     Intervention,
     PendingCall,
+    deciding,
     is_pause,
     with_others_only,
     with_outage,
 )
 from acta.engine.people.policies import (
     ANYONE,
+    DEFAULTS,
     HIGH_STAKES,
     HOURLY_OPTIONS,
     OPTIONS,
@@ -286,7 +289,7 @@ def open_tenant_limit(
             default_action="continue",
             timeout_at=until,
             warned=True,
-            role=rules.policies.get("budget_exceeded", Policy()).role,
+            **deciding(rules.policies.get("budget_exceeded", Policy()).roles),
             created_at=change.now,
         )
     )
@@ -314,7 +317,7 @@ def open_outage_question(
             options=STUCK_OPTIONS,
             default_action="retry",
             timeout_at=change.now + timedelta(seconds=timeout_seconds) if timeout_seconds else None,
-            role=rules.policies.get("error_recovery", Policy()).role,
+            **deciding(rules.policies.get("error_recovery", Policy()).roles),
             created_at=change.now,
         )
     )
@@ -346,10 +349,10 @@ def _open(
     options = STUCK_OPTIONS if type == "error_recovery" and call is None else OPTIONS[type]
     if type == "clarification_needed" and call is not None:
         options = TOOL_QUESTION_OPTIONS
-    role = policy.role
+    roles = policy.roles
     if call is not None:
         is_high = context.get("reason") in HIGH_STAKES
-        role, others_only = who_decides(tool, policy, rules.high_stakes_approver if is_high else ANYONE)
+        roles, others_only = who_decides(tool, policy, rules.high_stakes_approver if is_high else ANYONE)
         if others_only:  # an input that the approver gives would be what the approver asks for
             context, options = with_others_only(context), tuple(one for one in options if one != "modify")
     seconds = policy.timeout_seconds or timeout
@@ -363,10 +366,27 @@ def _open(
             options=options,
             default_action=policy.default_for(type, options, is_about_call=call is not None),
             timeout_at=change.now + timedelta(seconds=seconds) if seconds is not None else None,
-            role=role,
+            **deciding(roles),
             created_at=change.now,
         )
     )
+
+
+def open_hold(change: Change, held_by: str, clock: Clock) -> None:
+    """Pauses the session because people have paused the session `held_by` above it."""
+    context = {"requested_by": change.head.created_by, HELD_BY: held_by}
+    change.open_intervention(
+        Intervention(
+            intervention_id=clock.new_id(INTERVENTION),
+            session_id=change.head.session_id,
+            type="checkpoint_review",
+            context=context,
+            options=(),
+            default_action=DEFAULTS["checkpoint_review"],
+            created_at=change.now,
+        )
+    )
+    wait_for_people(change)
 
 
 def wait_for_people(change: Change) -> None:

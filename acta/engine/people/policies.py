@@ -73,6 +73,14 @@ class Policy(FrozenModel):
     approver_must_differ: bool | None = None
     """Nobody who asked for the call may let it run."""
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of which whoever decides needs each one."""
+        return () if self.role is None else (self.role,)
+
+    def without_roles(self) -> "Policy":
+        return self.model_copy(update={"role": None})
+
     def default_for(self, type: InterventionType, options: Sequence[str], *, is_about_call: bool) -> str:
         """What happens when nobody decides: the policy's action where it is allowed, else the usual one of the type.
 
@@ -82,6 +90,33 @@ class Policy(FrozenModel):
         if wanted is None or wanted not in options or default_problem(type, wanted) is not None:
             return DEFAULTS[type]
         return DEFAULTS[type] if is_about_call and wanted == "retry" else wanted
+
+
+class JointPolicy(Policy):
+    """What the agents of a session and of those above it demand together, the strictest of each. It is never stored."""
+
+    also_roles: tuple[RoleName, ...] = ()
+    """The roles that those above name, other than `role`."""
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return (*super().roles, *self.also_roles)
+
+    def without_roles(self) -> Policy:
+        return self.model_copy(update={"role": None, "also_roles": ()})
+
+    @classmethod
+    def of(cls, policies: Sequence[Policy]) -> "JointPolicy":
+        """`policies`: the session's own first."""
+        roles = tuple(dict.fromkeys(role for each in policies for role in each.roles))
+        seconds = [each.timeout_seconds for each in policies if each.timeout_seconds is not None]
+        return cls(
+            timeout_seconds=min(seconds, default=None),
+            default_action=policies[0].default_action,
+            role=next(iter(roles), None),
+            also_roles=roles[1:],
+            approver_must_differ=any(each.approver_must_differ for each in policies) or None,
+        )
 
 
 Policies = Mapping[InterventionType, Policy]
@@ -119,11 +154,11 @@ def approval_reason(
 
 
 class Deciders(NamedTuple):
-    """Who decides on a call. `role` None: any member of the tenant. `others_only`: nobody who asked for it lets it
-    run.
+    """Who decides on a call: whoever has all `roles`; any member of the tenant if there are none. `others_only`: nobody
+    who asked for it lets it run.
     """
 
-    role: str | None
+    roles: tuple[str, ...]
     others_only: bool
 
 
@@ -144,7 +179,8 @@ def who_decides(tool: "ToolSpec | None", policy: Policy, approver: str = ANYONE)
         others_only = True
         if approver != ANOTHER and role in (None, "member"):
             role = approver
-    return Deciders(role or policy.role, others_only or policy.approver_must_differ is True)
+    roles = policy.roles if role is None else (role,)
+    return Deciders(roles, others_only or policy.approver_must_differ is True)
 
 
 def decided_by_roles(tools: "Iterable[ToolSpec]", approver: str) -> dict[str, list[str]]:
@@ -153,7 +189,7 @@ def decided_by_roles(tools: "Iterable[ToolSpec]", approver: str) -> dict[str, li
     """
     found: dict[str, list[str]] = {}
     for tool in tools:
-        role = who_decides(tool, Policy(), approver if tool.has_high_stakes else ANYONE).role
-        if role is not None and tool.name not in found.setdefault(role, []):
-            found[role].append(tool.name)
+        for role in who_decides(tool, Policy(), approver if tool.has_high_stakes else ANYONE).roles:
+            if tool.name not in found.setdefault(role, []):
+                found[role].append(tool.name)
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, NamedTuple
 
-from acta.engine.agents.agent import AgentDefinition, policies_of
+from acta.engine.agents.agent import AgentDefinition, agent_of_session, policies_of
 from acta.engine.agents.store import Definitions
 from acta.engine.audit.record import Via
 from acta.engine.errors import Conflict, NotYours, PersonMissing, RoleMissing
@@ -62,7 +62,7 @@ class Requester(NamedTuple):
 
 def agent_of(definitions: Definitions, head: Head) -> AgentDefinition:
     """The session's agent as it is now. Raises Conflict where it was deleted: who may write to it went with it."""
-    agent = definitions.snapshot(head.tenant).agent(head.agent_id)
+    agent = agent_of_session(head, definitions.snapshot(head.tenant).agent)
     if agent is None:
         raise Conflict(AGENT_DELETED)
     return agent
@@ -99,17 +99,14 @@ def require_decider(
     if agent is None and option not in ENDS_WORK:
         raise Conflict(AGENT_DELETED)
     policy = policies_of(agent, head).get(one.type, Policy())
-    now = Deciders(policy.role, others_only=False)
+    now = Deciders(policy.roles, others_only=False)
     if one.tool_call is not None:
         is_high = one.context.get("reason") in HIGH_STAKES
         now = who_decides(tool, policy, approver if is_high else ANYONE)
     if is_pause(one):  # whoever may pause ends it
-        now = Deciders(None, others_only=False)
-    present = as_asked_now(one, now.role, others_only=now.others_only)
-    start_roles = agent.start_roles if agent is not None else ()
-    require_role(present, requester.roles, start_roles)
-    if now.role is not None:
-        require_role(present.model_copy(update={"role": now.role}), requester.roles, start_roles)
+        now = Deciders((), others_only=False)
+    present = as_asked_now(one, now.roles, others_only=now.others_only)
+    require_role(present, requester.roles, agent.wanted_roles if agent is not None else ())
     require_another(present, option, requester.user, head.askers)
     require_person(present, option, requester.via)
     return present
@@ -124,6 +121,6 @@ def require_decider_of(
     if requester.via == "mcp":
         raise NotYours(PERSON_DECIDES, None, head.session_id, "")
     requester.check_decides(head.session_id)
-    role = policies_of(agent, head).get(type, Policy()).role
-    if role is not None and not has_one_of((role,), requester.roles):
-        raise RoleMissing((role,), head.session_id, "")
+    for role in policies_of(agent, head).get(type, Policy()).roles:
+        if not has_one_of((role,), requester.roles):
+            raise RoleMissing((role,), head.session_id, "")

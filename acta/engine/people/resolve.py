@@ -7,11 +7,12 @@ then the decision itself. Who may decide: `requester.py`; which options there ar
 """
 
 import json
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
-from acta.engine.agents.agent import AgentDefinition
+from acta.engine.agents.agent import AgentDefinition, agent_of_session
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE
 from acta.engine.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
@@ -27,12 +28,12 @@ from acta.engine.log.head import Head
 from acta.engine.log.repository import SessionRepository
 from acta.engine.log.store import SessionIndex
 from acta.engine.people.effects import settle
-from acta.engine.people.intervention import Intervention
+from acta.engine.people.intervention import Intervention, is_hold
 from acta.engine.people.policies import ANYONE, HIGH_STAKES, approval_reason
 from acta.engine.people.requester import Requester, require_decider
 from acta.engine.people.visibility import is_visible
 from acta.engine.people.wait import attempts_in_time
-from acta.engine.recovery.recover import wake_engine
+from acta.engine.recovery.recover import align, wake_engine
 from acta.engine.store.schema import FrozenModel
 from acta.engine.tools.port import Registry
 from acta.engine.tools.tool import ToolSpec
@@ -40,6 +41,9 @@ from acta.engine.turn.budget import spent_usd, tokens_used
 from acta.engine.turn.engine import Workflow
 from acta.engine.untrusted.validation_messages import error_sentence, too_long
 from acta.engine.untrusted.visible import is_blank
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.subagents.family import Family
 
 MAX_AMENDED_BYTES = 65_536
 """The most bytes of a person's input, which is part of the head until its call has run."""
@@ -171,6 +175,7 @@ class Resolution(NamedTuple):
 class ResolveDeps(NamedTuple):
     """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message
     (`Settings.max_message_chars`). `caps`: the deployment's. `high_stakes_approver`: the setting of that name.
+    `family`: what the sessions above and below need; None: there are none.
     """
 
     repository: SessionRepository
@@ -181,6 +186,7 @@ class ResolveDeps(NamedTuple):
     max_answer_chars: int = MAX_ANSWER_CHARS
     caps: Caps = NO_CAPS
     high_stakes_approver: str = ANYONE
+    family: "Callable[[], Family] | None" = None
 
 
 def resolve(
@@ -188,11 +194,12 @@ def resolve(
 ) -> tuple[Head, Intervention]:
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
-    Raises InterventionNotFound, RoleMissing, ApproverMustDiffer, Forbidden (a limit above the caps), ValidationFailed,
-    and Conflict where the agent was deleted, or where it was decided already; its details have the recorded decision.
+    A decision that ends the run or a pause is one for the sessions below, too. Raises InterventionNotFound,
+    RoleMissing, ApproverMustDiffer, Forbidden (a limit above the caps), ValidationFailed, TreeBusy, and Conflict where
+    the agent was deleted, or where it was decided already; its details have the recorded decision.
     """
     session = deps.repository.newest(requester.tenant, session_id)
-    agent = deps.definitions.snapshot(requester.tenant).agent(session.head.agent_id)
+    agent = agent_of_session(session.head, deps.definitions.snapshot(requester.tenant).agent)
     message_id = deps.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
@@ -200,7 +207,7 @@ def resolve(
         for change in attempts_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}"):
             head = change.head
             one = next((it for it in head.interventions if it.intervention_id == intervention_id), None)
-            if one is None or not is_visible(one):
+            if one is None or is_hold(one) or not is_visible(one):
                 raise _decided(deps, requester.tenant, session_id, intervention_id)
             tool, approver = _tool(deps, head, one), deps.high_stakes_approver
             present = require_decider(head, one, agent, requester, chosen.option, tool, approver)
@@ -227,6 +234,7 @@ def resolve(
         wake_engine(deps.repository, deps.workflow, session)
         raise
     wake_engine(deps.repository, deps.workflow, session)
+    align(session, deps.family)
     assert closed is not None  # the loop ran, else it raised
     return session.head, closed
 

@@ -18,6 +18,8 @@ from acta.engine.log.head import Head, Wait
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.effects import settle
 from acta.engine.people.intervention import Intervention, is_pause
+from acta.engine.recovery.recover import end_engine
+from acta.engine.turn.endings import leaves_work
 from acta.engine.turn.engine import (
     EVENTS_PER_ASK,
     Timeouts,
@@ -114,6 +116,11 @@ def ask(
             change.commit()
     if is_overtaken(session.head, at):  # this execution may not go on with another's position
         _send(workflow, wait.token, Decision(next="done", at=at))
+        run = session.head.run
+        if (
+            session.head.is_over and run is not None and leaves_work(session.head)
+        ):  # a default has ended the run
+            end_engine(repository, workflow, session.head, run)
     elif session.head.is_over or not session.head.interventions:
         wake(repository, workflow, session, wait.token)
     elif session.head.wait is None or session.head.wait.token != wait.token:

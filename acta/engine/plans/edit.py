@@ -158,7 +158,7 @@ def edit_plan(
     repository = deps.repository
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(deps.definitions, session.head)
-    require_start_role(agent.start_roles, requester.roles)
+    require_start_role(agent, requester.roles)
     tools = agent.toolset(deps.registry.specs(requester.tenant, session.head.agent_id))
     message_id = repository.clock.new_id(MESSAGE)
 

@@ -9,9 +9,10 @@ executions only one can commit. A run also moves to its next generation where it
 `acta/engine/turn/engine.py`). Where executions are lost again and again, the session waits first.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from acta.engine.errors import Fenced, SessionNotFound
 from acta.engine.log.commit import Change, Position
@@ -31,6 +32,9 @@ from acta.engine.turn.engine import (
     outage_wait,
     position,
 )
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.subagents.family import Family
 
 MOST_RESTARTS = 5
 """Restarts of one turn at once. Something ends its engine each time, so before each further one there is a pause."""
@@ -297,6 +301,16 @@ def wake_engine(repository: SessionRepository, workflow: Workflow, session: Sess
         and workflow.status(head.session_id, run.run_id, run.generation) == "closed"
     ):
         restart(repository, workflow, session)
+
+
+def align(session: Session, family: "Callable[[], Family] | None") -> None:
+    """Has the sessions below follow this one, in the time that a request has. `family`: what they need; None: there are
+    none. Raises TreeBusy, and what the stores and the engine raise; then the request is to be repeated.
+    """
+    if family is not None and (session.head.children_at_work or session.head.owes_family):
+        from acta.engine.subagents import control  # few sessions have a family
+
+        control.align(family(), session, control.REQUEST_SECONDS)
 
 
 def end_engine(repository: SessionRepository, workflow: Workflow, head: Head, run: Run) -> None:

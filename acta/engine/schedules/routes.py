@@ -322,7 +322,7 @@ def _check(api: Api, schedule: Schedule) -> None:
     agent = api.app.definitions.agent(api.caller.tenant, schedule.agent_id)
     if agent is None:
         raise FieldsInvalid({"agent_id": ["There is no agent of that id."]})
-    require_start_role(agent.start_roles, api.caller.roles)
+    require_start_role(agent, api.caller.roles)
     wrong = {field: [sentence] for field, sentence in wrong_times(schedule.times).items()}
     places = wrong_places(schedule.goal)
     wrong |= {"goal": places} if places else {}

@@ -24,7 +24,8 @@ def run_schedule(api: Api, schedule_id: str) -> Response:
     require_writer(api, schedule, is_content=True)
     requester, tenant, now = requester_of(api.request), api.caller.tenant, api.app.clock.now()
     agent = api.app.definitions.snapshot(tenant).agent(schedule.agent_id)
-    require_start_role(() if agent is None else agent.start_roles, api.caller.roles)
+    if agent is not None:
+        require_start_role(agent, api.caller.roles)
     session_id = api.app.clock.new_id(SESSION)
 
     def act() -> Json:

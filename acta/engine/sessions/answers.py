@@ -12,8 +12,8 @@ from acta.engine.log import beside, events
 from acta.engine.log.commit import StepRecord
 from acta.engine.log.events import EVENTS
 from acta.engine.log.head import Ending, Head, Parent, Rating, SessionState, Visibility
-from acta.engine.people.answers import InterventionView, intervention_view
-from acta.engine.people.intervention import is_about_outage
+from acta.engine.people.answers import AskerView, InterventionView, intervention_view
+from acta.engine.people.intervention import holder, is_about_outage, is_hold
 from acta.engine.plans.answers import PlanView, plan_view
 from acta.engine.plans.plan import ExecutionPlan
 from acta.engine.recovery.outage import DELAY_REASONS, Delay, explained
@@ -161,16 +161,6 @@ class OriginView(TypedDict):
     """The id of the trigger's event; empty for a schedule."""
 
 
-class AskerView(TypedDict):
-    """A session in whose name another one works."""
-
-    session_id: str
-    agent_id: str
-    agent_name: str
-    goal: str
-    """The beginning, up to 200 characters."""
-
-
 class ParentView(TypedDict):
     """The session whose call has started this one."""
 
@@ -261,6 +251,8 @@ class SessionView(TypedDict):
     ratings: list[RatingView]
     """Of the newest ten completed runs, oldest run first."""
     held: HeldView | None
+    paused_by: NotRequired[str]
+    """The session above whose pause holds this one. It goes on when that one is resumed."""
     last_seq: Counter
     """The number of its newest event."""
     metadata: dict[str, str]
@@ -486,6 +478,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
     is_due = delay is None and head.state_reason in DELAY_REASONS
     said = None if result is None or answer is None else {"answer": answer}
     began = head.run.goal_id if head.run is not None else ""
+    held = next(filter(is_hold, head.interventions), None)
     unread = [each for each in head.undelivered if each not in (began, head.plan_edit)]
     return copied(
         SessionView,
@@ -509,7 +502,11 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         limits=copied(
             NextLimitsView, head, token_budget=budget.token_budget, cost_budget_usd=budget.cost_budget_usd
         ),
-        interventions=[intervention_view(one) for one in head.interventions if one.state == "pending"],
+        interventions=[
+            intervention_view(one)
+            for one in head.interventions
+            if one.state == "pending" and not is_hold(one)
+        ],
         result=None
         if result is None
         else copied(
@@ -531,6 +528,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         parent=_parent(head.parent),
         children=_children(head),
         **({"unread": len(unread)} if unread else {}),
+        **({} if held is None else {"paused_by": holder(held)}),
     )
 
 

@@ -26,10 +26,12 @@ from acta.engine.log.head import (
     Rating,
     Restarts,
 )
-from acta.engine.log.repository import SessionRepository
+from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.effects import settle
 from acta.engine.people.intervention import (
     Intervention,
+    holder,
+    is_hold,
     is_pause,
     is_pause_lifted,
     with_pause_lifted,
@@ -48,6 +50,7 @@ from acta.engine.people.requester import (
 from acta.engine.people.wait import attempts_in_time
 from acta.engine.recovery.outage import TOKEN_LIMIT
 from acta.engine.recovery.recover import (
+    align,
     begin_next_generation,
     decide_to_go_on,
     end_engine,
@@ -64,7 +67,7 @@ from acta.engine.turn.budget import (
     tokens_used,
     with_limits,
 )
-from acta.engine.turn.endings import cancelled, withdraw
+from acta.engine.turn.endings import PARENT_ENDED, cancelled, withdraw
 from acta.engine.turn.engine import Workflow
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -79,15 +82,20 @@ ENDLESS_CHILDREN = (
 )
 
 
-def pause(repository: SessionRepository, requester: Requester, session_id: str) -> Head:
-    """Opens a checkpoint review without a deadline; a paused session stays as it is. Raises Conflict where nothing
-    runs.
+def pause(
+    repository: SessionRepository,
+    requester: Requester,
+    session_id: str,
+    family: "Callable[[], Family] | None" = None,
+) -> Head:
+    """Opens a checkpoint review without a deadline; a paused session stays as it is. Once this has returned, every
+    session below is held. `family`: as in `cancel`. Raises Conflict where nothing runs, and TreeBusy.
     """
     session = repository.newest(requester.tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
 
     for change in repository.attempts(session, f"pause/{repository.clock.new_id('evt')}"):
-        if any(map(is_pause, change.head.interventions)):
+        if any(is_pause(one) and not is_hold(one) for one in change.head.interventions):
             _commit_nothing(change, requester)
             continue
         if change.head.is_over or change.head.state == "idle":
@@ -97,6 +105,7 @@ def pause(repository: SessionRepository, requester: Requester, session_id: str) 
         )
         wait_for_people(change)
         change.commit(idempotency=requester.key)
+    align(session, family)
     return session.head
 
 
@@ -107,13 +116,15 @@ def resume(
     requester: Requester,
     session_id: str,
     on_decided: OnDecided = ignore,
+    family: "Callable[[], Family] | None" = None,
 ) -> Head:
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
-    next try in an outage. `on_decided`: is told of the pause or the review that has ended.
+    next try in an outage. The sessions below go on, too. `on_decided`: is told of the pause or the review that has
+    ended. `family`: as in `cancel`.
 
-    Raises Conflict where the session is neither paused nor running, where its pause was lifted before and a review is
-    still open, or where its agent was deleted; RoleMissing where that review needs a role that the requester lacks;
-    PersonMissing for a program that decides nothing.
+    Raises TreeBusy, Conflict where the session is held by the pause of one above, is neither paused nor running, where
+    its pause was lifted before and a review is still open, or where its agent was deleted; RoleMissing where that
+    review needs a role that the requester lacks; PersonMissing for a program that decides nothing.
     """
     session = repository.newest(requester.tenant, session_id)
     requester.check_decides(session_id)
@@ -123,7 +134,14 @@ def resume(
     key = f"resume/{repository.clock.new_id('evt')}"
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         decided = None
-        reviews = [one for one in change.head.interventions if one.type == "checkpoint_review"]
+        reviews = [
+            one for one in change.head.interventions if one.type == "checkpoint_review" and not is_hold(one)
+        ]
+        above = next(filter(is_hold, change.head.interventions), None)
+        if above is not None and not any(map(is_pause, reviews)):
+            raise Conflict(
+                f"The session is held by the pause of the session {holder(above)} above it. Resume that one."
+            )
         ended = next(filter(is_pause, reviews), reviews[0] if reviews else None)
         if ended is not None:
             require_decider(change.head, ended, agent, requester, "continue")
@@ -145,6 +163,7 @@ def resume(
     on_decided(decided)
     head = session.head
     wake()
+    align(session, family)
     return head
 
 
@@ -165,31 +184,49 @@ def cancel(
     """
     session = repository.newest(requester.tenant, session_id)
 
-    for change in repository.attempts(session, f"cancel/{repository.clock.new_id('evt')}"):
-        if change.head.state == "cancelled":  # it was charged, too
+    if not commit_cancel(repository, session, requester, attempts, token_window):
+        if session.head.state != "cancelled":
+            raise Conflict(f"The session is {session.head.state} already.")
+        for change in repository.attempts(session, f"cancelled/{repository.clock.new_id('evt')}"):
             _commit_nothing(change, requester)
-            continue
+    head, run = session.head, session.head.run
+    try:
+        align(session, family)
+    finally:
+        if run is not None:
+            # For tidiness, and so that the provider is told: the commit above is what cancels. Where sessions below
+            # are left, the execution that this starts goes on with them.
+            if head.owes_family:
+                workflow.stop(session_id, run.run_id, run.generation - 1)
+            end_engine(repository, workflow, session.head, run)
+    return head
+
+
+def commit_cancel(
+    repository: SessionRepository,
+    session: Session,
+    requester: Requester | None,
+    attempts: AttemptStore | None,
+    token_window: float = 0.0,
+) -> bool:
+    """Cancels the run. False: it was over. `requester` None: the run of a session above is over. The rest is as in
+    `cancel`.
+    """
+    for change in repository.attempts(session, f"cancel/{repository.clock.new_id('evt')}"):
         if change.head.is_over:
-            raise Conflict(f"The session is {change.head.state} already.")
+            return False
         if attempts is not None:
             # Read again for each head: a newer one may have charged what an older one left open, and omit it.
             so_far = attempts_so_far(attempts, change.head)
             charge_attempts(change, so_far, token_window, with_running=True)
         else:
             keep_what_is_uncharged(change)
-        cancelled(change, requester.user)
-        change.commit(idempotency=requester.key)
-    head, run = session.head, session.head.run
-    if head.owes_family and family is not None:
-        from acta.engine.subagents import family as subagents  # few sessions have a family
-
-        subagents.settle(family(), session)
-        if run is not None:
-            workflow.stop(session_id, run.run_id, run.generation - 1)
-    if run is not None:
-        # For tidiness, and so that the provider is told: the commit above is what cancels.
-        end_engine(repository, workflow, session.head, run)
-    return head
+        if requester is None:
+            cancelled(change, None, PARENT_ENDED)
+        else:
+            cancelled(change, requester.user)
+        change.commit(idempotency=None if requester is None else requester.key)
+    return True
 
 
 def _commit_nothing(change: Change, requester: Requester) -> None:
@@ -234,7 +271,7 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     repository = deps.repository
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(deps.definitions, session.head)
-    require_start_role(agent.start_roles, requester.roles)
+    require_start_role(agent, requester.roles)
     refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
     wake = partial(wake_engine, repository, deps.workflow, session)
     key = f"limits/{repository.clock.new_id('evt')}"

@@ -2,6 +2,7 @@
 (docs/design/api.md)."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from acta.engine.api.envelope import Response, no_content, success
 from acta.engine.api.etag import admits, plan_tag
 from acta.engine.api.idempotency import answer_from_commit, requester_of
 from acta.engine.audit.recorder import DecisionDetails
-from acta.engine.errors import PreconditionRequired
+from acta.engine.errors import PreconditionRequired, SessionNotFound
 from acta.engine.limits.caps import LimitValues
 from acta.engine.log.commit import IdempotencyRecord
 from acta.engine.log.head import Head
@@ -20,7 +21,7 @@ from acta.engine.plans.answers import plan_view
 from acta.engine.plans.bodies import EditPlan
 from acta.engine.plans.edit import EditDeps, PlanEdit
 from acta.engine.plans.edit import edit_plan as change_plan
-from acta.engine.recovery.recover import wake_again
+from acta.engine.recovery.recover import align, wake_again
 from acta.engine.sessions import control
 from acta.engine.sessions.answers import session_view
 from acta.engine.sessions.bodies import ChangeLimits, RateAnswer
@@ -36,7 +37,9 @@ Json = Mapping[str, Any]
 
 def pause_session(api: Api, session_id: str) -> Response:
     return _controlled(
-        api, session_id, lambda requester: control.pause(api.app.repository, requester, session_id)
+        api,
+        session_id,
+        lambda requester: control.pause(api.app.repository, requester, session_id, lambda: api.app.family),
     )
 
 
@@ -46,7 +49,13 @@ def resume_session(api: Api, session_id: str) -> Response:
         api,
         session_id,
         lambda requester: control.resume(
-            api.app.repository, api.app.workflow, api.app.definitions, requester, session_id, decided.by
+            api.app.repository,
+            api.app.workflow,
+            api.app.definitions,
+            requester,
+            session_id,
+            decided.by,
+            lambda: api.app.family,
         ),
     )
     return answer._replace(recorded=decided)
@@ -133,6 +142,9 @@ def _controlled(
 
     def repeat(record: IdempotencyRecord) -> Json:
         wake_again(api.app.repository, api.app.workflow, api.caller.tenant, session_id)
+        with suppress(SessionNotFound):  # deleted meanwhile
+            newest = api.app.repository.newest(api.caller.tenant, session_id)
+            align(newest, lambda: api.app.family)
         return answer_from_commit(api.app.log, record, view)
 
     return success(api.app.idempotency.answer(requester.key, answer, repeat), 202)

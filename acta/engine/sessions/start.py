@@ -167,7 +167,7 @@ def post_message(
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
     agent = agent_of(definitions, session.head)
-    require_start_role(agent.start_roles, requester.roles)
+    require_start_role(agent, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
     answered: Intervention | None = None
     wake = partial(wake_engine, repository, workflow, session)

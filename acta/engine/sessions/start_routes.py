@@ -109,7 +109,7 @@ def _asked_session(api: Api, body: SessionFields, said: str | None, agent_id: st
     agent = known.agent(body.agent_id or agent_id)
     if agent is None:
         raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-    require_start_role(agent.start_roles, api.caller.roles)
+    require_start_role(agent, api.caller.roles)
     _check_output_schema(body.output_schema)
     _check_receiver(body.notify_url, api.app, api.caller.tenant)
     is_admin = "admin" in api.caller.roles

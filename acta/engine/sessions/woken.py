@@ -78,7 +78,7 @@ def start_woken(
     agent = definitions.snapshot(woken.tenant).agent(woken.agent_id)
     if agent is None:
         raise ValidationFailed("There is no such agent.", {"agent_id": ["There is no agent of that id."]})
-    require_start_role(agent.start_roles, woken.roles)
+    require_start_role(agent, woken.roles)
     requester = Requester(woken.tenant, woken.created_by, woken.roles, key=woken.key)
     new = new_session(agent, woken.message, woken.limits, deployment, is_admin=False, settings=woken.settings)
     now, made = repository.clock.now(), int(woken.origin.at.timestamp() * 1_000)

@@ -12,7 +12,7 @@ recovery finds the child, and all of this may be repeated.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -27,9 +27,8 @@ from acta.engine.agents.agent import (
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE, RUN, derived_id
 from acta.engine.errors import (
-    Conflict,
-    Fenced,
     ModelFeedback,
+    PoisonedSession,
     SessionNotFound,
     StartRoleMissing,
     ToolFailed,
@@ -41,7 +40,7 @@ from acta.engine.log.commit import Change
 from acta.engine.log.events import ChildFinished
 from acta.engine.log.head import (
     MAX_GOAL_CHARS,
-    Asker,
+    MAX_WRITERS,
     Child,
     Children,
     Head,
@@ -53,6 +52,7 @@ from acta.engine.log.head import (
 )
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.log.store import SessionLog
+from acta.engine.people.intervention import Asker
 from acta.engine.people.requester import Requester
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.history import whole_answer
@@ -71,6 +71,7 @@ LONGEST = timedelta(days=30)
 """How long a parent waits for its children. Then they are cancelled."""
 MAX_SHOWN_GOAL = 200
 NO_BUDGET = "not started: the session's budget has nothing left for it"
+NO_TIME = "not started: the call's time was over"
 ANY_TOOL = ToolSpec(name="agent", description="", input_schema={"type": "object"})
 """Its limits hold for the result of a call whose tool was taken away while its children worked."""
 
@@ -113,7 +114,7 @@ def asked_children(held: HeldCall) -> Children | CallResult:
     if own is None or agent is None:
         return refused("there is no such agent any more.")
     try:
-        require_start_role(agent.start_roles, frozenset(head.roles))
+        require_start_role(agent, frozenset(head.roles))
     except StartRoleMissing:
         return refused("the people of this session may not start sessions of that agent.")
     levels = own.limits.depth or DEFAULT_DEPTH
@@ -235,104 +236,66 @@ def _goal(author: str, goal: str, files: tuple[str, ...]) -> str:
     return f"The agent {name} asks this of you:\n\n{goal}" + (f"\n\nFiles:{listed}" if files else "")
 
 
-# ---- the end of a run with a family
+# ---- the end of a child
 
 
-def settle(deps: Family, session: Session) -> None:
-    """Ends the children of a run that is over, and tells its parent. May be repeated. Raises what the stores and the
-    engine raise; then some of it may have been done.
-    """
-    if session.head.is_over:
-        end_children(deps, session)
-    head = session.head
-    if head.parent is None or head.parent.told or not head.is_over or head.children_at_work:
-        return
-    tell_parent(deps, head, head.parent)
-    for change in deps.repository.attempts(session, f"told/{deps.repository.clock.new_id('try')}"):
-        parent = change.head.parent
-        if parent is None or parent.told or not change.head.is_over:
-            return
-        change.set(parent=parent.model_copy(update={"told": True}))
-        change.commit()
-
-
-def end_children(deps: Family, session: Session, call_id: str = "") -> None:
-    """Cancels every session below one whose run is over, or below one of its calls. Afterwards no call with an effect
-    starts in any of them. A child that was not created yet is created and cancelled, so that nobody starts it later.
-    """
-    from acta.engine.sessions.control import cancel
-
-    head = session.head
-    calls = [call for call in head.calls if not call_id or call.call_id == call_id]
-    if not any(call.children is not None and call.children.working for call in calls):
-        return
-    parent = deps.repository.with_calls(position(head))
-    for call in calls:
-        for child in call.children.working if call.children is not None else ():
-            there = make_child(deps, parent, call, child, start=False)
-            requester = Requester(head.tenant, there.created_by)
-            with suppress(Conflict, SessionNotFound, Fenced):
-                cancel(
-                    deps.repository,
-                    deps.workflow,
-                    requester,
-                    there.session_id,
-                    deps.attempts,
-                    0.0,
-                    family=lambda: deps,
-                )
-            with suppress(SessionNotFound, Fenced):
-                settle(deps, deps.repository.newest(head.tenant, there.session_id))
-    deps.repository.refresh(session)
-
-
-def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
-    """Commits in the parent's log that the child has ended, creates the sessions that may begin now, and finishes the
-    call if this was the last one.
+def tell_parent(
+    deps: Family,
+    tenant: str,
+    session_id: str,
+    run_id: str,
+    call_id: str,
+    ended: Mapping[int, Head | None],
+) -> None:
+    """Commits in the parent's log that children of one call have ended, creates the sessions that may begin now, and
+    finishes the calls of which these were the last. May be repeated, until `note_told`. `ended`: the children by their
+    items. None: it cannot be read, and is charged with all that was reserved for it.
     """
     try:
-        session = deps.repository.newest(child.tenant, parent.session_id)
+        session = deps.repository.newest(tenant, session_id)
     except SessionNotFound:
         return
-    key = f"{parent.run_id}/{parent.call_id}/child/{parent.item}"
-    for change in deps.repository.attempts(session, key):
-        open_call = call_of(change.head, parent)
+    first, mine = min(ended), deps.repository.clock.new_id("try")
+    for change in deps.repository.attempts(session, f"{run_id}/{call_id}/ended/{mine}"):
+        open_call = call_of(change.head, run_id, call_id)
         of = None if open_call is None else open_call.children
-        if open_call is None or of is None or all(each.item != parent.item for each in of.working):
+        told = [] if of is None else [each for each in of.working if each.item in ended]
+        if open_call is None or of is None or not told:
             break
-        working = tuple(each for each in of.working if each.item != parent.item)
+        working = tuple(each for each in of.working if each not in told)
         change.set_call(open_call, children=of.model_copy(update={"working": working}))
-        budget, usage = change.head.budget, child.budget
+        budget = change.head.budget
+        used = [_used(each, ended[each.item]) for each in told]
         charged = {
-            "children_tokens": budget.children_tokens + all_tokens(usage),
-            "children_usd": round(budget.children_usd + spent_usd(child), 6),
+            "children_tokens": budget.children_tokens + sum(tokens for tokens, _ in used),
+            "children_usd": round(budget.children_usd + sum(usd for _, usd in used), 6),
         }
-        change.set(budget=budget.model_copy(update=charged))
-        change.event(
-            ChildFinished(
-                call_id=open_call.call_id,
-                name=open_call.name,
-                item=parent.item + 1,
-                count=of.count,
-                session_id=child.session_id,
-                agent_id=child.agent_id,
-                state=child.state,
-                goal_met=child.result is not None and child.result.goal_met,
-                tokens=all_tokens(usage),
-                usd=spent_usd(child),
-            )
-        )
-        grant(change, deps.settings.token_window_seconds, after=parent.item)
+        change.set(budget=budget.model_copy(update=charged), **_asked_by(change.head, told, ended))
+        for each, (tokens, usd) in zip(told, used, strict=True):
+            child = ended[each.item]
+            if child is not None:
+                change.event(
+                    ChildFinished(
+                        call_id=open_call.call_id,
+                        name=open_call.name,
+                        item=each.item + 1,
+                        count=of.count,
+                        session_id=child.session_id,
+                        agent_id=child.agent_id,
+                        state=child.state,
+                        goal_met=child.result is not None and child.result.goal_met,
+                        tokens=tokens,
+                        usd=usd,
+                    )
+                )
+        grant(change, deps.settings.token_window_seconds, after=first)
         change.commit()
     head = session.head
-    if call_of(head, parent) is None:
+    if call_of(head, run_id, call_id) is None:
         return
     calls = [(call, call.children) for call in head.unfinished_calls if call.children is not None]
     granted = [
-        (call, each)
-        for call, of in calls
-        for each in of.working
-        if each.after == parent.item and not head.is_over
+        (call, each) for call, of in calls for each in of.working if each.after == first and not head.is_over
     ]
     complete = [call for call, of in calls if is_complete(head, of)]
     if granted or complete:
@@ -344,6 +307,36 @@ def tell_parent(deps: Family, child: Head, parent: Parent) -> None:
     if not complete and not head.unfinished_calls:
         # the worker that finished the last call may have died before it woke the session
         wake_engine(deps.repository, deps.workflow, session)
+
+
+def _used(child: Child, head: Head | None) -> tuple[int, float]:
+    if head is None:
+        return child.tokens, child.usd or 0.0
+    return all_tokens(head.budget), spent_usd(head)
+
+
+def _asked_by(head: Head, told: Iterable[Child], ended: Mapping[int, Head | None]) -> dict[str, Any]:
+    """The parent's writers and roles once its agent has read what these children say: who wrote to a child has asked
+    for what its parent does afterwards. If they were too many to be kept, their children's answers are left out
+    (`_item`).
+    """
+    writers, roles = head.writers, head.roles
+    for child in (ended[each.item] for each in told):
+        new = [] if child is None else sorted(child.askers - {head.created_by, *writers})
+        if child is not None and len(writers) + len(new) <= MAX_WRITERS:
+            writers = (*writers, *new)
+            roles = tuple(role for role in roles if role in child.roles)
+    return {"writers": writers, "roles": roles}
+
+
+def note_told(deps: Family, session: Session) -> None:
+    """Commits in the child's log that its parent knows of its end."""
+    for change in deps.repository.attempts(session, f"told/{deps.repository.clock.new_id('try')}"):
+        parent = change.head.parent
+        if parent is None or parent.told or not change.head.is_over:
+            return
+        change.set(parent=parent.model_copy(update={"told": True}))
+        change.commit()
 
 
 def finish_call(deps: Family, session: Session, call_id: str) -> None:
@@ -364,43 +357,50 @@ def finish_call(deps: Family, session: Session, call_id: str) -> None:
 
 
 def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
-    heads: list[Head | None] = []
+    own, open_call, heads = held.session.head, held.open_call, list[Head | None]()
     for item in range(of.count):
         found: Head | None = None
         if item < of.started:
-            with suppress(SessionNotFound):
-                found = deps.repository.newest(held.session.head.tenant, child_id(of, item)).head
+            with suppress(SessionNotFound, PoisonedSession):
+                found = deps.repository.newest(own.tenant, child_id(of, item)).head
         heads.append(found)
-    met = [head is not None and head.result is not None and head.result.goal_met for head in heads]
+    later, now = None if open_call is None else open_call.later, deps.repository.clock.now()
+    why_not = NO_TIME if later is not None and later.until <= now else NO_BUDGET
+    items = [_item(deps, own, of, number, head, why_not) for number, head in enumerate(heads)]
+    name = held.call.name
 
     def said() -> OutsideText:
         if of.count == 1:
-            text = _said(deps, heads[0], met[0])
+            text = _said(items[0], heads[0])
         else:
-            items = [_item(deps, number, head) for number, head in enumerate(heads, start=1)]
-            text = OutsideText("agents", held.call.name, json.dumps(items, ensure_ascii=False))
-        if not any(met):
-            raise ToolFailed(f"{held.call.name} has not reached the goal.", text)
+            text = OutsideText("agents", name, json.dumps(items, ensure_ascii=False))
+        if not any(item.get("goal_met") for item in items):
+            raise ToolFailed(f"{name} has not reached the goal. {text.note}".strip(), text)
         return text
 
     return result_of(held, held.spec or ANY_TOOL, said)
 
 
-def _said(deps: Family, head: Head | None, met: bool) -> OutsideText:
-    item = _item(deps, 1, head)
-    answer = item.get("answer")
+def _said(item: dict[str, Any], head: Head | None) -> OutsideText:
+    answer, why = item.get("answer"), item.get("reason")
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     name = "" if head is None else head.agent_name or head.agent_id
-    note = (
-        "" if met else f"It ended: {item['state']}" + (f", {item['reason']}." if item.get("reason") else ".")
-    )
+    note = "" if item.get("goal_met") else f"It ended: {item['state']}{f', {why}' if why else ''}."
     return OutsideText("agent", name, text if answer is not None else "", note=note)
 
 
-def _item(deps: Family, number: int, head: Head | None) -> dict[str, Any]:
+def _item(
+    deps: Family, parent: Head, of: Children, place: int, head: Head | None, why_not: str
+) -> dict[str, Any]:
+    """`why_not`: the reason of an item that has not begun."""
+    item: dict[str, Any] = {"item": place + 1}
+    if head is None and place < of.started:
+        return item | {"state": "deleted"}
     if head is None:
-        return {"item": number, "state": "not_started", "reason": NO_BUDGET}
-    item: dict[str, Any] = {"item": number, "state": head.state, "session_id": head.session_id}
+        return item | {"state": "not_started", "reason": why_not}
+    item |= {"state": head.state, "session_id": head.session_id}
+    if not head.askers <= parent.askers:
+        return item | {"reason": "more people wrote to it than can be kept"}
     if head.result is not None:
         item["goal_met"] = head.result.goal_met
         data = head.result.answer_data
@@ -410,5 +410,5 @@ def _item(deps: Family, number: int, head: Head | None) -> dict[str, Any]:
     elif head.error is not None:
         item["reason"] = head.error.code
     elif head.state == "cancelled":
-        item["reason"] = "cancelled"
+        item["reason"] = head.state_reason or "cancelled"
     return item

@@ -16,7 +16,7 @@ from acta.engine.errors import Conflict, SessionNotFound, ValidationFailed
 from acta.engine.limits.caps import NO_CAPS, LimitValues, refuse_beyond
 from acta.engine.log.commit import Change
 from acta.engine.log.events import ChildStarted
-from acta.engine.log.head import Child, Children, Head, OpenCall, Parent
+from acta.engine.log.head import Child, Children, Head, OpenCall
 from acta.engine.log.repository import SessionRepository
 from acta.engine.people.intervention import is_pause
 from acta.engine.people.requester import Requester
@@ -34,11 +34,11 @@ def child_id(of: Children, item: int) -> str:
     return make_id(SESSION, made, hashlib.sha256(f"{of.effect_id}/{item}".encode()).digest())
 
 
-def call_of(head: Head, parent: Parent) -> OpenCall | None:
-    """The call of the parent that has started the child. None: its run is another one by now."""
-    if head.run is None or head.run.run_id != parent.run_id:
+def call_of(head: Head, run_id: str, call_id: str) -> OpenCall | None:
+    """The call of the parent that has started a child. None: its run is another one by now."""
+    if head.run is None or head.run.run_id != run_id:
         return None
-    return head.open_call(parent.call_id)
+    return head.open_call(call_id)
 
 
 def free(head: Head) -> tuple[int, float | None]:
@@ -183,7 +183,7 @@ def take_from_parent(
         raise Conflict(NO_PARENT) from None
     for change in repository.attempts(session, f"more/{repository.clock.new_id('try')}"):
         giver = change.head
-        call = call_of(giver, parent)
+        call = call_of(giver, parent.run_id, parent.call_id)
         of = None if call is None else call.children
         child = next((one for one in of.working if one.item == parent.item), None) if of is not None else None
         if call is None or of is None or child is None or giver.is_over:

@@ -241,7 +241,7 @@ def _present_tool(runtime: ToolRuntime, session: Session, name: str) -> ToolSpec
     spec = runtime.registry.specs(head.tenant, head.agent_id).get(name)
     if spec is None or not session.has_waited:
         return spec
-    agent = runtime.agent(head.tenant, head.agent_id)
+    agent = runtime.agent_of(head)
     return agent.toolset({name: spec}).get(name) if agent is not None else None
 
 

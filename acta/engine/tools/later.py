@@ -43,9 +43,9 @@ def end_wait(held: HeldCall, later: Later) -> None:
     if session.head.is_over or session.head.interventions or now < later.until:
         return
     if later.kind == "agent" and held.runtime.family is not None:
-        from acta.engine.subagents.family import end_children  # few agents call others
+        from acta.engine.subagents.control import end_children  # few agents call others
 
-        end_children(held.runtime.family(), session, held.call.call_id)
+        end_children(held.runtime.family(), session, call_id=held.call.call_id)
         return
     if later.kind == "time":
         result = CallResult(TIME_IS_OVER.format(now=now), ok=True)

@@ -182,8 +182,10 @@ def _view(api: Api, tool: ToolSpec) -> Json:
     chosen = api.app.settings
     holds = with_approver(tool, chosen.tool_approvers, api.caller.tenant)
     if holds.has_high_stakes and chosen.high_stakes_approver != ANYONE:
-        role, others_only = who_decides(holds, Policy(), chosen.high_stakes_approver)
-        holds = holds.model_copy(update={"approver_role": role, "approver_must_differ": others_only})
+        roles, others_only = who_decides(holds, Policy(), chosen.high_stakes_approver)
+        holds = holds.model_copy(
+            update={"approver_role": next(iter(roles), None), "approver_must_differ": others_only}
+        )
     if holds == tool or not isinstance(tool, ToolDefinition):
         return tool_view(holds)
     return {**tool_view(holds), "as_defined": who_approves_view(tool)}

@@ -7,10 +7,11 @@ recorded, or what people are asked about the call before it ends.
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from acta.engine.agents.agent import AgentDefinition, built_in, policies_of
+from acta.engine.agents.agent import AgentDefinition, agent_of_session, built_in, policies_of
 from acta.engine.errors import ModelFeedback, ToolFailed, ToolNotRun, TransientError
 from acta.engine.log.commit import Change, Position, StepRecord, milliseconds
 from acta.engine.log.conversation import Content, ToolCall, ToolEntry
@@ -68,7 +69,11 @@ class ToolRuntime(NamedTuple):
 
     def policies(self, head: Head) -> Policies:
         """How the session's agent asks people."""
-        return policies_of(self.agent(head.tenant, head.agent_id), head)
+        return policies_of(self.agent_of(head), head)
+
+    def agent_of(self, head: Head) -> AgentDefinition | None:
+        """As `agent_of_session`."""
+        return agent_of_session(head, partial(self.agent, head.tenant))
 
 
 class CallResult(NamedTuple):
@@ -343,7 +348,7 @@ def ask_whether_it_happened(held: HeldCall) -> None:
 def _as_asked(held: HeldCall) -> tuple[ToolSpec | None, ApprovalReason | None]:
     """The tool as its agent has it, and why a person had to approve the call, whatever its plan says."""
     head, spec = held.session.head, held.spec
-    agent = held.runtime.agent(head.tenant, head.agent_id)
+    agent = held.runtime.agent_of(head)
     if spec is not None and agent is not None:  # the agent may have added the tool to those of high stakes
         spec = agent.toolset({spec.name: spec}).get(spec.name, spec)
     return spec, None if spec is None else approval_reason(None, spec, held.call.input or {})

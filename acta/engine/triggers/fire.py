@@ -194,7 +194,7 @@ def _tell(
     """
     repository = app.repository
     session = repository.newest(tenant, session_id)
-    require_start_role(agent_of(app.definitions, session.head).start_roles, frozenset(trigger.roles))
+    require_start_role(agent_of(app.definitions, session.head), frozenset(trigger.roles))
     text = _message(app, tenant, trigger, one, event, is_private=session.head.private_to is not None)
     at = int(one.received_at.timestamp() * 1_000)
     message_id = make_id(MESSAGE, at, bytes.fromhex(hashed(f"{session_id}/{one.event_id}"))[:10])

@@ -11,6 +11,8 @@ from acta.engine.turn.engine import next_decision
 FINAL_MODEL_FAILED = "final_model_failed"
 ANSWERS = ("plan_completed", "goal_complete", "answered", "answered_without_plan", FINAL_MODEL_FAILED)
 """Why runs end that end with an answer."""
+PARENT_ENDED = "parent_ended"
+"""The reason with which a session is cancelled because the run of a session above is over."""
 RESTORED = "restored"
 """The reason with which a run ends that was under way when its session was backed up."""
 
@@ -25,6 +27,7 @@ def ended(change: Change, ending: Ending) -> Decision:
 
 def failed(change: Change, code: str, message: str, category: str = "") -> Decision:
     """`code` and `message` are shown to the user (docs/design/api.md 36, `error`). `category`: as of `Failure`."""
+    is_asking = change.head.wait is not None
     withdraw(change)
     _close_plan(change, "failed", code.lower())
     change.set(
@@ -34,6 +37,8 @@ def failed(change: Change, code: str, message: str, category: str = "") -> Decis
         outage=None,
         delay=None,
     )
+    if is_asking:
+        _leave_to_next_generation(change, has_family=change.head.parent is not None)
     change.to_state("failed", code.lower())
     declined: dict[str, Any] = {"category": category} if category else {}
     change.event(RunFinished(state="failed", code=code, **declined))
@@ -42,22 +47,23 @@ def failed(change: Change, code: str, message: str, category: str = "") -> Decis
 
 def completed(change: Change, result: Result, by: str | None = None) -> Decision:
     """`by`: the person who finished the run, if one did."""
+    is_asking = by is not None or change.head.wait is not None
     withdraw(change, by)
     _close_plan(change, "completed" if result.reason in ANSWERS else "failed", result.reason)
     change.set(result=result, calls=_with_children(change.head), ending=None, outage=None, delay=None)
     if change.head.run is not None:
         answer = AnsweredRun(run_id=change.head.run.run_id, ended_at=change.now)
         change.set(answers=(*change.head.answers, answer)[-MAX_ANSWERS:])
-    _leave_to_next_generation(change, has_family=by is not None and change.head.parent is not None)
+    _leave_to_next_generation(change, has_family=is_asking and change.head.parent is not None)
     change.to_state("completed", result.reason)
     change.event(RunFinished(state="completed", goal_met=result.goal_met, reason=result.reason))
     return next_decision(change.head, change.now)
 
 
-def cancelled(change: Change, by: str | None) -> None:
+def cancelled(change: Change, by: str | None, reason: str = "cancelled") -> None:
     """Cancels the run. Calls that have started, or whose end is unknown, stay in the head: they may still act, and
     their finish may still be recorded. What is sent to a callback URL later is not: it is told of the cancel. `by`
-    None: nobody decided in time."""
+    None: nobody decided in time, or the `reason` says why."""
     withdraw(change, by)
     _close_plan(change, "failed", "cancelled")
     begun = (call for call in change.head.calls if call.is_in_flight)
@@ -70,8 +76,11 @@ def cancelled(change: Change, by: str | None) -> None:
     change.set(calls=started, answered_calls=change.head.answered_with(*ended))
     change.set(ending=None, outage=None, delay=None)
     _leave_to_next_generation(change, has_family=change.head.parent is not None)
-    change.to_state("cancelled", "cancelled")
-    change.event(RunFinished(state="cancelled", by=by or "timeout"))
+    change.to_state("cancelled", reason)
+    if reason == PARENT_ENDED:
+        change.event(RunFinished(state="cancelled", reason=reason))
+    else:
+        change.event(RunFinished(state="cancelled", by=by or "timeout"))
 
 
 def restored(change: Change, run_id: str) -> None:
@@ -102,7 +111,7 @@ def restored(change: Change, run_id: str) -> None:
 
 
 def _with_children(head: Head) -> tuple[OpenCall, ...]:
-    """The calls whose children still work. They are ended after the run (`settle` in `subagents/family.py`)."""
+    """The calls whose children still work. They are ended after the run (`align` in `subagents/control.py`)."""
     return tuple(call for call in head.calls if call.children is not None and call.children.working)
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, assert_never
 
-from acta.engine.agents.agent import AgentDefinition, Purpose, policies_of
+from acta.engine.agents.agent import AgentDefinition, Purpose, agent_of_session, policies_of
 from acta.engine.errors import (
     AgentMissing,
     AnswerWithheld,
@@ -27,6 +27,7 @@ from acta.engine.errors import (
     ProviderQuotaExceeded,
     SessionError,
     TransientError,
+    TreeBusy,
 )
 from acta.engine.log.beside import Attempt
 from acta.engine.log.commit import Change, Decision, Position
@@ -196,10 +197,13 @@ def load(
     """Returns the Turn, or a Decision if no model has to be asked. It may have committed that decision."""
     head, now = session.head, deps.clock.now()
     if head.is_over and head.owes_family and deps.family is not None:
-        from acta.engine.subagents.family import settle  # few sessions have a family
+        from acta.engine.subagents.control import align  # few sessions have a family
 
         check_run(head, at)
-        settle(deps.family(), session)
+        try:
+            align(deps.family(), session, timeout)
+        except TreeBusy:
+            return Decision(next=kind, at=at)
         if head.background is None:
             return end_decision(session.head)
     if head.is_over and head.background is not None:
@@ -237,7 +241,7 @@ def _decide_without_model(
     if head.delay_at(now):
         return or_roll_over(head, roll_over_events, outage_wait(head, now))
     if head.outage is not None and asks_after_waiting(head.outage, now, deps.settings.outage_limits):
-        agent = deps.definitions.snapshot(at.tenant).agent(head.agent_id)
+        agent = agent_of_session(head, deps.definitions.snapshot(at.tenant).agent)
         asking = AskingRules(deps.clock, policies_of(agent, head))
         for change in deps.repository.attempts(session, at.key(kind)):
             check_turn(change.head, at)
@@ -255,7 +259,7 @@ def _new_turn(
     kept, and what the choice of a model raises.
     """
     head, definitions = session.head, deps.definitions.snapshot(session.head.tenant)
-    agent = definitions.agent(head.agent_id)
+    agent = agent_of_session(head, definitions.agent)
     if agent is None:
         raise AgentMissing("The session's agent has been deleted.")
     if head.budget.cost_budget_usd is not None:

@@ -11,6 +11,7 @@ import { Refusal } from "../../parts/refusal";
 import { Until } from "../../parts/time";
 import { Text, visible } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
+import { to } from "../../navigation/places";
 import { dropDraft, Unsent, useDraft, written } from "../../drafts/use-draft";
 import { useHasAsked } from "./asker";
 import { Call, isWhole, useWhole } from "./call";
@@ -65,6 +66,7 @@ function Asking({ of, isEdited }: { of: Intervention; isEdited: boolean }) {
   return (
     <>
       <h2 class="asked">{title(of)}</h2>
+      {of.chain.length > 0 && <Chain of={of} />}
       {why && <p>{why}</p>}
       {isPause(of) && (
         <p>
@@ -91,6 +93,25 @@ function Asking({ of, isEdited }: { of: Intervention; isEdited: boolean }) {
         ),
       )}
     </>
+  );
+}
+
+/** The sessions above, in whose name this one asks: who asked whom for what, the first of all first. */
+function Chain({ of }: { of: Intervention }) {
+  return (
+    <ol class="chain" aria-label="Who asked for this">
+      {of.chain.map((each) => (
+        <li key={each.session_id}>
+          <a href={to("sessions", each.session_id)}>
+            <Text>{each.agent_name}</Text>
+          </a>
+          {each.goal === null ? ", for a goal that is private" : <>, asked for: <Text>{each.goal}</Text></>}
+        </li>
+      ))}
+      <li>
+        <Text>{of.agent_name}</Text>, which asks you
+      </li>
+    </ol>
   );
 }
 

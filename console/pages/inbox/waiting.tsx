@@ -7,7 +7,7 @@ import { beginning, Text } from "../../parts/words";
 import { may } from "../../sign-in/tokens";
 import { Who } from "./asker";
 import { choose, chooseNone, chosen } from "./chosen";
-import { deciderOf, isDecidedTogether } from "./who-decides";
+import { deciderOf, isDecidedTogether, named, rolesOf } from "./who-decides";
 import { subject, title } from "./wording";
 
 const LONGEST = 140;
@@ -83,7 +83,7 @@ function Row({ of, isSelected }: { of: Intervention; isSelected: boolean }) {
               asked <Ago at={of.created_at} />
             </>
           )}
-          {!isOurs && <span class="role"> · needs the role {of.role}</span>}
+          {!isOurs && <span class="role"> · needs {named(rolesOf(of))}</span>}
         </span>
       </a>
     </li>

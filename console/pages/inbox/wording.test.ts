@@ -17,7 +17,7 @@ const CALL = { name: "delete_file", input: { path: "a.txt" }, input_hash: "h", s
 function asked(fields: Partial<Intervention> = {}): Intervention {
   const type = fields.type ?? "approval_required";
   return {
-    intervention_id: "int_1", session_id: "ses_1", type, context: { reason: "high_stakes" }, tool_call: CALL, role: null,
+    intervention_id: "int_1", session_id: "ses_1", type, context: { reason: "high_stakes" }, tool_call: CALL, role: null, also_roles: [], chain: [],
     approver_must_differ: false, options: OPTIONS[type], default_action: "reject", timeout_at: null, state: "pending",
     resolution: null, amended: false, input: null, comment: null, resolved_by: null, via: null, resolved_at: null,
     created_at: "2026-01-31T09:30:00.000Z", ...fields,

@@ -23,7 +23,7 @@ def define(boss: Person, name: str, **trigger: Any) -> None:
     assert answer.status_code == 201, answer.text
 
 
-def events_of(boss: Person, name: str, count: int) -> list[Json]:
+def told_events(boss: Person, name: str, count: int) -> list[Json]:
     """The trigger's events, once so many have started their sessions."""
 
     def settled() -> list[Json] | None:
@@ -51,7 +51,7 @@ def test_a_file_that_is_written_over_the_api_starts_one_session_with_its_path(
     boss.put_file("~/inbox/a.pdf", "hello")
     boss.put_file("inbox/last.pdf", "hello!")
 
-    found = events_of(boss, "invoices", 2)
+    found = told_events(boss, "invoices", 2)
     assert goals(boss, found) == [
         'Look at "inbox/May 1+ü.pdf", 5 bytes.',
         'Look at "inbox/last.pdf", 6 bytes.',
@@ -75,8 +75,8 @@ def test_a_file_that_an_agent_writes_starts_nothing_unless_the_trigger_asks_for_
     boss.finished(mine)
     boss.put_file("inbox/mine.md", "hello")
 
-    assert goals(boss, events_of(boss, "from-agents", 1)) == ['From "agent": "inbox/made.md"']
-    assert goals(boss, events_of(boss, "from-people", 1)) == ['From people: "inbox/mine.md"']
+    assert goals(boss, told_events(boss, "from-agents", 1)) == ['From "agent": "inbox/made.md"']
+    assert goals(boss, told_events(boss, "from-people", 1)) == ['From people: "inbox/mine.md"']
     eventually(lambda: True if _counts(boss, "from-people")["ignored"] == 1 else None)
     eventually(lambda: True if _counts(boss, "from-agents")["ignored"] == 1 else None)
     assert len(boss.items("/v1/sessions")) == 3
@@ -128,7 +128,7 @@ def test_an_event_that_is_put_on_the_bus_twice_starts_one_session(boss: Person, 
     put_events(behind, order)
     nothing_waits(behind, "acta-local-events")
 
-    (started,) = events_of(boss, "orders", 1)
+    (started,) = told_events(boss, "orders", 1)
     assert goals(boss, [started]) == ['Check order "4711" of 700.']
     assert len(boss.items("/v1/sessions")) == 1
     assert _counts(boss, "orders")["ignored"] == 1
@@ -183,7 +183,7 @@ def test_a_message_of_a_queue_starts_one_session_and_a_poisoned_one_holds_up_no_
     for body in bodies:
         sqs.send_message(QueueUrl=jobs, MessageBody=body)
 
-    assert goals(boss, events_of(boss, "jobs", 2)) == ["Do job 1.", "Do job 2."]
+    assert goals(boss, told_events(boss, "jobs", 2)) == ["Do job 1.", "Do job 2."]
     nothing_waits(behind, "jobs")
     dead = sqs.get_queue_url(QueueName="jobs-failed")["QueueUrl"]
     poisoned = sqs.receive_message(QueueUrl=dead, MaxNumberOfMessages=10)["Messages"]
