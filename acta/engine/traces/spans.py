@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Protocol
 
-from acta.engine.clock import RUN, derived_id, made_at
+from acta.engine.clock import RUN, made_at
 from acta.engine.log.commit import Commit, StepRecord
 from acta.engine.log.conversation import AMENDED, AssistantEntry, ToolEntry
 from acta.engine.log.head import Head
@@ -131,25 +131,18 @@ def _conventional(provider: str) -> str:
     return row.trace_name or row.name if row is not None else provider
 
 
-def _is_called(session_id: str, run_id: str) -> bool:
-    """Whether a call of an agent has started the run, if it is of a session that such a call has started."""
-    return run_id == derived_id(RUN, session_id)
-
-
 class _Making:
     def __init__(self, commit: Commit, run: RunName, with_content: bool) -> None:
         self._commit = commit
         self._run = run
         head = commit.head
-        parent = head.parent if _is_called(head.session_id, run.run_id) else None
+        parent = head.parent
         self._trace_id = run.trace_id
         """Of the run at the top of the tree."""
         self._above = b""
         """The span of the call that has started the run."""
         if parent is not None:
-            # a child's later run, which a person began, has its own trace
-            later = (each for each in reversed(parent.chain) if not _is_called(each.session_id, each.run_id))
-            top = next(later, parent.chain[0])
+            top = parent.chain[0]
             self._trace_id = RunName(head.tenant, top.session_id, top.run_id).trace_id
             caller = RunName(head.tenant, parent.session_id, parent.run_id)
             self._above = caller.call_id(parent.call_id)
