@@ -70,6 +70,7 @@ class House(InProcess):
             self.blobs,
             self.requester,
             session_id,
+            lambda: self.app().family,
         )
 
     def poll(self, session_id: str, after: Cursor = START) -> SessionSnapshot:

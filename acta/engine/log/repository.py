@@ -274,7 +274,8 @@ WARM_SESSIONS = 8
 UNLIMITED = LimitsByTenant()
 
 
-def _child_row(head: Head) -> ChildRow | None:
+def child_row(head: Head) -> ChildRow | None:
+    """None: no other session has started this one."""
     of = head.parent
     if of is None:
         return None
@@ -480,7 +481,7 @@ class SessionRepository:
             places=self._places(None, commit.head, change.starts),
             receiver=receiver,
             lifted=lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
-            child=_child_row(commit.head),
+            child=child_row(commit.head),
         )
         stored_commit = offloaded(commit, self._blobs)
         for attempt in range(ATTEMPTS):

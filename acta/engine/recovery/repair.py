@@ -66,6 +66,8 @@ def repair(
         head, run = change.head, change.head.run
         if run is None or head.state != "failed" or is_overtaken(head, at):
             return "nothing"  # somebody else has moved the session on
+        if head.parent is not None:
+            raise Conflict("The session worked for another one, which has been told of its failure.")
         if not is_repairable(head):
             code = head.error.code if head.error is not None else ""
             raise Conflict(f"The session failed with {code}, which a repair does not change.")

@@ -280,6 +280,9 @@ class ForkedSessionView(SessionView):
 
     files: Literal["as_they_are_now"]
     """No file was copied: the fork has them as they are now, not as they were at that turn."""
+    sub_agents: Literal["stay_with_the_original"]
+    """Sessions of agents that it had called work for the original alone. What they had answered is in the conversation.
+    """
 
 
 class CancelledSessionView(SessionView):
@@ -554,7 +557,7 @@ def _children(head: Head) -> ChildrenView | None:
 
 
 def fork_view(head: Head) -> ForkedSessionView:
-    return {**session_view(head), "files": "as_they_are_now"}
+    return {**session_view(head), "files": "as_they_are_now", "sub_agents": "stay_with_the_original"}
 
 
 def held_view(held: Ending | None) -> HeldView | None:

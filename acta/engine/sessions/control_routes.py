@@ -87,6 +87,7 @@ def delete_session(api: Api, session_id: str) -> Response:
         api.app.blobs,
         Requester(*api.caller),
         session_id,
+        lambda: api.app.family,
     )
     return no_content()
 

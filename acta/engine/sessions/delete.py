@@ -13,13 +13,12 @@ what ended before the deployment had such a rule is found, too. A session is del
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from acta.engine.clock import Clock
-from acta.engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound
+from acta.engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound, TreeBusy
 from acta.engine.log.beside import BlobStore
-from acta.engine.log.head import Head
-from acta.engine.log.repository import SessionRepository
+from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.log.store import (
     Erasure,
     FailedPage,
@@ -30,10 +29,13 @@ from acta.engine.log.store import (
     SessionName,
 )
 from acta.engine.people.requester import Requester
-from acta.engine.recovery.recover import end_engine
+from acta.engine.recovery.recover import align, end_engine
 from acta.engine.recovery.store import EndedPlace
 from acta.engine.sessions.control import cancel
 from acta.engine.turn.engine import Workflow
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.subagents.family import Family
 
 
 def delete(
@@ -44,15 +46,23 @@ def delete(
     blobs: BlobStore,
     requester: Requester,
     session_id: str,
+    family: "Callable[[], Family] | None" = None,
 ) -> None:
-    """Cancels the run if needed, commits that the session is deleted, then removes every item and blob.
+    """Cancels the run if needed, commits that the session is deleted, then removes every item and blob, and all
+    sessions below. Its parent is told of the cancel first.
 
-    A deletion that was cut short is finished by repeating it, or by `erase_again`. Raises SessionNotFound, and what the
-    stores and the engine raise; then nothing has been removed of a session whose end is not in its log.
+    A deletion that was cut short is finished by repeating it, or by `erase_again`. `family`: what the sessions above
+    and below need; None: all of them are deleted, too. Raises SessionNotFound, TreeBusy, and what the stores and the
+    engine raise; then nothing has been removed of a session whose end is not in its log.
     """
+    until = repository.clock.now() + timedelta(seconds=REQUEST_SECONDS)
+
+    def time_is_left() -> bool:
+        return repository.clock.now() < until
+
     try:
         session = repository.newest(requester.tenant, session_id)
-        _end(repository, workflow, requester, session.head)
+        _end(repository, workflow, requester, session, family)
         for change in repository.attempts(session, f"delete/{repository.clock.new_id('evt')}"):
             change.set(deleted=True)
             change.commit()
@@ -63,9 +73,13 @@ def delete(
     except SessionHidden:
         raise  # it is there, and not theirs to delete
     except SessionNotFound:
-        erase(log, blobs, requester.tenant, session_id)
+        erase(log, blobs, requester.tenant, session_id, repository.clock.now(), time_is_left)
         raise
-    erase(log, blobs, requester.tenant, session_id)
+    erase(log, blobs, requester.tenant, session_id, repository.clock.now(), time_is_left)
+
+
+REQUEST_SECONDS = 20.0
+"""What a request may take for the sessions below the one that it deletes."""
 
 
 def _check_whose(log: SessionLog, index: SessionIndex, tenant: str, session_id: str) -> None:
@@ -76,15 +90,23 @@ def _check_whose(log: SessionLog, index: SessionIndex, tenant: str, session_id: 
         index.check_listed(tenant, session_id)
 
 
-def _end(repository: SessionRepository, workflow: Workflow, requester: Requester, head: Head) -> None:
+def _end(
+    repository: SessionRepository,
+    workflow: Workflow,
+    requester: Requester,
+    session: Session,
+    family: "Callable[[], Family] | None",
+) -> None:
     """Stops the execution, which nobody can find once the session is deleted: it might wait for a person for a year.
 
     It is stopped even where the run has ended, because whoever ended it may have died before stopping it.
     """
+    head = session.head
     if head.coarse_state in ("active", "waiting_for_user"):
         with suppress(Conflict):  # the run has ended meanwhile
-            cancel(repository, workflow, requester._replace(key=None), head.session_id)
+            cancel(repository, workflow, requester._replace(key=None), head.session_id, family=family)
     elif head.run is not None:
+        align(session, family)
         end_engine(repository, workflow, head, head.run)
 
 
@@ -157,8 +179,22 @@ class ErasureProgress(NamedTuple):
     """Where the next call goes on; None: at the oldest note."""
 
 
-def erase(log: SessionLog, blobs: BlobStore, tenant: str, session_id: str) -> None:
-    """Removes every item and blob of a session whose end is in its log, or that has none. It may be repeated."""
+def erase(
+    log: SessionLog,
+    blobs: BlobStore,
+    tenant: str,
+    session_id: str,
+    now: datetime,
+    time_is_left: Callable[[], bool] = lambda: True,
+) -> None:
+    """Removes every item and blob of a session whose end is in its log, or that has none, and of all sessions below. A
+    session without a log stops its workers as well. It may be repeated. Raises TreeBusy where there is no time for all.
+    """
+    for child in log.children(tenant, session_id):
+        if not time_is_left():
+            raise TreeBusy("Sessions below this one are still being deleted. Send the request again.")
+        log.note_erasure(Erasure(tenant, child, now))
+        erase(log, blobs, tenant, child, now, time_is_left)
     log.delete(tenant, session_id)
     blobs.delete_all(tenant, session_id)
 
@@ -178,7 +214,7 @@ def erase_again(deps: ErasureDeps, cursor: str | None = None) -> ErasureProgress
         try:
             lives = _lives(deps.log, session)
             if not lives:
-                erase(deps.log, deps.blobs, session.tenant, session.session_id)
+                erase(deps.log, deps.blobs, session.tenant, session.session_id, deps.clock.now())
             deps.log.end_erasure(session.tenant, session.session_id)
         except Exception as error:  # whatever it is, it is this session's alone
             deps.failed(session.session_id, error)
@@ -259,12 +295,18 @@ def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]
 
 
 def _delete(deps: RetentionDeps, name: SessionName, before: datetime) -> int:
-    """Deletes the session, unless somebody has just written to it: each attempt looks at the newest head."""
+    """Deletes the session, unless somebody has just written to it: each attempt looks at the newest head. One that has
+    worked for another session goes with that one.
+    """
     session = deps.repository.newest(*name)
+    parent = session.head.parent
+    if parent is not None and deps.log.latest(name.tenant, parent.session_id) is not None:
+        return 0
     for change in deps.repository.attempts(session, f"delete/{deps.clock.new_id('evt')}"):
-        if not change.head.is_over or change.head.updated_at >= before:
+        head = change.head
+        if not head.is_over or head.owes_family or head.updated_at >= before:
             return 0
         change.set(deleted=True)
         change.commit()
-    erase(deps.log, deps.blobs, *name)
+    erase(deps.log, deps.blobs, *name, deps.clock.now())
     return 1

@@ -25,7 +25,8 @@ MOST_RESULTS, MOST_RESULT_BYTES = 50, 33_554_432
 """The most complete results for `read_result` that are copied, the newest first, and the most bytes of them."""
 NOTE = (
     "This session was forked from another one, which had the conversation up to here. Files are as they are now, and "
-    "not as they were then: read again what you rely on. What a person had approved there is not approved here."
+    "not as they were then: read again what you rely on. What a person had approved there is not approved here. Agents "
+    "that were called there work on for that session; only what they had answered by then is here."
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acta.engine.agents.agent import AgentDefinition, require_start_role
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE, RUN, SESSION
-from acta.engine.errors import Conflict, ValidationFailed
+from acta.engine.errors import Conflict, TreeBusy, ValidationFailed
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, Caps, LimitValues, beyond, chosen, usual
 from acta.engine.log.commit import Change, Decision
 from acta.engine.log.events import RunStarted
@@ -40,6 +40,12 @@ WORKED_FOR_ANOTHER = (
     "other one."
 )
 CHILDREN_END = "The sessions that this one has started are being ended. Try again in a moment."
+
+
+ENDED_CHILD = (
+    "This session worked for another one, which has been told how it ended, so nothing more is done in it. Fork it to "
+    "go on from here in a session of your own."
+)
 
 
 class NewSession(NamedTuple):
@@ -175,6 +181,12 @@ def post_message(
     # A run that waited may have ended by what expires first.
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         head, answered = change.head, None
+        if head.is_over and head.parent is not None:
+            raise Conflict(ENDED_CHILD)
+        if (
+            head.is_over and head.children_at_work
+        ):  # the engine is ending them, and a new run would forget them
+            raise TreeBusy("Sessions below the last run are still being ended. Send the request again.")
         # A schema binds the run that was asked for it. The first run of a session may have been asked by its start.
         if output_schema or (head.run is not None and head.is_over):
             change.set(output_schema=output_schema)

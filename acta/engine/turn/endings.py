@@ -101,6 +101,7 @@ def restored(change: Change, run_id: str) -> None:
         day_lease=None,
         background=None,
         plan=None if head.plan is None else without_permissions(head.plan),
+        parent=None if head.parent is None else head.parent.model_copy(update={"told": True}),
         run=None if head.run is None else head.run.model_copy(update={"run_id": run_id}),
     )
     if was_open:

@@ -24,6 +24,7 @@ from acta.engine.aws.errors import AwsRefused
 from acta.engine.clock import RUN
 from acta.engine.errors import PoisonedSession, SchemaUnknown, StoreThrottled
 from acta.engine.log.commit import Change, Commit
+from acta.engine.log.repository import child_row
 from acta.engine.log.store import (
     IndexEntry,
     ListingEntry,
@@ -166,6 +167,7 @@ def restore_session(
         ),
         interventions=_asked(session, commits[0]),
         receiver=None if url is None else SessionReceiver(tenant, session_id, url),
+        child=child_row(head),
         restored=True,
     )
     try:
