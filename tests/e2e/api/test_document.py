@@ -155,6 +155,8 @@ def test_every_example_of_the_document_works(boss: Person, behind: Behind) -> No
         assert boss.http.put(f"/v1/tool-secrets/{name}", json=checks).is_success
     for name in bodies["PUT /v1/triggers/{trigger_id}"]:
         send("PUT /v1/triggers/{trigger_id}", name, trigger_id=name)
+    for name in bodies["POST /v1/triggers/{trigger_id}/events"]:
+        send("POST /v1/triggers/{trigger_id}/events", name, trigger_id="orders")
     with behind.configured("admin", ACTA_NOTIFY_HOSTS="hooks.example.com"):
         for name in bodies["PUT /v1/notifications"]:
             send("PUT /v1/notifications", name)

@@ -87,7 +87,7 @@ def victim(boss: Person, llmock: Any, sink: Sink) -> Victim:
         boss.http.put("/v1/tool-secrets/pay", json={"value": SECRET, "hosts": [sink.at]}).status_code == 201
     )
     assert boss.post("/v1/agents", {"agent_id": "payroll", "name": SECRET}).status_code == 201
-    trigger = {"webhook": {"scheme": "github", "secret": "pay"}, "goal": SECRET}
+    trigger = {"source": "events", "goal": SECRET}
     assert boss.http.put("/v1/triggers/orders", json=trigger).status_code == 201
     payday = {"schedule_id": "payday", "agent_id": "payroll", "goal": SECRET, "cron": "0 0 1 1 *"}
     assert boss.post("/v1/schedules", payday).status_code == 201
@@ -132,7 +132,8 @@ def ask(person: Person, route: Operation, ids: Ids, tool: Json) -> httpx.Respons
         "PUT /v1/admin/prompts/{name}": {"content": "Mine"},
         "PUT /v1/tool-secrets/{name}": {"value": "nobody-else-s", "hosts": ["pay.example"]},
         "PUT /v1/mcp-servers/{name}": {"url": tool["config"]["url"]},
-        "PUT /v1/triggers/{trigger_id}": {"webhook": {"scheme": "github", "secret": "pay"}, "goal": "Mine"},
+        "PUT /v1/triggers/{trigger_id}": {"source": "inbox", "goal": "Mine"},
+        "POST /v1/triggers/{trigger_id}/events": {"event": {"type": "mine"}},
         "POST /v1/tools/{name}/call": {"input": {}},
         "POST /v1/mcp-servers/{name}/confirm": {"tools": {}},
         "POST /v1/admin/prompts/{name}/versions/{version}/restore": {},
