@@ -103,8 +103,11 @@ def _end(
     """
     head = session.head
     if head.coarse_state in ("active", "waiting_for_user"):
+        # what a child has used is its parent's to pay
+        bill = family().attempts if family is not None and head.parent is not None else None
+        asked = requester._replace(key=None)
         with suppress(Conflict):  # the run has ended meanwhile
-            cancel(repository, workflow, requester._replace(key=None), head.session_id, family=family)
+            cancel(repository, workflow, asked, head.session_id, bill, family=family)
     elif head.run is not None:
         align(session, family)
         end_engine(repository, workflow, head, head.run)

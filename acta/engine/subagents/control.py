@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from acta.engine.errors import Fenced, PoisonedSession, SessionNotFound, TreeBusy
+from acta.engine.errors import CommitContention, Fenced, PoisonedSession, SessionNotFound, TreeBusy
 from acta.engine.log.head import Child, OpenCall
 from acta.engine.log.repository import Session
 from acta.engine.people.effects import lift_hold
@@ -99,7 +99,7 @@ def _ended(
     try:
         there = make_child(deps, parent, call, child, start=False)
         session = deps.repository.newest(there.tenant, there.session_id)
-    except PoisonedSession:
+    except (PoisonedSession, CommitContention):  # the latter: it was erased, and its place is taken
         return None
     is_new_end = commit_cancel(deps.repository, session, None, deps.attempts)
     end_children(deps, session, until)

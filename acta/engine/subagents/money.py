@@ -53,15 +53,17 @@ def free(head: Head) -> tuple[int, float | None]:
 # ---- the budgets of children that begin
 
 
-def grant(change: Change, window: float, after: int | None = None) -> None:
+def grant(change: Change, window: float, *, call_id: str = "", after: int | None = None) -> None:
     """Lets the next items of the open calls begin, as many as the limits and the budget carry. Each gets an equal part
-    of what is free, and no more than its agent's limits. `window`: of the token budget, in seconds. `after`: as in
-    `Child`.
+    of what is free, and no more than its agent's limits.
+
+    `window`: of the token budget, in seconds. `call_id`: only items of this call, whose worker creates their sessions.
+    Empty: of all calls. `after`: as in `Child`.
     """
-    if not any(_has_more(change, call) for call in change.head.unfinished_calls):
+    if not _calls_with_more(change, call_id):
         return
     change.set(budget=renewed(change.head.budget, change.now, window))
-    while (following := _next_child(change, after)) is not None:
+    while (following := _next_child(change, call_id, after)) is not None:
         call, child = following
         assert call.children is not None
         began = call.children.model_copy(
@@ -93,13 +95,16 @@ def _has_more(change: Change, call: OpenCall) -> bool:
     return of is not None and of.started < of.count and not ended and not _is_held(change.head)
 
 
-def _next_child(change: Change, after: int | None) -> tuple[OpenCall, Child] | None:
-    head = change.head
-    calls = [
+def _calls_with_more(change: Change, call_id: str) -> list[tuple[OpenCall, Children]]:
+    return [
         (call, call.children)
-        for call in head.unfinished_calls
-        if call.children is not None and _has_more(change, call)
+        for call in change.head.unfinished_calls
+        if call_id in ("", call.call_id) and call.children is not None and _has_more(change, call)
     ]
+
+
+def _next_child(change: Change, call_id: str, after: int | None) -> tuple[OpenCall, Child] | None:
+    head, calls = change.head, _calls_with_more(change, call_id)
     at_work = len(head.children_at_work)
     open_places = [
         (call, of, min(of.at_once - len(of.working), of.count - of.started, of.session_at_once - at_work))

@@ -179,10 +179,8 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         look(held)
         return
     cause = cause_of_lost_call(error)
-    if (
-        cause is None and open_call.children is not None
-    ):  # they work, or wait to be created: the call runs again
-        cause = EXECUTION_LOST
+    if cause is None and open_call.children is not None:
+        cause = EXECUTION_LOST  # they work, or wait to be created: the call runs again
     if cause is not None:
         _wait_for_call(held, cause)
         return
@@ -362,7 +360,8 @@ def _grant(held: HeldCall, change: Change) -> None:
         return
     from acta.engine.subagents.money import grant
 
-    grant(change, held.runtime.family().settings.token_window_seconds)
+    window = held.runtime.family().settings.token_window_seconds
+    grant(change, window, call_id=open_call.call_id)
 
 
 def _may_start(held: HeldCall, head: Head) -> bool:
