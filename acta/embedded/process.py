@@ -163,8 +163,11 @@ class EmbeddedApp(App):
 
     @cached_property
     def python_tools(self) -> PythonTools:
-        def reach(tenant: str, person: str | None, access: str) -> Mapping[str, Any]:
-            return {"person": person, "access": access, "max_bytes": self.settings.max_file_bytes}
+        def reach(
+            tenant: str, person: str | None, access: str, given: tuple[str, ...] | None
+        ) -> Mapping[str, Any]:
+            reached = {"person": person, "access": access, "max_bytes": self.settings.max_file_bytes}
+            return reached if given is None else {**reached, "given": list(given)}
 
         return PythonTools({}, self.clock, reach, lambda seconds: self._process.functions)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from acta.embedded.services import FunctionFailed
+from acta.engine.files.given import GivenFiles
 from acta.engine.files.store import FileExists, FileMissing, FileStore
 from acta.engine.tools.tool import PythonTool
 from acta.infra.local.tool_watch import Settled, seen
@@ -227,11 +228,14 @@ class ToolFolders:
         if folder is None:
             return None
         assert self.reach_files is not None
-        person = event["files"]["person"] if "files" in event else None
+        asked = event.get("files") or {}
+        person, given = asked.get("person"), asked.get("given")
         secrets = {name: self._secrets.get(name) for name in folder.secrets}
         try:
             with self._process(function, environment, folder) as process:
-                return process.call(event, secrets, self.reach_files(person))
+                files = self.reach_files(person)
+                seen = files if given is None else GivenFiles(files, tuple(given))
+                return process.call(event, secrets, seen)
         except FunctionFailed:
             if self._stopped.is_set():
                 threading.Event().wait()  # for ever: the call was cut off, and the next process makes it again

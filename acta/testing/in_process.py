@@ -14,6 +14,7 @@ from acta.engine.agents.dynamodb import DynamoDefinitions
 from acta.engine.app import App
 from acta.engine.clock import SystemClock
 from acta.engine.errors import Conflict, EngineError
+from acta.engine.files.given import GivenFiles
 from acta.engine.files.s3 import S3FileStore
 from acta.engine.log.commit import Decision, Position
 from acta.engine.log.dynamodb import DynamoLog
@@ -113,7 +114,7 @@ class InProcess:
         self._python_tools = PythonTools(
             {},
             SystemClock(),
-            lambda tenant, person, access: {"person": person},
+            lambda tenant, person, access, given: {"person": person},
             lambda seconds: CalledInProcess(tools, self.files_of, self.secrets),
         )
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
@@ -130,9 +131,11 @@ class InProcess:
 
     def files_of(self, tool: Tool, event: Event) -> Files:
         """The files that a call of a Python tool reaches. It reaches private files only in a private session."""
-        is_private = self.head(event["session_id"]).private_to is not None
-        person = event["user"] if is_private else None
-        return files_for(tool, self.files, event["tenant"], person, event["effect_id"])
+        head = self.head(event["session_id"])
+        person = event["user"] if head.private_to is not None else None
+        given = None if head.parent is None else head.parent.files
+        files = self.files if given is None else GivenFiles(self.files, given)
+        return files_for(tool, files, event["tenant"], person, event["effect_id"])
 
     @property
     def requester(self) -> Requester:

@@ -113,8 +113,24 @@ class S3Files(CheckedFiles):
         self._clients: dict[str, Any] = {}
 
     def _listed(self, prefix: str) -> Iterator[File]:
-        place, s3, below = self._place(prefix)
-        return self._under(s3, place, below, PRIVATE if place == "private" else "")
+        for one in self._asked(prefix):
+            place, s3, below = self._place(one)
+            for file in self._under(s3, place, below, PRIVATE if place == "private" else ""):
+                if one.endswith("/") or one == prefix or file.path == one:
+                    yield file
+
+    def _asked(self, prefix: str) -> Iterator[str]:
+        """What is listed: the prefix, or where the call's session sees only files that it was given, those of them."""
+        given: list[str] | None = self._given.get("given")
+        if given is None:
+            yield prefix
+            return
+        for path in given:
+            if path.startswith(prefix) and path.startswith(PRIVATE) == prefix.startswith(PRIVATE):
+                yield path
+            elif path.endswith("/") and prefix.startswith(path):
+                yield prefix
+                return
 
     def _stored(self, path: str) -> bytes | None:
         place, s3, below = self._place(path)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from acta.engine.aws.clients import Service
 from acta.engine.aws.tenant_credentials import assume
+from acta.engine.errors import ToolFailed
 from acta.engine.store.keys import FILES, tenant_prefix
 from acta.engine.tools.tool import FileAccess
-from acta.engine.untrusted.path import private_folder
+from acta.engine.untrusted.path import PRIVATE, is_private, private_folder
 
 LIFE_SECONDS = 900
 """The shortest time that STS gives. It is more than a call may take."""
@@ -30,20 +31,30 @@ class FileCredentials(NamedTuple):
     max_bytes: int
     sts: Service = Service("sts")
 
-    def for_call(self, tenant: str, person: str | None, access: FileAccess) -> dict[str, Any]:
+    def for_call(
+        self, tenant: str, person: str | None, access: FileAccess, only: tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
         """What the tool's function gets as `files`: `{"bucket", "access", "max_bytes", "shared": {"prefix", "keys"},
-        "private"?: {"prefix", "keys"}}`. `person`: whose private session it is; None: it is the tenant's.
+        "private"?: {"prefix", "keys"}, "given"?: [path]}`. `person`: whose private session it is; None: it is the
+        tenant's. `only`: the files that the session was given; None: all.
 
-        Raises AwsDenied, StoreThrottled, StoreUnavailable.
+        Raises ToolFailed where no policy is as narrow as that, AwsDenied, StoreThrottled, StoreUnavailable.
         """
         root = tenant_prefix(FILES, tenant)
         partition = self.role_arn.split(":")[1]
         given: dict[str, Any] = {"bucket": self.bucket, "access": access, "max_bytes": self.max_bytes}
+        shared = None if only is None else [each for each in only if not is_private(each)]
         policy = shared_files_policy(partition, self.bucket, root, access)
+        if shared is not None:
+            given["given"] = list(only or ())
+            policy = given_files_policy(partition, self.bucket, root, access, shared)
         given["shared"] = {"prefix": root, "keys": self._keys(tenant, policy)}
         if person is not None:
             own = f"{root}{private_folder(person)}/"
             policy = private_files_policy(partition, self.bucket, own, access)
+            if only is not None:
+                below = [each.removeprefix(PRIVATE) for each in only if is_private(each)]
+                policy = given_files_policy(partition, self.bucket, own, access, below)
             given["private"] = {"prefix": own, "keys": self._keys(tenant, policy)}
         return given
 
@@ -86,7 +97,39 @@ def private_files_policy(partition: str, bucket: str, folder: str, access: FileA
     )
 
 
-def _allow(actions: Sequence[str] | str, resource: str) -> dict[str, Any]:
+MOST_POLICY_CHARS = 2_048
+"""Source: AWS STS API reference, AssumeRole, `Policy`."""
+NOT_NARROWED = (
+    "this tool reads files by itself, and what it may read cannot be limited to the files that this session was given: "
+    "{why}. Read them with read_file and give the tool their text, or have the caller give a folder."
+)
+
+
+def given_files_policy(
+    partition: str, bucket: str, root: str, access: FileAccess, paths: Sequence[str]
+) -> str:
+    """The files at these paths, and what is below those that end with /, where also is written. Raises ToolFailed."""
+    bucket_arn = f"arn:{partition}:s3:::{bucket}"
+    if any(set("*?") & set(path) for path in paths):  # a policy takes them for any characters
+        raise ToolFailed(NOT_NARROWED.format(why="a name has * or ?"))
+    keys = [f"{root}{path}{'*' if path.endswith('/') else ''}" for path in paths]
+    folders = [f"{bucket_arn}/{key}" for key in keys if key.endswith("/*")]
+    statements = [_encrypted(partition)]
+    if keys:
+        listed = {"StringLike": {"s3:prefix": keys}}
+        statements += [
+            _allow(ACTIONS["read"], [f"{bucket_arn}/{key}" for key in keys]),
+            {**_allow("s3:ListBucket", bucket_arn), "Condition": listed},
+        ]
+    if folders and access == "write":
+        statements.append(_allow("s3:PutObject", folders))
+    policy = _policy(*statements)
+    if len(policy) > MOST_POLICY_CHARS:
+        raise ToolFailed(NOT_NARROWED.format(why="their names are too long together"))
+    return policy
+
+
+def _allow(actions: Sequence[str] | str, resource: Sequence[str] | str) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": actions, "Resource": resource}
 
 

@@ -34,6 +34,7 @@ from acta.engine.errors import (
     ToolFailed,
     ToolLater,
 )
+from acta.engine.files.given import given_path, is_given
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, LimitValues, chosen, usual
 from acta.engine.log.beside import AttemptStore, BlobStore
 from acta.engine.log.commit import Change
@@ -64,7 +65,8 @@ from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_
 from acta.engine.tools.tool import ToolSpec
 from acta.engine.turn.budget import all_tokens, spent_usd
 from acta.engine.turn.engine import Workflow, next_decision, position
-from acta.engine.untrusted.quoting import OutsideText
+from acta.engine.untrusted.path import PathRefused
+from acta.engine.untrusted.quoting import OutsideText, clipped_name
 from acta.engine.untrusted.visible import visible
 
 LONGEST = timedelta(days=30)
@@ -117,6 +119,14 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         require_start_role(agent, frozenset(head.roles))
     except StartRoleMissing:
         return refused("the people of this session may not start sessions of that agent.")
+    try:
+        unseen = _not_given(head, arguments)
+    except PathRefused as refusal:
+        return refused(f"{refusal}.")
+    if unseen:
+        return refused(
+            f"{clipped_name(unseen)} is not among the files that this session was given, so it cannot be given on."
+        )
     levels = own.limits.depth or DEFAULT_DEPTH
     if head.parent is not None:
         levels = min(levels, head.parent.levels)
@@ -143,6 +153,15 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         given_files=spec.entry.files == "given",
         levels=levels - 1,
     )
+
+
+def _not_given(head: Head, arguments: Mapping[str, Any]) -> str:
+    """A path of the call that the session does not see itself; empty: there is none. Raises PathRefused."""
+    seen = None if head.parent is None else head.parent.files
+    for path in (given_path(each) for task in child_tasks(arguments) for each in task.files):
+        if seen is not None and not is_given(path, seen):
+            return path
+    return ""
 
 
 def start_children(held: HeldCall) -> CallResult:
@@ -196,6 +215,9 @@ def make_child(
     now = deps.repository.clock.now()
     change = Change(empty_head(requester, new, session_id, now), number=1, now=now)
     assert head.run is not None
+    given = None if head.parent is None else head.parent.files
+    if of.given_files:
+        given = tuple(map(given_path, task.files))
     asker = Asker(
         session_id=head.session_id,
         agent_id=head.agent_id,
@@ -210,7 +232,7 @@ def make_child(
             call_id=open_call.call_id,
             item=child.item,
             chain=(*(head.parent.chain if head.parent is not None else ()), asker),
-            files=task.files if of.given_files else None if head.parent is None else head.parent.files,
+            files=given,
             levels=of.levels,
         ),
         roles=head.roles,

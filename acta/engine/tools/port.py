@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from acta.engine.clock import Clock
 from acta.engine.errors import ToolFailed, ToolLater
+from acta.engine.files.given import GivenFiles
 from acta.engine.files.store import FileStore
 from acta.engine.log.head import Later
 from acta.engine.memories.memory import MemoryStore
@@ -75,6 +76,8 @@ class CallContext(NamedTuple):
     """The server may answer with a task, and is asked later what came of it."""
     seen_file: SeenFile | None = None
     """The file that a person was shown who let the call run. The call is for that version of it."""
+    given_files: tuple[str, ...] | None = None
+    """The paths of the files that the session was given, and sees no others. None: it sees what its person sees."""
     text_of: Callable[[str], str] | None = None
     """Reads a text that the session has stored, by its handle. Raises BlobMissing. None: there is no session."""
     callback: Callback | None = None
@@ -100,7 +103,9 @@ class BuiltinCall(NamedTuple):
     @property
     def files(self) -> FileStore:
         """The tenant's files, and where the session is private its owner's private ones."""
-        return self.reach.files.seen_by(self.context.user if self.context.private else None)
+        seen = self.reach.files.seen_by(self.context.user if self.context.private else None)
+        given = self.context.given_files
+        return seen if given is None else GivenFiles(seen, given)
 
     @property
     def seen_etag(self) -> str | None:

@@ -142,6 +142,7 @@ class HeldCall(NamedTuple):
             answered=asked if asked is not None and asked.responses is not None else None,
             takes_tasks=self.runtime.server_tasks is not None,
             seen_file=open_call.seen_file if open_call is not None else None,
+            given_files=None if head.parent is None else head.parent.files,
             text_of=lambda handle: self.runtime.repository.text(head, handle),
             callback=self._callback(spec),
         )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from acta.engine.clock import CALL, EFFECT, MESSAGE
 from acta.engine.errors import ModelFeedback, PlanRefused
+from acta.engine.files.given import GivenFiles
 from acta.engine.log.commit import Change
 from acta.engine.log.conversation import AssistantEntry, Content, Entry, ToolCall, ToolEntry
 from acta.engine.log.events import PlanCreated, PlanRejected, Reply, Thought, ToolRequested
@@ -336,8 +337,11 @@ def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
     if path is None or files is None:
         return None
     try:
-        return SeenFile(path=path, etag=files.seen_by(head.private_to).etag(head.tenant, path))
-    except PathRefused:  # longer than the store's keys: the call will be told so
+        seen = files.seen_by(head.private_to)
+        if head.parent is not None and head.parent.files is not None:
+            seen = GivenFiles(seen, head.parent.files)
+        return SeenFile(path=path, etag=seen.etag(head.tenant, path))
+    except PathRefused:  # longer than the store's keys, or not given to the session: the call will be told so
         return None
 
 

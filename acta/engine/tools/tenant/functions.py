@@ -249,8 +249,10 @@ def _callback(context: CallContext) -> dict[str, str]:
     return {} if context.callback is None else {"callback_url": context.callback.url}
 
 
-ReachFiles = Callable[[str, str | None, FileAccess], Mapping[str, Any]]
-"""From a tenant, the person of a private session and what a tool may do, to how its function reaches the files."""
+ReachFiles = Callable[[str, str | None, FileAccess, tuple[str, ...] | None], Mapping[str, Any]]
+"""From a tenant, the person of a private session, what a tool may do, and the files that the session was given (None:
+it sees all), to how its function reaches the files.
+"""
 
 
 def environment_id(tenant: str, person: str | None) -> str:
@@ -294,7 +296,7 @@ class PythonTools(NamedTuple):
         }
         if tool.files is not None:
             try:
-                payload["files"] = self.reach_files(context.tenant, person, tool.files)
+                payload["files"] = self.reach_files(context.tenant, person, tool.files, context.given_files)
             except (AwsDenied, StoreThrottled, StoreUnavailable) as missing:
                 raise ToolNotRun(missing) from None
         body = invoke(
