@@ -25,7 +25,7 @@ export function Above({ session: { parent } }: { session: Session }) {
       {parent.chain.map((each, place) => (
         <span key={each.session_id}>
           {place > 0 && <span aria-hidden="true"> › </span>}
-          <a href={to("sessions", each.session_id)} title={each.goal}>
+          <a href={to("sessions", each.session_id)} title={each.goal ?? undefined}>
             <Text>{each.agent_name}</Text>
           </a>
         </span>
