@@ -42,7 +42,7 @@ def test_a_question_of_a_child_is_one_question_with_who_asked_whom_for_what() ->
 
     assert [(each.agent_name, each.goal) for each in one.chain] == [
         ("boss", "Keep the house in order"),
-        ("lead", "The agent boss asks this of you:\n\nClean up"),
+        ("lead", "Clean up"),
     ]
     shown = intervention_view(one)
     assert [each["agent_name"] for each in shown["chain"]] == ["boss", "lead"]
