@@ -190,8 +190,8 @@ def test_a_tool_that_declared_files_gets_those_of_the_sessions_visibility() -> N
     reached.run(tool(), {}, CALL)
 
     assert [asked["Payload"].get("files") for asked in lambdas.asked] == [
-        ["acme", None, "read"],
-        ["acme", "u-1", "write"],
+        ["acme", None, "read", None],
+        ["acme", "u-1", "write", None],
         None,
     ]
 
