@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-from acta.engine.errors import SessionNotFound
+from acta.engine.errors import SessionNotFound, StoreUnavailable
 from acta.engine.log.commit import Commit
 from acta.engine.log.conversation import AssistantEntry, UserEntry
 from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.head import Head
 from acta.engine.log.repository import SessionRepository
-from acta.engine.log.store import NO_ITEMS, NumberTaken, TransactionItems
+from acta.engine.log.store import NO_ITEMS, LogPage, NumberTaken, TransactionItems
 from acta.engine.models.model import ModelReply, ModelRequest
 from acta.engine.turn.budget import ROUNDING, all_tokens, reserved, spent_usd, tokens_used
 from tests.in_process.deaths import PORTS, Deaths, Port
@@ -49,24 +50,55 @@ AGENTS: Mapping[str, Mapping[str, Any]] = {
 FILES = ["a1.md", "a2.md", "b1.md", "b2.md"]
 
 
+@dataclass
+class LogFigures:
+    """What one session's log was asked for. `read`: commits in answers to range reads; `largest`: bytes as JSON."""
+
+    commits: int = 0
+    read: int = 0
+    largest: int = 0
+    most_at_work: int = 0
+
+    def add(self, commit: Commit) -> None:
+        self.commits += 1
+        self.largest = max(self.largest, len(commit.model_dump_json()))
+        self.most_at_work = max(self.most_at_work, len(commit.head.children_at_work))
+
+
 class WatchedLog:
     """Looks at the money of a session after each of its commits."""
 
     def __init__(self, log: DynamoLog) -> None:
         self._log = log
         self.commits = 0
+        self.figures: dict[str, LogFigures] = {}
         self.sessions: set[str] = set()
         """All that ever had a commit."""
         self.lost_answers: frozenset[int] = frozenset()
         """Numbers of the commits whose answer gets lost: the SDK's own retry meets the commit."""
+        self.asked = 0
+        self.down = range(0)
+        """Of these writes none arrives."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._log, name)
 
+    def of(self, session_id: str) -> "LogFigures":
+        return self.figures.setdefault(session_id, LogFigures())
+
+    def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
+        page = self._log.read(tenant, session_id, since, limit=limit)
+        self.of(session_id).read += len(page.commits)
+        return page
+
     def append(self, commit: Commit, extra_items: TransactionItems = NO_ITEMS) -> None:
+        self.asked += 1
+        if self.asked in self.down:
+            raise StoreUnavailable("down")
         self._log.append(commit, extra_items)
         self.commits += 1
         self.sessions.add(commit.head.session_id)
+        self.of(commit.head.session_id).add(commit)
         check_money(commit.head)
         if self.commits in self.lost_answers:
             raise NumberTaken
