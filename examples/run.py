@@ -89,7 +89,8 @@ def follow(client: Any, session_id: str, play: dict[str, Any], api_url: str, sta
             told = data.get("name") or data.get("reason") or data.get("to") or data.get("question") or ""
             print(f"  {event['type']:<20} {told}")
         if event["type"] == "intervention.opened" and "approves" in play:
-            approve(session_id, data["intervention_id"], play["approves"], api_url, state)
+            tenant = client.me()["tenant"]
+            approve(tenant, session_id, data["intervention_id"], play["approves"], api_url, state)
     last = client.session(session_id)
     print("answer:", (last["result"] or {}).get("answer"))
     for path in play.get("shows", ()):
@@ -97,9 +98,9 @@ def follow(client: Any, session_id: str, play: dict[str, Any], api_url: str, sta
     return 0 if last["state"] == "completed" else 1
 
 
-def approve(session_id: str, intervention_id: str, role: str, api_url: str, state: str) -> None:
+def approve(tenant: str, session_id: str, intervention_id: str, role: str, api_url: str, state: str) -> None:
     """Decides as somebody who has the role."""
-    who = ["--tenant", "local", "--user", f"somebody-of-{role}", "--role", role, "--role", "member"]
+    who = ["--tenant", tenant, "--user", f"somebody-of-{role}", "--role", role, "--role", "member"]
     token = subprocess.check_output([*ACTA, "token", *who, "--state", state], text=True).strip()
     with Client(Deployment(api_url, token)) as client:
         client.decide(session_id, intervention_id, "approve")
