@@ -108,7 +108,7 @@ def test_a_time_is_skipped_while_the_session_before_is_open_and_cancels_it_where
     third = until(ann, behind, 3)[2]
     assert third["outcome"] == "started"
     assert ann.finished(third["session_id"]).session["state"] == "completed"
-    assert ann.snapshot(first["session_id"])["session"]["state"] == "cancelled"
+    assert ann.snapshot(first["session_id"])["state"] == "cancelled"
 
 
 def test_a_paused_schedule_starts_nothing_by_itself_and_one_session_when_somebody_asks(
