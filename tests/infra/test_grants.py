@@ -123,7 +123,7 @@ OWN: Mapping[str, Granted] = {
         EXECUTIONS: LOOK_UP | {"states:StopExecution"},
         **PSEUDONYMS,
     },
-    "wake": {MACHINE: START, EXECUTIONS: LOOK_UP, **URL_KEY},
+    "wake": {MACHINE: START, EXECUTIONS: LOOK_UP | {"states:StopExecution"}, **URL_KEY},
     "console": {},
     "fallback": {},
 }

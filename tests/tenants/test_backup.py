@@ -257,7 +257,7 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
 
     done = back(stores, taken(house, BackupFolder(tmp_path)))
 
-    assert (done.definitions, done.files) == ({"restored": 7}, {"restored": 2})
+    assert (done.definitions, done.files) == ({"restored": 8}, {"restored": 2})
     assert (done.secrets, done.webhook) == ({"stripe": ["a.example", "b.example:8443"]}, True)
     assert stores.definitions.agent(OTHER, "librarian") == stores.definitions.agent(TENANT, "librarian")
     assert stores.definitions.tools.all(OTHER) == stores.definitions.tools.all(TENANT)
@@ -333,7 +333,7 @@ def test_a_restore_may_be_repeated(aws: Aws, tmp_path: Path) -> None:
     again = back(house.stores, place, replace=True)
 
     assert again.sessions == again.files == {"there already": 1}
-    assert again.definitions == {"there already": 7}
+    assert again.definitions == {"there already": 8}
     assert aws.dynamodb.scan(TableName=aws.table)["Items"] == before
 
 
