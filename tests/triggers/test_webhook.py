@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from acta.engine.errors import Unauthorized
-from acta.engine.triggers.trigger import Webhook
+from acta.engine.triggers.trigger import SignedWebhook
 from acta.engine.triggers.webhook import Delivered, id_of, verified
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -18,8 +18,8 @@ SECONDS = str(int(NOW.timestamp()))
 BODY = b'{"id":"evt_1","type":"order.paid"}'
 
 
-def hook(scheme: Any, **fields: Any) -> Webhook:
-    return Webhook(scheme=scheme, secret="s", **fields)
+def hook(scheme: Any, **fields: Any) -> SignedWebhook:
+    return SignedWebhook(scheme=scheme, secret="s", **fields)
 
 
 def hexed(secret: str, signed: bytes) -> str:
@@ -121,4 +121,4 @@ def test_an_event_is_known_by_the_id_that_is_signed_or_else_by_its_body() -> Non
 )
 def test_a_scheme_that_proves_nothing_cannot_be_defined(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Webhook(secret="s", **fields)
+        SignedWebhook(secret="s", **fields)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from acta.engine.errors import Unauthorized
 from acta.engine.notifications.receiver import signature, signing_key
-from acta.engine.triggers.trigger import Webhook
+from acta.engine.triggers.trigger import SignedWebhook
 
 TOLERANCE_SECONDS = 300
 MAX_SIGNATURES = 20
@@ -38,7 +38,7 @@ class Delivered(NamedTuple):
 
 
 def verified(
-    webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: datetime
+    webhook: SignedWebhook, secret: str, headers: Mapping[str, str], body: bytes, now: datetime
 ) -> Delivered:
     """`headers`: by lower-case name. The id is empty where the body has it (`id_of`). Raises Unauthorized."""
     match webhook.scheme:
@@ -68,7 +68,7 @@ def verified(
 
 
 def _plain(
-    webhook: Webhook, secret: str, headers: Mapping[str, str], body: bytes, now: datetime
+    webhook: SignedWebhook, secret: str, headers: Mapping[str, str], body: bytes, now: datetime
 ) -> Delivered:
     named = {"timestamp": webhook.timestamp_header, "id": webhook.id_header}
     values = {name: headers.get((header or "").lower(), "") for name, header in named.items()}
@@ -94,7 +94,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     )
 
 
-def id_of(webhook: Webhook, delivered: Delivered, event: Mapping[str, Any], body: bytes) -> str:
+def id_of(webhook: SignedWebhook, delivered: Delivered, event: Mapping[str, Any], body: bytes) -> str:
     """The event's id: the sender's, or the body's SHA-256 where the sender gives none. Raises Unauthorized for one that
     is too long to be one.
     """
