@@ -78,9 +78,10 @@ def test_a_callback_or_a_person_says_whether_a_call_has_happened_whose_answer_wa
     assert (verdict.problems, verdict.asked) == ((), (CHARGE,))
 
 
-@pytest.mark.parametrize("name", ["wake dynamodb:PutItem finish 1", "wake states:StartExecution execution 1"])
+@pytest.mark.parametrize("what", ["finish", "execution"])
 def test_recovery_goes_on_after_a_delivery_that_nobody_sends_again(
-    waiting: Stand, answered: Run, name: str
+    waiting: Stand, answered: Run, what: str
 ) -> None:
-    verdict = judge(waiting, answered, case_of("after", name, left=True), CalledBack)
+    case = case_of("after", first(answered, "wake", what), left=True)
+    verdict = judge(waiting, answered, case, CalledBack)
     assert (verdict.fired, verdict.problems) == (True, ())

@@ -168,7 +168,7 @@ def test_a_large_result_is_stored_whole_and_its_beginning_is_told(
     boss.watch(session_id, waits)
     url = builds.heard[-1].headers["acta-callback-url"]
 
-    assert deliver(url, {"result": "x" * 1_200_000}).status_code == 413
+    assert deliver(url, {"result": "x" * 2_000_000}).status_code == 413
     assert deliver(url, {"result": "green " * 100_000}).status_code == 200
     assert boss.finished(session_id).session["state"] == "completed"
     (result,) = results(boss, session_id)
