@@ -48,7 +48,7 @@ variables = { SHOP = "pens", LEVEL = "1" }
 tenants = ["shop"]
 variables = { LEVEL = "2" }
 """
-MOST_SDK_BYTES = 60_000
+MOST_SDK_BYTES = 66_000
 HERE = InstallTarget(ENVIRONMENTS["local"].python)
 
 Write = Callable[..., Path]

@@ -52,7 +52,9 @@ from acta.infra.packaging.tool_catalogue import CATALOGUE, HANDLER, BuiltFolder
 from acta.infra.release import release_of
 from acta.infra.sizing import CALLED_BY_EVENTS, FunctionName, recovery_workers
 
-KNOW_TOOLS: frozenset[FunctionName] = frozenset(("start", "step", "tool", "intervene", "admin", "mcp"))
+KNOW_TOOLS: frozenset[FunctionName] = frozenset(
+    ("start", "step", "tool", "intervene", "admin", "mcp", "wake")
+)
 """Functions that know the tools of a tenant; a test compares this with what their code reaches."""
 ARCHITECTURES = {"arm64": lambda_.Architecture.ARM_64, "x86_64": lambda_.Architecture.X86_64}
 STS = {"AWS_STS_REGIONAL_ENDPOINTS": "regional"}
