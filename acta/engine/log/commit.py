@@ -242,14 +242,16 @@ class Change:
         state, now = self.head.state, self.now
         reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
         self.set(state_reason=reason)
+        # Children answer when they are done. The end of a parent's patience, after 30 days, would tell nobody anything.
+        ends = None if delay.reason == "waiting_for_agents" else delay.until
         self.event(
             StateChanged(
                 before=state,
                 to=state,
                 reason=reason,
                 code=delay.code,
-                retry_at=delay.until.isoformat() if delay.until is not None else None,
-                wait_seconds=delay.seconds_left(now),
+                retry_at=ends.isoformat() if ends is not None else None,
+                wait_seconds=delay.seconds_left(now) if ends is not None else None,
             )
         )
 

@@ -392,7 +392,7 @@ def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
     name = held.call.name
 
     def said() -> OutsideText:
-        if of.count == 1:
+        if "map" not in (held.call.input or {}):
             text = _said(items[0], heads[0])
         else:
             text = OutsideText("agents", name, json.dumps(items, ensure_ascii=False))
