@@ -147,7 +147,7 @@ def test_an_intervention_shows_what_is_decided_on() -> None:
     view: Any = intervention_view(PENDING)
     assert set(view) == {
         "intervention_id", "session_id", "type", "context", "tool_call", "options", "default_action",
-        "timeout_at", "agent_name", "role",
+        "timeout_at", "agent_name", "chain", "role", "also_roles",
         "state", "resolution", "input", "input_text", "comment", "resolved_by", "via", "resolved_at", "created_at",
         "amended",
         "approver_must_differ",
