@@ -34,7 +34,7 @@ def test_the_page_of_a_session_shows_the_agents_below_it_and_theirs_the_way_up(
     rows.nth(2).get_by_role("link").first.click()
     above = page.get_by_role("navigation", name="Called by")
     expect(above).to_contain_text("Called by Lead")
-    expect(page.get_by_text("Look at one half")).to_be_visible()
+    expect(page.get_by_text("Look at one half").first).to_be_visible()
     screen.accessible()
     screen.picture("child")
     above.get_by_role("link", name="Lead").click()

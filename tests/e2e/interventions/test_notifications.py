@@ -111,6 +111,7 @@ def test_a_session_that_asks_is_announced_once_signed_and_without_its_content(
         "type": "approval_required",
         "role": None,
         "also_roles": [],
+        "asked_for": [],
         "created_at": asked["created_at"],
         "timeout_at": asked["timeout_at"],
         "links": {
