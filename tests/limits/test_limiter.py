@@ -200,6 +200,7 @@ def test_pause_cancel_delete_and_decisions_are_what_stops_things() -> None:
         "session.cancel",
         "session.delete",
         "intervention.resolve",
+        "trigger.pause",
     }
 
 
