@@ -283,7 +283,7 @@ def test_definitions_and_files_come_back(aws: Aws, tmp_path: Path) -> None:
         "",
         0,
     )
-    assert back(stores, BackupFolder(tmp_path)).definitions == {"there already": 7}
+    assert back(stores, BackupFolder(tmp_path)).definitions == {"there already": 8}
     assert house.stored_files.read(OTHER, "reports/may.md") == b"May"
     assert house.stored_files.seen_by(USER).read(OTHER, "~/mine.md") == b"mine"
     receiver = stores.receivers.get(OTHER)
