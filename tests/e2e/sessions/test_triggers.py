@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Admit
+from tests.e2e.support.document import checked
 from tests.e2e.support.person import Person
 
 SECRET = "the-secret-of-this-webhook"
@@ -51,7 +52,7 @@ def deliver(url: str, event: Any, delivery: str = "d-1", secret: str = SECRET) -
         "X-GitHub-Event": "issues",
         "Content-Type": "application/json",
     }
-    return httpx.post(url, content=body, headers=headers, timeout=60, trust_env=False)
+    return checked(httpx.post(url, content=body, headers=headers, timeout=60, trust_env=False))
 
 
 def outcome(answer: httpx.Response) -> str:
