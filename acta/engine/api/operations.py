@@ -830,7 +830,7 @@ TRIGGERS = (
     Operation(
         "deliverEvent", "POST", "/v1/hooks/{token}", "wake", "triggers.hook_routes:deliver_event",
         role=None, unrecorded="Its sender is no person. The history of the trigger has each event.",
-        codes=("NOT_FOUND",),
+        codes=("NOT_FOUND", "UNAUTHORIZED"),
         summary="Deliver an event to a trigger",
         about="For the service whose webhook the trigger is; the URL is the trigger's `url`. The body is signed as the "
             "trigger's `webhook` says. The same event may be delivered again: it counts once.",
