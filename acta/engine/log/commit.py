@@ -242,8 +242,7 @@ class Change:
         state, now = self.head.state, self.now
         reason = self.head.state_reason if state == "waiting_for_user" else delay.reason
         self.set(state_reason=reason)
-        # Children answer when they are done. The end of a parent's patience, after 30 days, would tell nobody anything.
-        ends = None if delay.reason == "waiting_for_agents" else delay.until
+        ends = delay.told_until
         self.event(
             StateChanged(
                 before=state,

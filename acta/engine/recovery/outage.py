@@ -107,6 +107,13 @@ class Delay(StoredModel):
     """It has come out of the queue, and what its call may use has been taken from the provider's bucket for it."""
 
     @property
+    def told_until(self) -> datetime | None:
+        """`until`, as people are told. Agents answer when they are done, and the end of a parent's patience with them,
+        after 30 days, would tell nobody anything.
+        """
+        return None if self.code == AGENTS_AT_WORK else self.until
+
+    @property
     def is_queued(self) -> bool:
         """Whether it is about a place in a provider's queue."""
         return self.code == QUEUED

@@ -488,9 +488,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
         head,
         agent_name=head.agent_name or head.agent_id,
         state_reason=None if is_due else head.state_reason,
-        retry_at=None
-        if delay is None or head.interventions or delay.reason == "waiting_for_agents"
-        else instant_or_none(delay.until),
+        retry_at=None if delay is None or head.interventions else instant_or_none(delay.told_until),
         retrying=delay is None and head.outage is not None and head.coarse_state == "active",
         cause=_cause(head, delay),
         queue=_queue(delay),
