@@ -7,15 +7,13 @@ from acta.engine.agents.agent import require_start_role
 from acta.engine.agents.store import DefinitionChanged
 from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
-from acta.engine.api.idempotency import Json, answer_from_commit, requester_of
+from acta.engine.api.idempotency import Json, requester_of
 from acta.engine.clock import SESSION
-from acta.engine.errors import SessionNotFound
-from acta.engine.log.commit import IdempotencyRecord
-from acta.engine.recovery.recover import recover
 from acta.engine.schedules.fire import start_scheduled
 from acta.engine.schedules.routes import WRITES, require_writer, schedules_of
 from acta.engine.schedules.schedule import ScheduleRun
 from acta.engine.sessions.answers import session_view
+from acta.engine.sessions.start_routes import repeated
 
 
 def run_schedule(api: Api, schedule_id: str) -> Response:
@@ -39,12 +37,5 @@ def run_schedule(api: Api, schedule_id: str) -> Response:
                 break
         return session_view(head)
 
-    view = api.app.idempotency.answer(requester.key, act, partial(_repeated, api))
+    view = api.app.idempotency.answer(requester.key, act, partial(repeated, api))
     return success(view, 202, {"Location": f"/v1/sessions/{view['session_id']}"})
-
-
-def _repeated(api: Api, record: IdempotencyRecord) -> Json:
-    """The worker that answered first may have died after its commit and before it started the engine."""
-    with suppress(SessionNotFound):  # deleted meanwhile
-        recover(api.app.repository, api.app.workflow, record.tenant, record.answer["session_id"])
-    return answer_from_commit(api.app.log, record, session_view)

@@ -37,7 +37,7 @@ def start_session(api: Api, body: StartSession) -> Response:
     def act() -> Json:
         return session_view(start(api.app.repository, api.app.workflow, requester, new))
 
-    return _started(api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api)))
+    return _started(api, api.app.idempotency.answer(requester.key, act, partial(repeated, api)))
 
 
 def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
@@ -52,7 +52,7 @@ def fork_session(api: Api, session_id: str, body: ForkSession) -> Response:
         return fork_view(fork(api.app.repository, api.app.workflow, requester, parent, new))
 
     return _started(
-        api, api.app.idempotency.answer(requester.key, act, partial(_repeat, api, view=fork_view))
+        api, api.app.idempotency.answer(requester.key, act, partial(repeated, api, view=fork_view))
     )
 
 
@@ -99,7 +99,7 @@ def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
         )
         return session_view(head)
 
-    answer = success(api.app.idempotency.answer(requester.key, act, partial(_repeat, api)), 202)
+    answer = success(api.app.idempotency.answer(requester.key, act, partial(repeated, api)), 202)
     return answer._replace(recorded=decided)
 
 
@@ -129,7 +129,7 @@ def _asked_session(api: Api, body: SessionFields, said: str | None, agent_id: st
     return new
 
 
-def _repeat(api: Api, record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
+def repeated(api: Api, record: IdempotencyRecord, view: Callable[[Head], Json] = session_view) -> Json:
     """The worker that answered first may have died after its commit and before it started the engine."""
     from acta.engine.recovery.recover import recover
 
