@@ -95,6 +95,11 @@ class DeliveredEventView(TypedDict):
     """Absent: the event is ignored, because it does not fit the trigger's pattern."""
 
 
+def delivered_view(one: TriggerEvent | None) -> DeliveredEventView:
+    """`one` None: the event is ignored."""
+    return {"outcome": "ignored"} if one is None else {"outcome": one.outcome, "event_id": one.event_id}
+
+
 def trigger_view(trigger: Trigger, url: str | None) -> TriggerView:
     return copied(
         TriggerView, trigger, url=url, limits=as_json(trigger.limits), visibility=trigger.visibility

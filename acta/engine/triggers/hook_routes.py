@@ -10,7 +10,7 @@ from acta.engine.api.json_body import parse_json
 from acta.engine.bound_tenant import bound_to, tenant_hash
 from acta.engine.errors import FieldsInvalid, NotFound, Unauthorized
 from acta.engine.signed_urls import NO_SUCH_URL
-from acta.engine.triggers.answers import DeliveredEventView
+from acta.engine.triggers.answers import delivered_view
 from acta.engine.triggers.fire import deliver
 from acta.engine.triggers.webhook import id_of, verified
 
@@ -35,10 +35,8 @@ def deliver_event(api: Api, token: str) -> Response:
             event.setdefault("type", delivered.kind)
         source_id = id_of(trigger.webhook, delivered, event, body)
         one = deliver(api.app, tenant, trigger, source_id, event, now)
-    view: DeliveredEventView = {"outcome": "ignored"}
     if one is not None:
-        view = {"outcome": one.outcome, "event_id": one.event_id}
         known = {"event_id": one.event_id, "session_id": one.session_id, "outcome": one.outcome}
         told = {"trigger_id": trigger_id, "tenant_hash": tenant_hash(tenant), "code": one.code, **known}
         api.telemetry.logger.info("event", extra={name: value for name, value in told.items() if value})
-    return success(view, 202)
+    return success(delivered_view(one), 202)

@@ -8,7 +8,7 @@ from acta.engine.api.app import Api
 from acta.engine.api.envelope import Response, success
 from acta.engine.api.json_body import RequestBody
 from acta.engine.errors import FieldsInvalid, Forbidden, NotFound
-from acta.engine.triggers.answers import DeliveredEventView
+from acta.engine.triggers.answers import delivered_view
 from acta.engine.triggers.fire import deliver
 from acta.engine.triggers.trigger import MAX_QUOTED_BYTES, size_of
 from acta.engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject
@@ -45,7 +45,4 @@ def send_trigger_event(api: Api, trigger_id: str, body: SendEvent) -> Response:
     # Ids of events that were sent by hand are apart from those that the source gives.
     source_id = f"sent {body.event_id or clock.new_id('sent')}"
     one = deliver(api.app, tenant, trigger, source_id, body.event, clock.now())
-    view: DeliveredEventView = {"outcome": "ignored"}
-    if one is not None:
-        view = {"outcome": one.outcome, "event_id": one.event_id}
-    return success(view, 202)
+    return success(delivered_view(one), 202)
