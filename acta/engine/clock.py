@@ -39,9 +39,11 @@ def made_at(made_id: str) -> int | None:
     return made if made <= LAST_MILLISECOND else None
 
 
-def derived_id(prefix: str, of: str) -> str:
-    """The id that belongs to another id: whoever makes it again makes the same one."""
-    return make_id(prefix, made_at(of) or 0, hashlib.sha256(f"{of}/{prefix}".encode()).digest())
+def derived_id(prefix: str, of: str, name: str = "") -> str:
+    """The id that belongs to another id: whoever makes it again makes the same one. `name`: which of several with this
+    prefix.
+    """
+    return make_id(prefix, made_at(of) or 0, hashlib.sha256(f"{of}/{name or prefix}".encode()).digest())
 
 
 def is_id(prefix: str, text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from acta.engine.agents.agent import require_start_role
 from acta.engine.agents.store import Definitions
-from acta.engine.clock import MESSAGE, RUN, SESSION, make_id
+from acta.engine.clock import MESSAGE, RUN, SESSION, derived_id, make_id
 from acta.engine.errors import SessionNotFound, ValidationFailed
 from acta.engine.limits.caps import LimitValues
 from acta.engine.log.commit import Change, IdempotencyKey
@@ -50,7 +50,8 @@ class WokenSession(NamedTuple):
 
 def woken_id(at: datetime, *names: str) -> str:
     """The id of the session that stands for this. `names`: what tells it from every other one of that millisecond."""
-    return make_id(SESSION, int(at.timestamp() * 1_000), _digest(*names))
+    digest = hashlib.sha256(json.dumps(names).encode()).digest()
+    return make_id(SESSION, int(at.timestamp() * 1_000), digest)
 
 
 def start_woken(
@@ -81,17 +82,12 @@ def start_woken(
     require_start_role(agent, woken.roles)
     requester = Requester(woken.tenant, woken.created_by, woken.roles, key=woken.key)
     new = new_session(agent, woken.message, woken.limits, deployment, is_admin=False, settings=woken.settings)
-    now, made = repository.clock.now(), int(woken.origin.at.timestamp() * 1_000)
+    now = repository.clock.now()
     # Made from the session's id: of two starts at once, both name the same run to the engine.
-    run_id = make_id(RUN, made, _digest(woken.session_id, RUN))
-    message_id = make_id(MESSAGE, made, _digest(woken.session_id, MESSAGE))
+    run_id, message_id = derived_id(RUN, woken.session_id), derived_id(MESSAGE, woken.session_id)
     head = empty_head(requester, new, woken.session_id, now)
     head = head.model_copy(update={"origin": woken.origin, "read_outside": woken.read_outside})
     change = Change(head, number=1, now=now)
     change.first_state("planning")
     decision = begin_run(change, run_id, message_id, woken.message, new.max_steps, requester)
     return create(repository, workflow, requester, new, "start", change, decision)
-
-
-def _digest(*names: str) -> bytes:
-    return hashlib.sha256(json.dumps(names).encode()).digest()[:10]

@@ -5,13 +5,12 @@ what the parent is charged, and what is reserved for children at work, is never 
 needs more, its parent reserves that first.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from acta.engine.agents.agent import AgentDefinition
 from acta.engine.agents.store import Definitions
-from acta.engine.clock import SESSION, made_at, make_id
+from acta.engine.clock import SESSION, derived_id
 from acta.engine.errors import Conflict, SessionNotFound, ValidationFailed
 from acta.engine.limits.caps import NO_CAPS, LimitValues, refuse_beyond
 from acta.engine.log.commit import Change
@@ -30,8 +29,7 @@ PARTS_OF_USD = 1_000_000
 
 
 def child_id(of: Children, item: int) -> str:
-    made = made_at(of.effect_id) or 0
-    return make_id(SESSION, made, hashlib.sha256(f"{of.effect_id}/{item}".encode()).digest())
+    return derived_id(SESSION, of.effect_id, str(item))
 
 
 def call_of(head: Head, run_id: str, call_id: str) -> OpenCall | None:
