@@ -48,7 +48,7 @@ def test_what_needs_no_token_has_a_function_and_a_small_rate_of_its_own(each: Sy
     described = {"GET /v1/openapi.json", "GET /v1/docs", "GET /v1/docs/{file}"}
     page = {"GET /console", "GET /console/sign-in.json", "GET /console/{place+}"}
     metadata = {f"GET /.well-known/oauth-protected-resource{path}" for path in ("", "/mcp")}
-    programs = {"POST /v1/hooks/{token}"}
+    programs = {"POST /v1/hooks/{token}", "POST /v1/callbacks/{token}"}
     assert opened == {"$default", "GET /healthz"} | metadata | described | page | programs == set(OPEN_KEYS)
     strangers = {"fallback", "console", "wake"}
     assert {function_of(each.stateless, deployed[key]) for key in opened} == strangers

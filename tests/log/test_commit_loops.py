@@ -24,17 +24,18 @@ def loops(tree: ast.AST) -> Iterator[tuple[str, ast.For]]:
                 yield node.target.id, node
 
 
-def lost_commits(body: list[ast.stmt], change: str) -> Iterator[int]:
-    """The lines of commits that something follows, other than the loop's next round."""
+def lost_commits(body: list[ast.stmt], change: str, followed: bool = False) -> Iterator[int]:
+    """The lines of commits that something follows, other than the loop's next round. `followed`: something follows
+    the whole of `body`."""
     for at, statement in enumerate(body):
         following = body[at + 1 :]
-        goes_on = not following or isinstance(following[0], ast.Continue)
+        goes_on = isinstance(following[0], ast.Continue) if following else not followed
         blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         blocks += [each.body for each in getattr(statement, "cases", [])]
         if isinstance(statement, ast.Expr) and commits(statement.value, change) and not goes_on:
             yield statement.lineno
         for block in blocks:
-            yield from lost_commits(block if goes_on else [*block, *following], change)
+            yield from lost_commits(block, change, followed=not goes_on)
 
 
 def commits(value: ast.expr, change: str) -> bool:

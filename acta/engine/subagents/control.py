@@ -146,8 +146,8 @@ def _hold(deps: Family, session: Session, held_by: str, until: datetime | None) 
             open_hold(change, held_by, deps.repository.clock)
         else:
             lift_hold(change, held)
-        change.commit()
         changed = True
+        change.commit()
     _hold_below(deps, session, until)
     if changed and not held_by:
         wake_engine(deps.repository, deps.workflow, session)

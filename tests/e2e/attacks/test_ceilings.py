@@ -269,8 +269,8 @@ WITHOUT_A_TENANT: Mapping[str, Act] = {
 NEEDS: Mapping[str, set[str]] = {
     "start": {"start an execution", "stop an execution"},
     "status": set(),
-    "step": set(),
-    "tool": set(),
+    "step": {"start an execution", "stop an execution"},
+    "tool": {"start an execution"},
     "intervene": {"start an execution", "stop an execution"},
     "admin": set(),
     "notify": {"read a tenant's item", "read what notifications are signed with"},
@@ -279,10 +279,10 @@ NEEDS: Mapping[str, set[str]] = {
     "recover": {
         "read a tenant's item", "write a tenant's item", "change a tenant's item", "delete a tenant's item",
         "read through the table", "find the live sessions", "read a session's text", "start an execution",
-        "list the executions", "read a file", "write a file",
+        "stop an execution", "list the executions", "read a file", "write a file",
     },
     "mcp": {"start an execution", "stop an execution"},
-    "wake": {"start an execution"},
+    "wake": {"start an execution", "stop an execution"},
     "console": set(),
     "fallback": set(),
 }  # fmt: skip
