@@ -14,14 +14,14 @@ class MemoryUsage(DynamoUsage):
 
     def __init__(self, table: SqliteTable) -> None:
         super().__init__("t", FakeClock(), table)
-        self._items = table
+        self._stored = table
         self.lost = 0
         self.writes = 0
 
     def committed(self) -> list[StreamCommit]:
         """Every commit that the table has, or had before a deletion."""
-        names = [(each["pk"]["S"], each["sk"]["S"]) for each in self._items.scan(TableName="t")["Items"]]
-        found = (committed(*name, self._items.clock.now()) for name in names)
+        names = [(each["pk"]["S"], each["sk"]["S"]) for each in self._stored.scan(TableName="t")["Items"]]
+        found = (committed(*name, self._stored.clock.now()) for name in names)
         return [each for each in found if each is not None]
 
     def add(self, folds: Sequence[Fold], rows: Rows) -> None:

@@ -42,11 +42,11 @@ from acta.engine.store.dynamodb import (
     Action,
     ClockedTable,
     ConditionFailed,
+    between,
     delete,
     get_item,
     put,
     put_record,
-    query,
     transact,
 )
 from acta.engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
@@ -190,22 +190,14 @@ class _DynamoDefinitionsByName(_DefinitionTable, Generic[Definition]):
     read: Callable[[int, bytes], Definition]
 
     def all(self, tenant: str, on_damaged: OnDamaged = ignore_damaged) -> tuple[Definition, ...]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
-            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": self.first}},
-        )
-        items = (item for answer in answers for item in answer["Items"])
-
         def tell(item: Item, error: PoisonedSession) -> None:
             on_damaged(item["sk"]["S"].removeprefix(self.first), str(error))
 
+        items = self._items(tenant_pk(tenant), self.first)
         return tuple(skip_damaged(lambda item: self.read(*stored(item)), items, tell))
 
     def get(self, tenant: str, name: str) -> Definition | None:
-        item = get_item(self._dynamodb, self._table, self._key(tenant, name))
+        item = self._get(self._key(tenant, name))
         return None if item is None else self.read(*stored(item))
 
     def create(self, tenant: str, new: Definition, record: IdempotencyRecord | None = None) -> None:
@@ -333,12 +325,7 @@ class DynamoDefinitions(_DefinitionTable):
             TableName=self._table,
             ConsistentRead=True,
             Limit=limit + 1,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-            ExpressionAttributeValues={
-                ":pk": {"S": tenant_pk(tenant)},
-                ":first": {"S": first},
-                ":last": {"S": last},
-            },
+            **between(tenant_pk(tenant), first, last),
         )
         complete = "LastEvaluatedKey" not in answer
         found = with_built_in([item_agent(item) for item in answer["Items"]], after, complete=complete)
@@ -398,20 +385,8 @@ class DynamoDefinitions(_DefinitionTable):
 
     def _versions(self, tenant: str, name: str, last: int, limit: int) -> tuple[Prompt, ...]:
         """The versions that the tenant has stored, from `last` downwards."""
-        answer = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            ConsistentRead=True,
-            ScanIndexForward=False,
-            Limit=limit,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-            ExpressionAttributeValues={
-                ":pk": {"S": versions_pk(tenant, name)},
-                ":first": {"S": version_sk(prompts.SEED_VERSION)},
-                ":last": {"S": version_sk(last)},
-            },
-        )
-        return tuple(item_prompt(item) for item in answer["Items"])
+        pk, ends = versions_pk(tenant, name), (version_sk(prompts.SEED_VERSION), version_sk(last))
+        return tuple(map(item_prompt, self._items(pk, *ends, most=limit, ScanIndexForward=False)))
 
     def write_prompt(
         self, tenant: str, old: Prompt, new: Prompt, record: IdempotencyRecord | None = None
@@ -438,11 +413,8 @@ class DynamoDefinitions(_DefinitionTable):
 
     def seed(self, name: str) -> Prompt:
         """The deployment's text. If no deployment has stored one: this release's."""
-        item = self._get(seed_key(name), self._deployment)
+        item = get_item(self._deployment, self._table, seed_key(name))
         return prompts.seed(name) if item is None else item_prompt(item)
 
     def store_seed(self, seed: Prompt) -> None:
         self._deployment.call("put_item", TableName=self._table, Item=seed_item(seed))
-
-    def _get(self, key: Item, service: Service | None = None) -> Item | None:
-        return get_item(service or self._dynamodb, self._table, key)

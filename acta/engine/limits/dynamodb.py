@@ -36,7 +36,7 @@ from acta.engine.limits.store import LIMIT_LIFE, LongPolls, RequestNumbers
 from acta.engine.limits.tenant_limits import Start
 from acta.engine.log.store import Places
 from acta.engine.store import table_layout as items
-from acta.engine.store.dynamodb import Action, DeploymentTable, OneTable, query
+from acta.engine.store.dynamodb import Action, DeploymentTable, OneTable, items_of
 
 TENANTS_KEPT = 200
 LOOKS = 4
@@ -46,14 +46,7 @@ LOOKS = 4
 def read_counts(dynamodb: Service, table: str, tenant: str) -> SharedCounts:
     """The counts from all of the tenant's items. They are read strongly consistently, in one request that costs no more
     units than one item."""
-    answers = query(
-        dynamodb,
-        TableName=table,
-        ConsistentRead=True,
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": items.counts_pk(tenant)}},
-    )
-    return items.item_shared_counts(item for answer in answers for item in answer["Items"])
+    return items.item_shared_counts(items_of(dynamodb, table, items.counts_pk(tenant)))
 
 
 class DynamoCounts:

@@ -33,11 +33,10 @@ from acta.engine.store.dynamodb import (
     ClockedTable,
     ConditionFailed,
     OneTable,
-    get_item,
+    items_of,
     newest_commit_item,
     put,
     put_record,
-    query,
     transact,
 )
 from acta.engine.store.table_layout import dump, load
@@ -70,19 +69,9 @@ class DynamoLog(ClockedTable):
     def read(self, tenant: str, session_id: str, since: int, limit: int | None = None) -> LogPage:
         if since > items.LAST_NUMBER:  # DynamoDB refuses a range whose end comes before its beginning
             return LogPage((), complete=True)
-        answers = query(
-            self._dynamodb,
-            most=None if limit is None else limit + 1,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :since AND :last",
-            ExpressionAttributeValues={
-                ":pk": {"S": items.session_pk(tenant, session_id)},
-                ":since": {"S": items.number_sk(max(since, 1))},
-                ":last": {"S": items.number_sk(items.LAST_NUMBER)},
-            },
-        )
-        found: list[items.Item] = [item for answer in answers for item in answer["Items"]]
+        first, last = items.number_sk(max(since, 1)), items.number_sk(items.LAST_NUMBER)
+        most = None if limit is None else limit + 1
+        found = [*self._items(items.session_pk(tenant, session_id), first, last, most=most)]
         if any(items.is_tombstone(item) for item in found):
             return LogPage((), complete=True)
         kept = found if limit is None else found[:limit]
@@ -126,21 +115,8 @@ class DynamoLog(ClockedTable):
             raise
 
     def children(self, tenant: str, session_id: str) -> tuple[str, ...]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :child)",
-            ExpressionAttributeValues={
-                ":pk": {"S": items.session_pk(tenant, session_id)},
-                ":child": {"S": items.CHILD},
-            },
-        )
-        found = [
-            (item["sk"]["S"].removeprefix(items.CHILD), item["o"]["S"])
-            for answer in answers
-            for item in answer["Items"]
-        ]
+        rows = self._items(items.session_pk(tenant, session_id), items.CHILD)
+        found = [(row["sk"]["S"].removeprefix(items.CHILD), row["o"]["S"]) for row in rows]
         found.sort(key=lambda each: (made_at(each[0]) or 0, each[1]))
         return tuple(session_id for session_id, _ in found)
 
@@ -154,7 +130,7 @@ class DynamoLog(ClockedTable):
     def _uncount(self, tenant: str, session_id: str) -> None:
         """Takes a session whose log cannot be read out of the count. Any other session is taken out by the commit that
         deletes it."""
-        listed = get_item(self._dynamodb, self._table, items.listing_key(tenant, session_id)) or {}
+        listed = self._get(items.listing_key(tenant, session_id)) or {}
         if not items.is_counted(listed):
             return
         uncounted = {name: value for name, value in listed.items() if name != "ct"}
@@ -328,17 +304,11 @@ def delete_session(dynamodb: Service, table: str, clock: Clock, tenant: str, ses
 def _partition(dynamodb: Service, table: str, tenant: str, session_id: str) -> Iterator[items.Item]:
     """The keys of all items of the session, and with each commit the ids of its interventions. Bodies are not read, so
     those of a newer release can be deleted too."""
-    answers = query(
-        dynamodb,
-        TableName=table,
-        ConsistentRead=True,
-        ProjectionExpression="pk, sk, i, #ttl",
-        ExpressionAttributeNames={"#ttl": "ttl"},
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
-    )
-    for answer in answers:
-        yield from answer["Items"]
+    read: dict[str, Any] = {
+        "ProjectionExpression": "pk, sk, i, #ttl",
+        "ExpressionAttributeNames": {"#ttl": "ttl"},
+    }
+    return items_of(dynamodb, table, items.session_pk(tenant, session_id), **read)
 
 
 def write_in_batches(dynamodb: Service, table: str, clock: Clock, requests: Iterable[dict[str, Any]]) -> None:
@@ -391,7 +361,7 @@ class DynamoAttempts(OneTable):
         return _marker(self._item(tenant, session_id))
 
     def _item(self, tenant: str, session_id: str) -> items.Item:
-        return get_item(self._dynamodb, self._table, items.attempts_key(tenant, session_id)) or {}
+        return self._get(items.attempts_key(tenant, session_id)) or {}
 
 
 def _marker(item: items.Item) -> Marker:

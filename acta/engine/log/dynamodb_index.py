@@ -25,7 +25,7 @@ from acta.engine.log.store import (
 from acta.engine.people.intervention import Intervention, InterventionState
 from acta.engine.people.visibility import Viewer, check_by_listing, is_visible, viewer
 from acta.engine.store import table_layout as items
-from acta.engine.store.dynamodb import BATCH, ClockedTable, batch_get, get_item, newest_commit, query
+from acta.engine.store.dynamodb import BATCH, ClockedTable, batch_get, between, newest_commit, query
 from acta.engine.store.keys import from_cursor, key_part, position_near, tenant_pk, time_of, to_cursor
 from acta.engine.store.table_layout import skip_damaged
 
@@ -221,9 +221,6 @@ class DynamoIndex(ClockedTable):
             return None
         return items.item_record(tenant, route, key, item)
 
-    def _get(self, key: items.Item) -> items.Item | None:
-        return get_item(self._dynamodb, self._table, key)
-
     def _page(
         self,
         tenant: str,
@@ -245,9 +242,9 @@ class DynamoIndex(ClockedTable):
             "ConsistentRead": True,
             "ScanIndexForward": False,
             "Limit": max(limit + 1, FILTERED_LIMIT) if filters else limit + 1,
-            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :kind)",
-            "ExpressionAttributeValues": {":pk": {"S": pk}, ":kind": {"S": kind}, **values, **of_viewer},
+            **between(pk, kind),
         }
+        request["ExpressionAttributeValues"] |= {**values, **of_viewer}
         if filters or hidden or usual:
             request["FilterExpression"] = " AND ".join([*filters, *usual, *hidden])
         before = None if cursor is None else from_cursor(scope, cursor)

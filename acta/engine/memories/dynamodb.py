@@ -34,8 +34,8 @@ from acta.engine.store.dynamodb import (
     Action,
     ClockedTable,
     ConditionFailed,
+    between,
     delete,
-    get_item,
     put,
     put_record,
     query,
@@ -147,7 +147,7 @@ class DynamoMemories(ClockedTable):
         return True
 
     def get(self, tenant: str, memory_id: str) -> Memory | None:
-        item = get_item(self._dynamodb, self._table, listed_key(tenant, memory_id))
+        item = self._get(listed_key(tenant, memory_id))
         return None if item is None else item_memory(item)
 
     def list(
@@ -268,7 +268,7 @@ class DynamoMemories(ClockedTable):
         raise StoreThrottled("transact_write_items: other writers were in the way")
 
     def _head(self, tenant: str, agent_id: str) -> _Head:
-        item = get_item(self._dynamodb, self._table, head_key(tenant, agent_id))
+        item = self._get(head_key(tenant, agent_id))
         return _Head(0, "") if item is None else _Head(int(item["n"]["N"]), item["r"]["S"])
 
     def _newest_first(
@@ -280,8 +280,7 @@ class DynamoMemories(ClockedTable):
             "ConsistentRead": True,
             "ScanIndexForward": False,
             "Limit": size,
-            "KeyConditionExpression": "pk = :pk AND begins_with(sk, :memories)",
-            "ExpressionAttributeValues": {":pk": {"S": pk}, ":memories": {"S": MEMORY}},
+            **between(pk, MEMORY),
         }
         if kind is not None:
             request["FilterExpression"] = "k = :k"

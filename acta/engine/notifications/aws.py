@@ -25,7 +25,7 @@ from acta.engine.notifications.notification import (
     SessionChange,
 )
 from acta.engine.store import table_layout as items
-from acta.engine.store.dynamodb import OneTable, get_item, newest_commit
+from acta.engine.store.dynamodb import OneTable, newest_commit
 from acta.engine.store.keys import TENANT, key_part, part_text
 
 APPEARED, CHANGED = "INSERT", "MODIFY"
@@ -38,7 +38,7 @@ class StreamedChanges(OneTable):
             key: items.Item = record["dynamodb"]["Keys"]
             what, name = record["eventName"], key["sk"]["S"]
             if name.startswith(items.INTERVENTION) and what in (APPEARED, CHANGED):
-                partition, item = key["pk"]["S"], get_item(self._dynamodb, self._table, key)
+                partition, item = key["pk"]["S"], self._get(key)
                 now = None if item is None else items.item_intervention(item)
                 part = partition.removeprefix(TENANT)
                 tenant = part_text(part)
@@ -52,7 +52,7 @@ class StreamedChanges(OneTable):
 
     def _ended(self, key: items.Item) -> Head | None:
         """The newest head, read only where the listing says that the session is over."""
-        item = get_item(self._dynamodb, self._table, key)
+        item = self._get(key)
         if item is None or item["st"]["S"] not in TERMINAL:
             return None
         pk = items.session_pk_of_listing(key)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from acta.engine.notifications.receiver import TenantReceiver
-from acta.engine.store.dynamodb import OneTable, get_item
+from acta.engine.store.dynamodb import OneTable
 from acta.engine.store.keys import key_part, tenant_pk
 from acta.engine.store.schema import check_version
 from acta.engine.store.table_layout import ATTRIBUTES_VERSION, LISTING, Item, receiver_key
@@ -20,7 +20,7 @@ class DynamoTenantReceivers(OneTable):
     """TenantReceivers."""
 
     def get(self, tenant: str) -> TenantReceiver | None:
-        item = get_item(self._dynamodb, self._table, receiver_key(tenant_pk(tenant)))
+        item = self._get(receiver_key(tenant_pk(tenant)))
         return None if item is None else _receiver(item)
 
     def put(self, receiver: TenantReceiver) -> None:
@@ -51,11 +51,10 @@ class ReceiversByPartition(OneTable):
 
     def __call__(self, partition: str, session_id: str) -> StoredReceivers:
         """`partition`: the key of the tenant's items. Most tenants have none, and then the session is not looked at."""
-        item = get_item(self._dynamodb, self._table, receiver_key(partition))
+        item = self._get(receiver_key(partition))
         if item is None:
             return StoredReceivers(None, None)
-        own = receiver_key(f"{partition}#{LISTING}{key_part(session_id)}")
-        session = get_item(self._dynamodb, self._table, own)
+        session = self._get(receiver_key(f"{partition}#{LISTING}{key_part(session_id)}"))
         return StoredReceivers(_receiver(item), None if session is None else session["n"]["S"])
 
 

@@ -32,7 +32,7 @@ from acta.engine.queue.places import (
     QueuePosition,
     in_milliseconds,
 )
-from acta.engine.store.dynamodb import DeploymentTable, get_item
+from acta.engine.store.dynamodb import DeploymentTable
 from acta.engine.store.keys import key_part, tenant_part
 from acta.engine.store.table_layout import Item
 
@@ -171,7 +171,7 @@ class DynamoAdmission(DeploymentTable):
         )
 
     def bucket(self, provider: str) -> ProviderBucket:
-        return _bucket(get_item(self._dynamodb, self._table, _bucket_key(provider)) or {})
+        return _bucket(self._get(_bucket_key(provider)) or {})
 
     def join(self, one: QueuePlace, now: datetime, line_until: datetime) -> QueuePosition:
         self._dynamodb.call("put_item", TableName=self._table, Item=_item(one))

@@ -28,10 +28,8 @@ from acta.engine.store.dynamodb import (
     ClockedTable,
     ConditionFailed,
     delete,
-    get_item,
     put,
     put_record,
-    query,
     transact,
 )
 from acta.engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
@@ -106,18 +104,11 @@ class DynamoSchedules(ClockedTable):
     """A ScheduleStore."""
 
     def get(self, tenant: str, schedule_id: str) -> Schedule | None:
-        item = get_item(self._dynamodb, self._table, schedule_key(tenant, schedule_id))
+        item = self._get(schedule_key(tenant, schedule_id))
         return None if item is None else to_schedule(item)
 
     def all(self, tenant: str) -> tuple[Schedule, ...]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :first)",
-            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":first": {"S": SCHEDULE}},
-        )
-        return tuple(to_schedule(item) for answer in answers for item in answer["Items"])
+        return tuple(map(to_schedule, self._items(tenant_pk(tenant), SCHEDULE)))
 
     def create(self, tenant: str, new: Schedule, record: IdempotencyRecord | None = None) -> None:
         actions = [put(self._table, schedule_item(tenant, new, self._write_version), FREE)]
@@ -153,21 +144,10 @@ class DynamoSchedules(ClockedTable):
         scope = f"{SCHEDULE}{tenant}#{schedule.schedule_id}"
         first = _runs_sk(schedule)
         last = f"{first}~" if cursor is None else first + from_cursor(scope, cursor)
-        answer = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            ConsistentRead=True,
-            ScanIndexForward=False,
-            Limit=limit + 2,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-            ExpressionAttributeValues={
-                ":pk": {"S": _runs_pk(tenant, schedule.schedule_id)},
-                ":first": {"S": first},
-                ":last": {"S": last},
-            },
-        )
+        pk = _runs_pk(tenant, schedule.schedule_id)
+        newest_first = self._items(pk, first, last, most=limit + 2, ScanIndexForward=False)
         # The cursor names the last run of the page before, which is in what was asked for.
-        found = [item for item in answer["Items"] if cursor is None or item["sk"]["S"] != last]
+        found = [item for item in newest_first if cursor is None or item["sk"]["S"] != last]
         kept, more = found[:limit], len(found) > limit
         runs = tuple(load("run of a schedule", ScheduleRun, *stored(item)) for item in kept)
         return RunPage(runs, to_cursor(scope, kept[-1]["sk"]["S"].removeprefix(first)) if more else None)

@@ -37,6 +37,12 @@ class OneTable:
         self._dynamodb = Service("dynamodb", client, of_deployment=self.of_deployment)
         self._write_version = write_version
 
+    def _get(self, key: items.Item) -> items.Item | None:
+        return get_item(self._dynamodb, self._table, key)
+
+    def _items(self, pk: str, first: str = "", last: str | None = None, **more: Any) -> Iterator[items.Item]:
+        return items_of(self._dynamodb, self._table, pk, first, last, **more)
+
     def _call_if(self, operation: str, **request: Any) -> Any:
         """As `Service.call`. None: the request's condition did not hold, and nothing was written."""
         try:
@@ -87,6 +93,28 @@ def query(
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
+def items_of(
+    dynamodb: Service, table: str, pk: str, first: str = "", last: str | None = None, **more: Any
+) -> Iterator[items.Item]:
+    """The items of one partition, strongly consistent, which are read on as the caller goes on: those whose sort keys
+    begin with `first`; with `last`, those from `first` to `last`, both included. `more`: as for `query`.
+    """
+    asked = {"TableName": table, "ConsistentRead": True, **between(pk, first, last), **more}
+    return (item for answer in query(dynamodb, **asked) for item in answer["Items"])
+
+
+def between(pk: str, first: str, last: str | None = None) -> dict[str, Any]:
+    """The condition of a Query for the items that `items_of` names."""
+    values, condition = {":pk": {"S": pk}}, "pk = :pk"
+    if last is not None:
+        values |= {":first": {"S": first}, ":last": {"S": last}}
+        condition += " AND sk BETWEEN :first AND :last"
+    elif first:
+        values[":first"] = {"S": first}
+        condition += " AND begins_with(sk, :first)"
+    return {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+
+
 def get_item(dynamodb: Service, table: str, key: items.Item) -> items.Item | None:
     """The item, read strongly consistently. None: there is none."""
     found: items.Item | None = dynamodb.call("get_item", TableName=table, Key=key, ConsistentRead=True).get(
@@ -108,17 +136,12 @@ def newest_commit_item(
 ) -> items.Item | None:
     """The stored item of `newest_commit`; for a deleted session, its newest emptied commit. `projection`: the
     attributes to read, in DynamoDB's form; None: all."""
-    found: list[items.Item] = dynamodb.call(
-        "query",
-        TableName=table,
-        **({"ConsistentRead": True} if consistent else {}),
+    asked: dict[str, Any] = {
+        "ScanIndexForward": False,
+        "ConsistentRead": consistent,
         **_projection(projection),
-        ScanIndexForward=False,
-        Limit=1,
-        KeyConditionExpression="pk = :pk AND begins_with(sk, :commits)",
-        ExpressionAttributeValues={":pk": {"S": pk}, ":commits": {"S": items.COMMIT}},
-    )["Items"]
-    return found[0] if found else None
+    }
+    return next(items_of(dynamodb, table, pk, items.COMMIT, most=1, **asked), None)
 
 
 def batch_get(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from acta.engine.store.dynamodb import OneTable, query
+from acta.engine.store.dynamodb import OneTable
 from acta.engine.store.keys import key_part, tenant_pk
 from acta.engine.store.schema import check_version
 from acta.engine.store.table_layout import ATTRIBUTES_VERSION, Item, item_key
@@ -23,14 +23,7 @@ KEPT_APART = "X#"
 
 class DynamoToolSecretNames(OneTable):
     def all(self, tenant: str) -> tuple[ToolSecret, ...]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :secret)",
-            ExpressionAttributeValues={":pk": {"S": tenant_pk(tenant)}, ":secret": {"S": KEPT_APART}},
-        )
-        return tuple(_secret(item) for answer in answers for item in answer["Items"])
+        return tuple(map(_secret, self._items(tenant_pk(tenant), KEPT_APART)))
 
     def put(self, tenant: str, secret: ToolSecret) -> None:
         item = {

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from acta.engine.clock import make_id
-from acta.engine.store.dynamodb import FREE, ClockedTable, ConditionFailed, get_item, put, query, transact
+from acta.engine.store.dynamodb import FREE, ClockedTable, ConditionFailed, put, query, transact
 from acta.engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
 from acta.engine.store.schema import check_version
 from acta.engine.store.table_layout import (
@@ -62,14 +62,14 @@ class DynamoTriggerEvents(ClockedTable):
                 self._dynamodb, self._clock, [put(self._table, mark, FREE), put(self._table, item, FREE)]
             )
         except ConditionFailed:
-            there = get_item(self._dynamodb, self._table, taken)
+            there = self._get(taken)
             known = None if there is None else self.get(tenant, trigger_id, there["e"]["S"])
             # AWS may remove either item before the other one.
             return known or TriggerEvent(made, at, "refused", code="NOT_KEPT", reason=GONE), False
         return new, True
 
     def get(self, tenant: str, trigger_id: str, event_id: str) -> TriggerEvent | None:
-        item = get_item(self._dynamodb, self._table, _history_key(tenant, trigger_id, event_id))
+        item = self._get(_history_key(tenant, trigger_id, event_id))
         return None if item is None else _event(item)
 
     def settle(self, tenant: str, trigger_id: str, before: TriggerEvent, after: TriggerEvent) -> bool:
@@ -89,7 +89,7 @@ class DynamoTriggerEvents(ClockedTable):
         self._count(tenant, trigger_id, "ignored")
 
     def counts(self, tenant: str, trigger_id: str) -> Counts:
-        item = get_item(self._dynamodb, self._table, item_key(_pk(tenant, trigger_id), NUMBERS)) or {}
+        item = self._get(item_key(_pk(tenant, trigger_id), NUMBERS)) or {}
         return Counts(**{name: int(item[name]["N"]) for name in Counts._fields if name in item})
 
     def forget_counts(self, tenant: str, trigger_id: str) -> None:
@@ -126,7 +126,7 @@ class DynamoTriggerEvents(ClockedTable):
         return found, None
 
     def holder(self, tenant: str, trigger_id: str, key: str) -> KeyHolder | None:
-        item = get_item(self._dynamodb, self._table, item_key(_pk(tenant, trigger_id), KEYS + key))
+        item = self._get(item_key(_pk(tenant, trigger_id), KEYS + key))
         return None if item is None else KeyHolder(item["s"]["S"], datetime.fromisoformat(item["c"]["S"]))
 
     def hold(self, tenant: str, trigger_id: str, key: str, session_id: str, before: KeyHolder | None) -> bool:

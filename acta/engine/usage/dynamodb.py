@@ -30,9 +30,7 @@ from acta.engine.store.dynamodb import (
     ConditionFailed,
     batch_get,
     delete,
-    get_item,
     put,
-    query,
     transact,
 )
 from acta.engine.store.keys import key_part, part_text, tenant_part, tenant_pk
@@ -190,9 +188,8 @@ class DynamoUsage(ClockedTable):
         keys = {each: counted_key(each) for each in partitions}
         by_key = {item_name(key): each for each, key in keys.items()}
         found: dict[UsagePartition, UsageBaseline | None] = {}
-        for item in self._get(
-            keys.values()
-        ):  # that of a deleted session, which is counted whole, has no body
+        for item in self._get_each(keys.values()):
+            # that of a deleted session, which is counted whole, has no body
             found[by_key[item_name(item)]] = _counted_in(item) if "z" in item else None
         return found
 
@@ -200,7 +197,7 @@ class DynamoUsage(ClockedTable):
         keys = {each: commit_key(each.partition, each.number) for each in commits}
         by_key = {item_name(key): each for each, key in keys.items()}
         heads: dict[StreamCommit, Head] = {}
-        for item in self._get(keys.values()):
+        for item in self._get_each(keys.values()):
             commit = _read(item)
             if commit is not None:  # else a later commit of it has all that this one counted
                 heads[by_key[item_name(item)]] = commit.head
@@ -208,11 +205,11 @@ class DynamoUsage(ClockedTable):
 
     def commits(self, partition: UsagePartition, numbers: Sequence[int]) -> Sequence[Commit]:
         keys = [commit_key(partition, number) for number in numbers]
-        found = (commit for item in self._get(keys) if (commit := _read(item)) is not None)
+        found = (commit for item in self._get_each(keys) if (commit := _read(item)) is not None)
         return sorted(found, key=lambda commit: -commit.number)
 
     def left(self, partition: UsagePartition) -> tuple[str, UsageBaseline] | None:
-        item = get_item(self._dynamodb, self._table, left_key(partition))
+        item = self._get(left_key(partition))
         return None if item is None else (item["t"]["S"], _counted_in(item))
 
     def add(self, folds: Sequence[Fold], rows: Rows) -> None:
@@ -252,48 +249,27 @@ class DynamoUsage(ClockedTable):
                     yield item_row(dimension, answer["Item"])
             return
         kind = ROWS[dimension]
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-            ExpressionAttributeValues={
-                ":pk": {"S": usage_pk(tenant_part(tenant))},
-                ":first": {"S": f"{kind}{first:010d}"},
-                ":last": {"S": f"{kind}{last:010d}#~"},
-            },
-        )
-        for answer in answers:
-            for item in answer["Items"]:
-                yield item_row(dimension, item)
+        ends = f"{kind}{first:010d}", f"{kind}{last:010d}#~"
+        for item in self._items(usage_pk(tenant_part(tenant)), *ends, ConsistentRead=False):
+            yield item_row(dimension, item)
 
     def agent_names(self, tenant: str, agent_ids: Sequence[str]) -> Mapping[str, str]:
         # Rows are by id, because names change. What reads no names imports no definitions.
         from acta.engine.agents.agent import built_in
         from acta.engine.agents.dynamodb import agent_key, item_agent
 
-        found = [item_agent(item) for item in self._get(agent_key(tenant, each) for each in agent_ids)]
+        found = [item_agent(item) for item in self._get_each(agent_key(tenant, each) for each in agent_ids)]
         names = {agent.agent_id: agent.name for agent in (built_in(), *found)}
         return {each: names[each] for each in agent_ids if each in names}
 
     def counted_until(self, tenant: str) -> datetime | None:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            ScanIndexForward=False,
-            Limit=1,
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :hours)",
-            ExpressionAttributeValues={
-                ":pk": {"S": usage_pk(tenant_part(tenant))},
-                ":hours": {"S": HOURS},
-            },
-        )
-        for answer in answers:
-            for item in answer["Items"]:
-                if "u" in item:  # the newest hour has none until all parts of a batch are counted
-                    return datetime.fromisoformat(item["u"]["S"])
+        asked: dict[str, Any] = {"ScanIndexForward": False, "ConsistentRead": False, "Limit": 1}
+        for item in self._items(usage_pk(tenant_part(tenant)), HOURS, **asked):
+            if "u" in item:  # the newest hour has none until all parts of a batch are counted
+                return datetime.fromisoformat(item["u"]["S"])
         return None
 
-    def _get(self, keys: Iterable[Item]) -> Iterator[Item]:
+    def _get_each(self, keys: Iterable[Item]) -> Iterator[Item]:
         return batch_get(self._dynamodb, self._clock, self._table, keys)
 
 

@@ -40,7 +40,7 @@ from acta.engine.prompts.prompt import SEED_VERSION, SEEDS, Prompt
 from acta.engine.schedules.schedule import Schedule, wrong_places
 from acta.engine.schedules.times import wrong_times
 from acta.engine.store import table_layout as items
-from acta.engine.store.dynamodb import query
+from acta.engine.store.dynamodb import items_of
 from acta.engine.store.keys import FILES as FILE_KEYS
 from acta.engine.store.keys import TENANT, key_part, tenant_pk, tenant_prefix
 from acta.engine.store.objects import MISSING, read_object
@@ -193,16 +193,12 @@ def _is_deleted_lately(stores: TenantStores, tenant: str, session_id: str) -> bo
     """Whether a deleted session of that id still stands in the way. What is left of it for longer than it has to be is
     removed: AWS takes its time.
     """
-    answers = query(
-        stores.table,
-        TableName=stores.names.table,
-        ConsistentRead=True,
-        ProjectionExpression="pk, sk, v, live, #ttl",
-        ExpressionAttributeNames={"#ttl": "ttl"},
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": items.session_pk(tenant, session_id)}},
-    )
-    found = [item for answer in answers for item in answer["Items"]]
+    read: dict[str, Any] = {
+        "ProjectionExpression": "pk, sk, v, live, #ttl",
+        "ExpressionAttributeNames": {"#ttl": "ttl"},
+    }
+    pk = items.session_pk(tenant, session_id)
+    found = [*items_of(stores.table, stores.names.table, pk, **read)]
     rest = [item for item in found if "v" not in item and "ttl" in item]
     now = stores.clock.now()
     is_late = any(datetime.fromtimestamp(int(item["ttl"]["N"]), UTC) > now for item in rest)
