@@ -24,13 +24,19 @@ NIGHTLY: dict[str, Any] = {
 
 
 class Scheduled:
-    """`now`: when it begins. `settings`: of the deployment; `agent`: fields of its default agent."""
+    """`now`: when it begins. `house`: None: one of its own. `settings`: of the deployment; `agent`: fields of its
+    default agent."""
 
     def __init__(
-        self, now: datetime = SUNDAY, *, settings: dict[str, Any] | None = None, **agent: Any
+        self,
+        now: datetime = SUNDAY,
+        house: House | None = None,
+        *,
+        settings: dict[str, Any] | None = None,
+        **agent: Any,
     ) -> None:
         turns = [plans("look"), *ENDS] * 60
-        self.house: House = house_with(*turns, settings=settings, **agent)
+        self.house: House = house or house_with(*turns, settings=settings, **agent)
         self.house.clock.set(now)
         app = self.house.app(audit=memory_audit(), limiter=None)
         self.apis = {name: api_of(name, app) for name in ("admin", "start")}

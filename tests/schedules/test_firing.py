@@ -9,7 +9,9 @@ from acta.engine.errors import StoreUnavailable
 from acta.engine.schedules.fire import fire_due
 from acta.engine.schedules.schedule import Schedule
 from acta.engine.sessions.answers import session_view
+from tests.in_process.family import FamilyHouse
 from tests.in_process.house import TENANT
+from tests.in_process.scripted import call, says
 from tests.schedules.scheduled import SUNDAY, Scheduled
 
 
@@ -167,6 +169,27 @@ def test_cancel_ends_the_session_before_and_allow_starts_one_beside_it() -> None
     beside = overlapping("allow")
     beside.at(2027, 3, 28, 0, 2)
     assert [head.state for head in beside.sessions()] == ["planning", "planning"]
+
+
+def test_the_session_after_a_cancelled_one_begins_once_all_that_worked_for_that_one_has_ended() -> None:
+    sleeps = [says("", call("wait_until", seconds=86_400)), says("Found it.")]
+    asks = [says("", call("worker", goal="Find it")), says("Done.")]
+    house = FamilyHouse({"boss": asks, "worker": sleeps}, {"boss": {"agents": [{"agent": "worker"}]}})
+    world = Scheduled(house=house)
+    world.made(cron=None, every="1 minute", overlap="cancel", agent_id="boss")
+    world.at(2027, 3, 28, 0, 1)
+    house.run()
+    first = world.last()
+    (worker,) = house.children(first.session_id)
+    assert worker.state == "waiting_for_tool"
+
+    world.at(2027, 3, 28, 0, 2)
+    assert house.head(first.session_id).state == "cancelled"
+    assert world.history() == [("03-28T00:01", "started")], "the worker may still be at work"
+    house.run()
+    assert house.head(worker.session_id).state == "cancelled"
+    world.round()
+    assert world.history() == [("03-28T00:01", "started"), ("03-28T00:02", "started")]
 
 
 @pytest.mark.parametrize(

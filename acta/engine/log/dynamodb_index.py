@@ -25,7 +25,15 @@ from acta.engine.log.store import (
 from acta.engine.people.intervention import Intervention, InterventionState
 from acta.engine.people.visibility import Viewer, check_by_listing, is_visible, viewer
 from acta.engine.store import table_layout as items
-from acta.engine.store.dynamodb import BATCH, ClockedTable, batch_get, between, newest_commit, query
+from acta.engine.store.dynamodb import (
+    BATCH,
+    ClockedTable,
+    batch_get,
+    between,
+    live_request,
+    newest_commit,
+    query,
+)
 from acta.engine.store.keys import from_cursor, key_part, position_near, tenant_pk, time_of, to_cursor
 from acta.engine.store.table_layout import skip_damaged
 
@@ -106,16 +114,8 @@ class DynamoIndex(ClockedTable):
         return self._live_page(items.ERASED, before, limit, cursor)
 
     def _live_page(self, partition: str, before: datetime | None, limit: int, cursor: str | None) -> LivePage:
-        request: dict[str, Any] = {
-            "TableName": self._table,
-            "IndexName": items.LIVE_INDEX,
-            "Limit": max(limit, 1),
-            "KeyConditionExpression": "live = :live",
-            "ExpressionAttributeValues": {":live": {"S": partition}},
-        }
-        if before is not None:
-            request["KeyConditionExpression"] += " AND live_at < :before"
-            request["ExpressionAttributeValues"][":before"] = {"S": items.sortable(before)}
+        until = None if before is None else items.sortable(before)
+        request = live_request(self._table, partition, until, max(limit, 1))
         if cursor is not None:
             request["ExclusiveStartKey"] = json.loads(from_cursor(partition, cursor, MAX_KEYS_BYTES))
         answer = self._dynamodb.call("query", **request)

@@ -28,17 +28,18 @@ from acta.engine.store.dynamodb import (
     ClockedTable,
     ConditionFailed,
     delete,
+    live_request,
     put,
     put_record,
     transact,
 )
 from acta.engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
 from acta.engine.store.table_layout import (
-    LIVE_INDEX,
     Item,
     dump,
     item_key,
     item_live,
+    live_partition,
     load,
     skip_damaged,
     sortable,
@@ -66,7 +67,7 @@ def schedule_item(tenant: str, schedule: Schedule, version: int) -> Item:
     }
     if schedule.looked_at is not None:
         shard = crc32(f"{tenant}#{schedule.schedule_id}".encode()) % SHARDS
-        item["live"] = {"S": _partition(shard)}
+        item["live"] = {"S": live_partition(LIVE, shard)}
         item["live_at"] = {"S": f"{sortable(schedule.looked_at)}#{schedule.schedule_id}#{tenant}"}
     return item
 
@@ -78,10 +79,6 @@ def run_item(tenant: str, schedule: Schedule, run: ScheduleRun, version: int) ->
         "z": {"B": dump(run, version)},
         "ttl": {"N": str(math.ceil((run.at + RUN_LIFE).timestamp()))},
     }
-
-
-def _partition(shard: int) -> str:
-    return f"{LIVE}#{shard:02d}"
 
 
 def _runs_pk(tenant: str, schedule_id: str) -> str:
@@ -153,15 +150,6 @@ class DynamoSchedules(ClockedTable):
         return RunPage(runs, to_cursor(scope, kept[-1]["sk"]["S"].removeprefix(first)) if more else None)
 
     def due(self, shard: int, now: datetime, most: int) -> Sequence[DueSchedule]:
-        found = self._dynamodb.call(
-            "query",
-            TableName=self._table,
-            IndexName=LIVE_INDEX,
-            Limit=most,
-            KeyConditionExpression="live = :live AND live_at < :before",
-            ExpressionAttributeValues={
-                ":live": {"S": _partition(shard)},
-                ":before": {"S": f"{sortable(now)}~"},
-            },
-        )["Items"]
+        request = live_request(self._table, live_partition(LIVE, shard), f"{sortable(now)}~", most)
+        found = self._dynamodb.call("query", **request)["Items"]
         return [DueSchedule(each.tenant, each.session_id) for each in skip_damaged(item_live, found)]

@@ -130,8 +130,10 @@ def _settle(deps: FireDeps, tenant: str, schedule: Schedule) -> ScheduleRun | No
         reason = QUEUE_FULL if schedule.overlap == "queue" and not waits else STILL_OPEN
         left_out = ScheduleRun(tick=tick, at=now, outcome=outcome, reason=reason)
         return moved(left_out, next_at=following, queued=(*schedule.queued, *[tick][: int(waits)]))
-    if is_open and schedule.overlap == "cancel" and last is not None:
-        _cancel(deps, tenant, schedule, last)
+    if last is not None and schedule.overlap == "cancel":
+        ended = _cancelled(deps, tenant, schedule, last) if is_open else last
+        if ended.owes_family:  # the engine is ending the sessions below it: the next round looks again
+            return None
     run = _started(deps, tenant, schedule, tick, now, is_late=is_late)
     return None if run is None else moved(run, next_at=following)
 
@@ -167,10 +169,10 @@ def _with_end_counted(schedule: Schedule, last: Head | None) -> Schedule:
     return schedule.model_copy(update={"counted_session": last.session_id, "failures": failures})
 
 
-def _cancel(deps: FireDeps, tenant: str, schedule: Schedule, last: Head) -> None:
+def _cancelled(deps: FireDeps, tenant: str, schedule: Schedule, last: Head) -> Head:
     requester = Requester(tenant, schedule.created_by, frozenset(schedule.roles))
     with suppress(Conflict, SessionNotFound):  # it has ended meanwhile
-        cancel(
+        return cancel(
             deps.repository,
             deps.workflow,
             requester,
@@ -178,6 +180,7 @@ def _cancel(deps: FireDeps, tenant: str, schedule: Schedule, last: Head) -> None
             deps.attempts,
             deps.settings.token_window_seconds,
         )
+    return last
 
 
 def _started(

@@ -67,6 +67,20 @@ class DeploymentTable(OneTable):
     of_deployment = True
 
 
+def live_request(table: str, partition: str, before: str | None, limit: int) -> dict[str, Any]:
+    """A Query of the index `live`: what has to be looked at, the earliest first. `before`: a text that `live_at` is
+    less than; None: any.
+    """
+    times = {} if before is None else {":before": {"S": before}}
+    return {
+        "TableName": table,
+        "IndexName": items.LIVE_INDEX,
+        "Limit": limit,
+        "KeyConditionExpression": "live = :live AND live_at < :before" if times else "live = :live",
+        "ExpressionAttributeValues": {":live": {"S": partition}, **times},
+    }
+
+
 def query(
     dynamodb: Service, *, most: int | None = None, later: int | None = None, **request: Any
 ) -> Iterator[Answer]:

@@ -315,7 +315,7 @@ def _live_at(tenant: str, session_id: str, at: datetime) -> str:
     return f"{sortable(at)}#{session_id}#{tenant}"
 
 
-def live_partition(kind: LiveKind, shard: int) -> str:
+def live_partition(kind: str, shard: int) -> str:
     """The index's partition key."""
     return f"{kind}#{shard:02d}"
 

@@ -44,11 +44,10 @@ def answer_once(
     spec = app.current_registry.specs(tenant, head.agent_id).get(open_call.name)
     said = _as_told(app, head, open_call.name, spec, result, error)
     told = said._replace(by="callback", answer_id=app.clock.new_id("ans"))
-    counts = answer_call(app.bounded_tools, app.workflow, tenant, session_id, call_id, told)
-    now = app.repository.newest(tenant, session_id).head.answered_call(call_id)
-    if not counts or now is None or now.answer_id != told.answer_id:
-        raise _over(now)
-    return now
+    recorded = answer_call(app.bounded_tools, app.workflow, session, call_id, told)
+    if recorded is None or recorded.answer_id != told.answer_id:
+        raise _over(recorded)
+    return recorded
 
 
 def _still_open(head: Head, call_id: str, now: datetime) -> OpenCall:

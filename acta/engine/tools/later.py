@@ -7,7 +7,8 @@ call once more, and `end_wait` settles it.
 """
 
 from acta.engine.log.events import ToolStarted
-from acta.engine.log.head import Later, input_to_run
+from acta.engine.log.head import EndedCall, Later, input_to_run
+from acta.engine.log.repository import Session
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish
 from acta.engine.turn.engine import Workflow, check_run, position
@@ -60,29 +61,23 @@ def end_wait(held: HeldCall, later: Later) -> None:
 
 
 def answer_call(
-    runtime: ToolRuntime, workflow: Workflow, tenant: str, session_id: str, call_id: str, result: CallResult
-) -> bool:
-    """Commits the answer to a call that has started, and wakes the engine. False: the call is over, and what was
-    recorded stays. May be repeated. Raises SessionNotFound, and what the stores and the engine raise.
-
-    `result.answer_id`: if it is set, a repeated or another answer that was faster is told from this one.
+    runtime: ToolRuntime, workflow: Workflow, session: Session, call_id: str, result: CallResult
+) -> EndedCall | None:
+    """Commits the answer to a call that has started, and wakes the engine. Returns what is recorded of the call's end:
+    the answer counts only if that has its `answer_id`. None: nothing is recorded. May be repeated. Raises what the
+    stores and the engine raise.
     """
-    repository = runtime.repository
-    newest = repository.newest(tenant, session_id)
-    open_call = newest.head.open_call(call_id)
-    if newest.head.run is None or open_call is None or open_call.state == "done":
-        return False
-    at = position(newest.head)
-    session = repository.turn(at)
-    call = session.call(call_id)
-    if call is None:
-        return False
-    call = repository.load_input(session, call)
-    call = call.model_copy(update={"input": input_to_run(call, open_call)})
-    held = HeldCall(runtime, session, at, call)
-    began = open_call.later.began if open_call.later is not None else repository.clock.now()
-    start_is_logged = open_call.state == "started" or open_call.starter != ""
-    record_finish(held, result, began, start_is_logged=start_is_logged)
-    wake_engine(repository, workflow, session)
-    recorded = session.head.answered_call(call_id)
-    return recorded is None or recorded.answer_id == result.answer_id
+    open_call = session.head.open_call(call_id)
+    if session.head.run is not None and open_call is not None and open_call.state != "done":
+        repository, at = runtime.repository, position(session.head)
+        session = repository.turn(at)
+        call = session.call(call_id)
+        if call is not None:
+            call = repository.load_input(session, call)
+            call = call.model_copy(update={"input": input_to_run(call, open_call)})
+            held = HeldCall(runtime, session, at, call)
+            began = open_call.later.began if open_call.later is not None else repository.clock.now()
+            start_is_logged = open_call.state == "started" or open_call.starter != ""
+            record_finish(held, result, began, start_is_logged=start_is_logged)
+            wake_engine(repository, workflow, session)
+    return session.head.answered_call(call_id)

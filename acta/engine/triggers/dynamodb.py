@@ -20,13 +20,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from acta.engine.clock import make_id
-from acta.engine.store.dynamodb import FREE, ClockedTable, ConditionFailed, put, query, transact
+from acta.engine.store.dynamodb import FREE, ClockedTable, ConditionFailed, live_request, put, query, transact
 from acta.engine.store.keys import from_cursor, key_part, tenant_pk, to_cursor
 from acta.engine.store.schema import check_version
 from acta.engine.store.table_layout import (
     ATTRIBUTES_VERSION,
     Item,
     item_key,
+    live_partition,
     load_json,
     pack,
     sortable,
@@ -38,7 +39,6 @@ EVENT = "evt"
 TAKEN, HISTORY, KEYS, NUMBERS = "D#", "H#", "K#", "N"
 LIVE = "event"
 """How the index `live` names events that wait."""
-INDEX = "live"
 DUE_AT_ONCE = 500
 FIRST_TRY = timedelta(seconds=60)
 """How long whoever takes an event has for it, before recovery tries it: longer than the function `wake` runs."""
@@ -146,18 +146,8 @@ class DynamoTriggerEvents(ClockedTable):
         return self._call_if("put_item", Item=item, **condition) is not None
 
     def waiting(self, shard: int, until: datetime) -> Iterator[WaitingEvent]:
-        answers = query(
-            self._dynamodb,
-            TableName=self._table,
-            IndexName=INDEX,
-            Limit=DUE_AT_ONCE,
-            KeyConditionExpression="live = :live AND live_at < :until",
-            ExpressionAttributeValues={
-                ":live": {"S": f"{LIVE}#{shard:02d}"},
-                ":until": {"S": f"{sortable(until)}~"},
-            },
-        )
-        for answer in answers:
+        request = live_request(self._table, live_partition(LIVE, shard), f"{sortable(until)}~", DUE_AT_ONCE)
+        for answer in query(self._dynamodb, **request):
             for item in answer["Items"]:
                 _, trigger_id, event_id, tenant = item["live_at"]["S"].split("#", 3)
                 yield WaitingEvent(tenant, trigger_id, event_id)
@@ -178,7 +168,7 @@ class DynamoTriggerEvents(ClockedTable):
             item["z"] = {"B": pack(json.dumps(one.event, separators=(",", ":")).encode())}
         if one.outcome == "waiting":
             shard = int(hashed(one.event_id)[:8], 16) % SHARDS
-            item["live"] = {"S": f"{LIVE}#{shard:02d}"}
+            item["live"] = {"S": live_partition(LIVE, shard)}
             item["live_at"] = {"S": f"{sortable(due)}#{trigger_id}#{one.event_id}#{tenant}"}
         return item
 
