@@ -74,6 +74,8 @@ queue at once. It looks at no more of a long queue than it can admit, so at leas
 SCHEDULE_METRICS: Units = MappingProxyType({"SchedulesFailing": "Count"})
 """The metric of each time of a schedule that fails after many that failed (`FAILS_AFTER` in
 `acta/engine/schedules/schedule.py`)."""
+TRIGGER_METRICS: Units = MappingProxyType({"TriggersFailing": "Count"})
+"""The metric of each event of a trigger that is refused or fails. Those that a paused trigger refuses do not count."""
 POLICY_METRICS: Units = MappingProxyType({"PackedPolicySize": "Percent"})
 """The metric of each session policy that STS was asked to take, in percent of AWS's limit."""
 
@@ -228,13 +230,21 @@ class Telemetry:
 
 
 def policy_packed(tenant: str, percent: int) -> None:
-    """Logs a line with the size of one of the tenant's session policies, which the alarm `PackedPolicySize` watches.
-    Credentials are fetched below everything that has a Telemetry, so this takes the process's logger.
-    """
+    """Logs a line with the size of one of the tenant's session policies, which the alarm `PackedPolicySize` watches."""
+    _log_of_tenant("session policy packed", POLICY_METRICS, tenant, PackedPolicySize=percent)
+
+
+def trigger_fails(tenant: str, trigger_id: str, outcome: str, code: str) -> None:
+    """Somebody of the tenant has to act: logs a line with ids, which the alarm `TriggersFailing` counts."""
+    ids = {"trigger_id": trigger_id, "outcome": outcome, "code": code}
+    _log_of_tenant("a trigger fails", TRIGGER_METRICS, tenant, **ids, TriggersFailing=1)
+
+
+def _log_of_tenant(message: str, metrics: Units, tenant: str, **values: object) -> None:
+    """With the process's own logger, for what has no Telemetry: it is below everything, or in several functions."""
     logger = Logger(service=os.environ.get("POWERTOOLS_SERVICE_NAME", "acta"), location=None)
-    metric = embedded(os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta"), POLICY_METRICS)
-    ids = {"tenant_hash": tenant_hash(tenant)}
-    logger.info("session policy packed", extra={**ids, "PackedPolicySize": percent, **metric})
+    metric = embedded(os.environ.get("POWERTOOLS_METRICS_NAMESPACE", "Acta"), metrics)
+    logger.info(message, extra={"tenant_hash": tenant_hash(tenant), **values, **metric})
 
 
 def _ids(at: "Position") -> dict[str, object]:

@@ -119,6 +119,7 @@ def test_production_raises_alarms_when_functions_executions_or_the_api_fail(prod
         "SessionsRecovered",
         "RecoveryRounds",
         "SchedulesFailing",
+        "TriggersFailing",
         "CostUsd",
     }
     known = {

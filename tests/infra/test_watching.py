@@ -39,6 +39,7 @@ OWN = {
     *telemetry.ROUND_METRICS,
     *telemetry.POLICY_METRICS,
     *telemetry.SCHEDULE_METRICS,
+    *telemetry.TRIGGER_METRICS,
 }
 
 

@@ -6,8 +6,10 @@ from acta.engine.errors import Conflict, SessionNotFound, TreeBusy
 from acta.engine.log.commit import Change
 from acta.engine.recovery.repair import repair
 from acta.engine.sessions.answers import fork_view
+from acta.engine.sessions.delete import delete
 from acta.engine.sessions.fork import fork, parent_at
 from acta.engine.sessions.start import NewSession
+from acta.engine.subagents.money import give_up_child
 from acta.engine.turn.endings import cancelled, restored
 from tests.in_process.family import FamilyHouse
 from tests.in_process.house import TENANT
@@ -131,6 +133,29 @@ def test_a_child_that_is_deleted_alone_is_cancelled_for_its_parent_first() -> No
     ((text, _),) = house.results(boss)
     assert '"state": "deleted"' in text
     assert house.head(second).state == "completed"
+
+
+def test_a_child_that_an_operators_command_deletes_alone_is_a_result_of_its_parent() -> None:
+    house = house_of(*SLEEPS)
+    boss = house.begin("boss").session_id
+    house.run()
+    (worker,) = house.children(boss)
+    reserved = house.head(boss).children_at_work[0].tokens
+
+    give_up_child(house.fresh_repository(), TENANT, worker.session_id)
+    delete(  # as the command does, which has no engine
+        house.fresh_repository(), house.workflow, house.log, house.index, house.blobs, house.requester,
+        worker.session_id,
+    )  # fmt: skip
+    give_up_child(house.fresh_repository(), TENANT, worker.session_id)
+    house.recover()
+    house.run()
+
+    head = house.head(boss)
+    assert (head.state, head.budget.children_tokens) == ("completed", reserved)
+    ((text, ok),) = house.results(boss)
+    assert "deleted" in text
+    assert not ok
 
 
 def test_a_child_from_a_backup_owes_nobody_anything() -> None:

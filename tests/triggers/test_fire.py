@@ -1,5 +1,6 @@
 """Webhooks that start sessions: once each, within the tenant's limits, and lost by no crash."""
 
+import json
 from typing import Any
 
 import pytest
@@ -227,6 +228,24 @@ def test_an_event_fails_where_its_session_may_not_start_and_is_replayed_once_it_
     assert acta.admin.request("POST", path).status == 202
     assert acta.minute(0) == 1
     assert len(acta.sessions()) == 1
+
+
+def test_the_operator_is_told_of_events_that_fail_or_are_refused_unless_the_trigger_is_paused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "told-of-events")  # a logger keeps its first stdout
+    acta = Outside(**ONE_AT_ONCE)
+    acta.put(on_limit="refuse")
+    acta.deliver(ISSUE)
+    acta.deliver(ISSUE, "d-2")
+    acta.admin.request("POST", "/v1/triggers/issues/pause")
+    acta.deliver(ISSUE, "d-3")
+
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "a trigger fails" in line]
+    assert [(line["trigger_id"], line["outcome"], line["code"]) for line in told] == [
+        ("issues", "refused", "TOO_MANY_OPEN_SESSIONS")
+    ]
+    assert [line["TriggersFailing"] for line in told] == [1]
 
 
 def test_a_waiting_event_of_a_trigger_that_was_deleted_fails() -> None:

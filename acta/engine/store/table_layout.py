@@ -72,7 +72,6 @@ from acta.engine.log.store import (
     IndexEntry,
     ListingEntry,
     LiveEntry,
-    LiveKind,
     LiveSession,
     SessionName,
     SessionReceiver,

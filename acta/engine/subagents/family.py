@@ -12,7 +12,7 @@ recovery finds the child, and all of this may be repeated.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -38,10 +38,8 @@ from acta.engine.files.given import given_path, is_given
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, LimitValues, chosen, usual
 from acta.engine.log.beside import AttemptStore, BlobStore
 from acta.engine.log.commit import Change
-from acta.engine.log.events import ChildFinished
 from acta.engine.log.head import (
     MAX_GOAL_CHARS,
-    MAX_WRITERS,
     Child,
     Children,
     Head,
@@ -59,11 +57,10 @@ from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.history import whole_answer
 from acta.engine.sessions.start import begin_run, empty_head, new_session
 from acta.engine.settings import Settings
-from acta.engine.subagents.money import call_of, child_id, grant, is_complete
+from acta.engine.subagents.money import call_of, child_id, grant, is_complete, settle
 from acta.engine.subagents.tool import AgentTool, child_tasks
 from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
 from acta.engine.tools.tool import ToolSpec
-from acta.engine.turn.budget import all_tokens, spent_usd
 from acta.engine.turn.engine import Workflow, next_decision, position
 from acta.engine.untrusted.path import PathRefused
 from acta.engine.untrusted.quoting import OutsideText, clipped_name
@@ -279,37 +276,8 @@ def tell_parent(
         return
     first, mine = min(ended), deps.repository.clock.new_id("try")
     for change in deps.repository.attempts(session, f"{run_id}/{call_id}/ended/{mine}"):
-        open_call = call_of(change.head, run_id, call_id)
-        of = None if open_call is None else open_call.children
-        told = [] if of is None else [each for each in of.working if each.item in ended]
-        if open_call is None or of is None or not told:
+        if not settle(change, run_id, call_id, ended):
             break
-        working = tuple(each for each in of.working if each not in told)
-        change.set_call(open_call, children=of.model_copy(update={"working": working}))
-        budget = change.head.budget
-        used = [_used(each, ended[each.item]) for each in told]
-        charged = {
-            "children_tokens": budget.children_tokens + sum(tokens for tokens, _ in used),
-            "children_usd": round(budget.children_usd + sum(usd for _, usd in used), 6),
-        }
-        change.set(budget=budget.model_copy(update=charged), **_asked_by(change.head, told, ended))
-        for each, (tokens, usd) in zip(told, used, strict=True):
-            child = ended[each.item]
-            if child is not None:
-                change.event(
-                    ChildFinished(
-                        call_id=open_call.call_id,
-                        name=open_call.name,
-                        item=each.item + 1,
-                        count=of.count,
-                        session_id=child.session_id,
-                        agent_id=child.agent_id,
-                        state=child.state,
-                        goal_met=child.result is not None and child.result.goal_met,
-                        tokens=tokens,
-                        usd=usd,
-                    )
-                )
         grant(change, deps.settings.token_window_seconds, after=first)
         change.commit()
     head = session.head
@@ -329,26 +297,6 @@ def tell_parent(
     if not complete and not head.unfinished_calls:
         # the worker that finished the last call may have died before it woke the session
         wake_engine(deps.repository, deps.workflow, session)
-
-
-def _used(child: Child, head: Head | None) -> tuple[int, float]:
-    if head is None:
-        return child.tokens, child.usd or 0.0
-    return all_tokens(head.budget), spent_usd(head)
-
-
-def _asked_by(head: Head, told: Iterable[Child], ended: Mapping[int, Head | None]) -> dict[str, Any]:
-    """The parent's writers and roles once its agent has read what these children say: who wrote to a child has asked
-    for what its parent does afterwards. If they were too many to be kept, their children's answers are left out
-    (`_item`).
-    """
-    writers, roles = head.writers, head.roles
-    for child in (ended[each.item] for each in told):
-        new = [] if child is None else sorted(child.askers - {head.created_by, *writers})
-        if child is not None and len(writers) + len(new) <= MAX_WRITERS:
-            writers = (*writers, *new)
-            roles = tuple(role for role in roles if role in child.roles)
-    return {"writers": writers, "roles": roles}
 
 
 def note_told(deps: Family, session: Session) -> None:

@@ -6,20 +6,21 @@ needs more, its parent reserves that first.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from acta.engine.agents.agent import AgentDefinition
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import SESSION, derived_id
-from acta.engine.errors import Conflict, SessionNotFound, ValidationFailed
+from acta.engine.errors import Conflict, PoisonedSession, SessionNotFound, ValidationFailed
 from acta.engine.limits.caps import NO_CAPS, LimitValues, refuse_beyond
 from acta.engine.log.commit import Change
-from acta.engine.log.events import ChildStarted
-from acta.engine.log.head import Child, Children, Head, OpenCall
+from acta.engine.log.events import ChildFinished, ChildStarted
+from acta.engine.log.head import MAX_WRITERS, Child, Children, Head, OpenCall
 from acta.engine.log.repository import SessionRepository
 from acta.engine.people.intervention import is_pause
 from acta.engine.people.requester import Requester
-from acta.engine.turn.budget import renewed, reserved, spent_usd, tokens_left
+from acta.engine.turn.budget import all_tokens, renewed, reserved, spent_usd, tokens_left
 
 LEAST_TOKENS = 2_000
 """A child does not begin with fewer."""
@@ -133,6 +134,72 @@ def is_complete(head: Head, of: Children) -> bool:
     if of.started == of.count or head.is_over:
         return True
     return not head.children_at_work and not _is_held(head)
+
+
+# ---- children that have ended
+
+
+def settle(change: Change, run_id: str, call_id: str, ended: Mapping[int, Head | None]) -> bool:
+    """Charges the parent what children of one call have used, and gives it the rest back. False: it knows of their ends
+    already, or its call is over. `ended`: as in `tell_parent`.
+    """
+    open_call = call_of(change.head, run_id, call_id)
+    of = None if open_call is None else open_call.children
+    told = [] if of is None else [each for each in of.working if each.item in ended]
+    if open_call is None or of is None or not told:
+        return False
+    head, budget = change.head, change.head.budget
+    tokens, usd, writers, roles = budget.children_tokens, budget.children_usd, head.writers, head.roles
+    for each in told:
+        child = ended[each.item]
+        used = (each.tokens, each.usd or 0.0)
+        if child is not None:
+            used = all_tokens(child.budget), spent_usd(child)
+            # Who wrote to a child has asked for what its parent does once it has read the answer. If they are too many
+            # to be kept, the answer is left out (`_item` in `family.py`).
+            new = sorted(child.askers - {head.created_by, *writers})
+            if len(writers) + len(new) <= MAX_WRITERS:
+                writers = (*writers, *new)
+                roles = tuple(role for role in roles if role in child.roles)
+            change.event(
+                ChildFinished(
+                    call_id=open_call.call_id,
+                    name=open_call.name,
+                    item=each.item + 1,
+                    count=of.count,
+                    session_id=child.session_id,
+                    agent_id=child.agent_id,
+                    state=child.state,
+                    goal_met=child.result is not None and child.result.goal_met,
+                    tokens=used[0],
+                    usd=used[1],
+                )
+            )
+        tokens, usd = tokens + used[0], usd + used[1]
+    working = tuple(each for each in of.working if each not in told)
+    change.set_call(open_call, children=of.model_copy(update={"working": working}))
+    charged = budget.model_copy(update={"children_tokens": tokens, "children_usd": round(usd, 6)})
+    change.set(budget=charged, writers=writers, roles=roles)
+    return True
+
+
+def give_up_child(repository: SessionRepository, tenant: str, session_id: str) -> None:
+    """Tells the parent of a session that an operator's command is about to delete, if it has one. Nobody knows any more
+    what the child has used, so it is charged with all that was reserved for it. The engine then runs the parent's call
+    again, which finds that the child is gone.
+    """
+    with suppress(SessionNotFound, PoisonedSession):
+        above = repository.newest(tenant, session_id).head.parent
+        if above is None or above.told:
+            return
+        parent = repository.newest(tenant, above.session_id)
+        for change in repository.attempts(parent, f"deleted/{repository.clock.new_id('try')}"):
+            if not settle(change, above.run_id, above.call_id, {above.item: None}):
+                return
+            call = call_of(change.head, above.run_id, above.call_id)
+            assert call is not None
+            change.set_call(call, later=None)
+            change.commit()
 
 
 # ---- a child that needs more

@@ -20,6 +20,7 @@ from acta.engine.log.store import KeyTaken
 from acta.engine.people.requester import agent_of
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.woken import WokenSession, start_woken, woken_id
+from acta.engine.telemetry import trigger_fails
 from acta.engine.triggers.pattern import matches
 from acta.engine.triggers.sources import pattern_for
 from acta.engine.triggers.store import SHARDS
@@ -84,8 +85,9 @@ def deliver(
 def attempt(app: App, tenant: str, trigger: Trigger, one: TriggerEvent) -> TriggerEvent:
     """Does for an event that waits what the trigger says, and returns how it stands then."""
     after = _attempted(app, tenant, trigger, one)
-    if after != one:
-        app.trigger_events.settle(tenant, trigger.trigger_id, one, after)
+    if after != one and app.trigger_events.settle(tenant, trigger.trigger_id, one, after):
+        if after.outcome in ("refused", "failed") and after.code != PAUSED:
+            trigger_fails(tenant, trigger.trigger_id, after.outcome, after.code)
     return after
 
 

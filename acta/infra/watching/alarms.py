@@ -113,6 +113,10 @@ KINDS: Mapping[str, AlarmKind] = MappingProxyType(
             "A schedule has failed five times or more in a row: it could not start its session, or the session failed.",
             1,
         ),
+        "TriggersFailing": AlarmKind(
+            "Triggers refused or failed five events or more within five minutes: no session was started for them.",
+            5,
+        ),
         "CostPerHour": AlarmKind(
             "Model calls of the last hour cost more than the environment expects.", 0, minutes=HOUR
         ),
@@ -265,7 +269,13 @@ class Alarms(Construct):
         self._alarm("PackedPolicySize", self._metric("PackedPolicySize", statistic="Maximum"))
         refused = self._metric("KeysRefused", KEY_REFUSED_METRIC, service=service_name("step"))
         self._alarm("KeysRefused", refused)
-        for kind in ("ProviderErrors", "SessionsStuck", "SessionsRecovered", "SchedulesFailing"):
+        for kind in (
+            "ProviderErrors",
+            "SessionsStuck",
+            "SessionsRecovered",
+            "SchedulesFailing",
+            "TriggersFailing",
+        ):
             self._alarm(kind, self._metric(kind))
         for round in ROUNDS:
             self._alarm(

@@ -17,6 +17,7 @@ from acta.engine.sessions.control import hold_restored
 from acta.engine.store import table_layout as items
 from acta.engine.store.dynamodb import batch_get, newest_commit_item
 from acta.engine.store.keys import SESSIONS, TENANT, part_text
+from acta.engine.subagents.money import give_up_child
 from acta.infra.deployed.tenants.erase import (
     ERASE_TENANT,
     MEMORY_DELETE,
@@ -153,6 +154,7 @@ def _erased_since(stores: TenantStores, since: datetime) -> Iterator[tuple[str, 
 def _erase_again(eraser: Eraser, action: str, tenant: str, thing: str) -> int:
     match action:
         case "session.delete":
+            give_up_child(eraser.stores.repository, tenant, thing)  # the restored parent may wait for it
             return delete_session(eraser, tenant, thing)
         case "schedule.delete":
             return delete_schedule(eraser.stores, tenant, thing)
