@@ -85,8 +85,9 @@ def deliver(
 def attempt(app: App, tenant: str, trigger: Trigger, one: TriggerEvent) -> TriggerEvent:
     """Does for an event that waits what the trigger says, and returns how it stands then."""
     after = _attempted(app, tenant, trigger, one)
-    if after != one and app.trigger_events.settle(tenant, trigger.trigger_id, one, after):
-        if after.outcome in ("refused", "failed") and after.code != PAUSED:
+    if after != one:
+        is_mine = app.trigger_events.settle(tenant, trigger.trigger_id, one, after)
+        if is_mine and after.outcome in ("refused", "failed") and after.code != PAUSED:
             trigger_fails(tenant, trigger.trigger_id, after.outcome, after.code)
     return after
 
