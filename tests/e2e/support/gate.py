@@ -21,6 +21,8 @@ class Gate:
         self._changed = threading.Condition()
         self._is_open, self._may_pass = True, 0
         self._held = threading.Semaphore(0)
+        self._left: set[socket.socket] = set()
+        """Connections to the server that another one has replaced."""
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -59,19 +61,31 @@ class Gate:
         with suppress(OSError):  # closed
             while True:
                 client, _ = self._listener.accept()
-                server = socket.create_connection(("127.0.0.1", self._port))
-                for source, target, held in ((client, server, True), (server, client, False)):
-                    threading.Thread(target=self._pass, args=(source, target, held), daemon=True).start()
+                threading.Thread(target=self._pass, args=(client,), daemon=True).start()
 
-    def _pass(self, source: socket.socket, target: socket.socket, held: bool) -> None:
+    def _pass(self, client: socket.socket) -> None:
+        """Each request gets a connection of its own when it may pass: the server would close one that stands idle."""
+        server: socket.socket | None = None
         with suppress(OSError):
-            while data := source.recv(CHUNK):
-                if held and data.startswith(b"POST "):  # the rest of a request goes with its beginning
+            while data := client.recv(CHUNK):
+                if data.startswith(b"POST "):  # the rest of a request goes with its beginning
+                    if server is not None:
+                        self._left.add(server)
+                        _end(server)
                     self._hold()
-                target.sendall(data)
-        for end in (source, target):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+                    server = socket.create_connection(("127.0.0.1", self._port))
+                    threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+                assert server is not None
+                server.sendall(data)
+        if server is not None:
+            _end(server)
+
+    def _answer(self, server: socket.socket, client: socket.socket) -> None:
+        with suppress(OSError):
+            while data := server.recv(CHUNK):
+                client.sendall(data)
+        if server not in self._left:
+            _end(client)
 
     def _hold(self) -> None:
         if self._is_open:
@@ -80,3 +94,8 @@ class Gate:
         with self._changed:
             self._changed.wait_for(lambda: self._is_open or self._may_pass > 0)
             self._may_pass -= 0 if self._is_open else 1
+
+
+def _end(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
