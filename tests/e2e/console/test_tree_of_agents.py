@@ -2,13 +2,14 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.sessions.test_sub_agents import SIDE_BY_SIDE, boss, scripted, stage
+from tests.e2e.sessions.conftest import gate
+from tests.e2e.sessions.test_sub_agents import SIDE_BY_SIDE, boss, gated, stage
 from tests.e2e.support.person import Person
 from tests.e2e.support.screen import Screen
 from tests.e2e.support.script import Call, Say, do
 from tests.e2e.support.stage import Stage
 
-__all__ = ["boss", "scripted", "stage"]
+__all__ = ["boss", "gate", "gated", "stage"]
 
 
 def test_the_page_of_a_session_shows_the_agents_below_it_and_theirs_the_way_up(

@@ -106,7 +106,7 @@ HELPERS = 2
 
 
 @pytest.fixture
-def tree(gate: Gate, admit: Admit, model: Any) -> Iterator[tuple[Person, list[Json]]]:
+def tree(gate: Gate, admit: Admit, model: Any) -> tuple[Person, list[Json]]:
     """A lead that waits for a worker, which waits for two helpers, whose first replies, each with a call that writes a
     file, stand at the gate.
     """
