@@ -31,19 +31,6 @@ from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 Row = Mapping[str, Any]
 T = TypeVar("T")
 READ_BY_ADMINS = ("prompts", "mcp_servers", "triggers")
-TOLD = (
-    *("applied", "created_at", "updated_at", "warnings", "created_by"),
-    *("next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"),
-)
-"""Fields of answers that no body takes. They are left out, so that what `get` showed can be put again as it is."""
-TOLD_OF_TRIGGERS = ("url", "roles", "events")
-IDS = {
-    "agents": "agent_id",
-    "tools": "name",
-    "mcp_servers": "name",
-    "schedules": "schedule_id",
-    "triggers": "trigger_id",
-}
 NAMED_AS = {"agents": "this agent", "tools": "this tool", "mcp_servers": "tools of this server"}
 """What other agents may name of a definition that is to be deleted."""
 COLUMNS: Mapping[str, Columns] = {
@@ -129,28 +116,29 @@ def put(arguments: Namespace) -> int:
     """Creates it, or replaces it if it exists. What `get` showed can be put again: an MCP server then keeps the tools
     that were confirmed.
     """
-    kind, source = arguments.kind, arguments.source
+    from acta.cli.apply.kinds import KINDS  # imported only now: it takes a moment
+
+    kind, source = KINDS[arguments.kind.replace("_", "-")], arguments.source
     if Path(source).suffix in (".yaml", ".yml"):
-        folder = kind.replace("_", "-")
         raise CliError(
-            f"{source}: {folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
-            f"FOLDER/{folder}/{Path(source).stem}.yaml; put takes JSON"
+            f"{source}: {kind.folder} in YAML are applied, a folder at a time: acta apply FOLDER, with this file at "
+            f"FOLDER/{kind.folder}/{Path(source).stem}.yaml; put takes JSON"
         )
-    told = (*TOLD, *TOLD_OF_TRIGGERS) if kind == "triggers" else TOLD
+    told = kind.told - {"version"}
     definition = {name: value for name, value in json_in(source, parse_object).items() if name not in told}
     calls = calls_of(arguments)
-    identity = definition.pop(IDS[kind], None)
+    identity = definition.pop(kind.identity, None)
     if not isinstance(identity, str):
-        raise CliError(f"{source}: it has no {IDS[kind]}")
-    if kind == "mcp_servers" and isinstance(definition.get("tools"), list):
+        raise CliError(f"{source}: it has no {kind.identity}")
+    if kind.folder == "mcp-servers" and isinstance(definition.get("tools"), list):
         del definition["tools"]
-    if kind in ("mcp_servers", "triggers"):
+    if kind.is_put:
         written = calls.write(identity, definition)
     elif exists(lambda: calls.get(identity)):
         written = calls.replace(identity, definition)
     else:
         definition.pop("version", None)
-        written = calls.create({IDS[kind]: identity, **definition})
+        written = calls.create({kind.identity: identity, **definition})
     return show(written, [f"{identity}  version {written['version']}"], as_json=arguments.json)
 
 

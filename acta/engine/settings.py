@@ -747,6 +747,10 @@ class Settings:
         """The optional built-in tools that are offered."""
         return frozenset(filter(None, (name.strip() for name in self.optional_tools.split(","))))
 
+    def sources_for(self, tenant: str) -> list[str]:
+        """The names of the operator's event sources that the tenant's triggers may name."""
+        return sorted(name for name, each in self.event_sources.items() if each.is_for(tenant))
+
     @property
     def outage_limits(self) -> OutageLimits:
         """How long an outage is waited out."""

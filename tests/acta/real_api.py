@@ -24,7 +24,10 @@ class RealApi(LoopbackServer):
     def __init__(self) -> None:
         super().__init__()
         self.house = House(
-            OfflineModel(), tenant_tools={"*": ["acta-test-tool-ping"]}, http_tool_hosts="orders.example.com"
+            OfflineModel(),
+            tenant_tools={"*": ["acta-test-tool-ping"]},
+            http_tool_hosts="orders.example.com",
+            event_sources={"inbox": {"kind": "files", "prefix": "inbox/"}},
         )
         self.lock = threading.Lock()
         self.audit = memory_audit(self.house.clock)

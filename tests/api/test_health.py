@@ -14,6 +14,7 @@ LIMITED = Settings(
     write_version=1,
     reads_version=2,
     audit_table="audit",
+    event_sources={"inbox": {"kind": "files"}, "jobs": {"kind": "queue", "tenants": ["globex"]}},
     tenant_limits={"*": {"open_sessions": 100}, "acme": {"starts_per_minute": 60}},
 )
 PATH = "/v1/admin/health"
@@ -35,6 +36,7 @@ def test_an_admin_reads_the_release_and_the_limits_of_the_own_tenant() -> None:
             "long_polls": None,
             "tokens_per_hour": 5_000_000,
         },
+        "event_sources": ["inbox"],
         "recovery": {"last_scan": None, "late": True},
     }
     others = api.stranger.request("GET", PATH).data["limits"]

@@ -45,9 +45,7 @@ def apply(arguments: Namespace) -> int:
     deployed = TenantDefinitions(connect(arguments, role="admin"))
     made = plan(
         folder,
-        deployed.read(),
-        deployed.tools,
-        deployed.has_running_sessions,
+        deployed,
         adopt=arguments.adopt,
         overwrite=arguments.overwrite,
     )

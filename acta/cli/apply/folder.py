@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from acta.cli.apply.kinds import KINDS, DefinitionKind, as_file, credentials
+from acta.cli.apply.kinds import KINDS, DefinitionKind, as_file, broken_rules, credentials
 from acta.cli.apply.schema import Json, nearest, problems
 from acta.cli.exit_codes import CliError
 from acta.cli.terminal.text import one_line
@@ -24,7 +24,7 @@ MOST_BYTES = 1_000_000
 """The most that a file may have, which is more than any definition needs."""
 NOT_RIGHT = "nothing was sent, for the files are not right:"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""The name of a set, and of a file without its suffix."""
+"""The name of a set, and of what is exported."""
 
 
 class Key(NamedTuple):
@@ -114,16 +114,17 @@ def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]
 def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
     """Yields the definition, or nothing if something is wrong with it, which is added to `wrong`."""
     shown = f"{kind.folder}/{path.name}"
-    if path.suffix != SUFFIX or not NAME.fullmatch(path.stem):
-        said = f"a definition is a file NAME{SUFFIX}; its name has letters, digits, '_' and '-'"
+    if path.suffix != SUFFIX or not re.fullmatch(kind.pattern, path.stem):
+        said = f"a definition is a file NAME{SUFFIX}; the NAME of a {kind.one} fits {kind.pattern}"
         wrong.append(Wrong(shown, 0, said))
         return
     found = _yaml(path, shown, wrong)
     if found is None:
         return
+    unfit = [*problems(kind.one, found.value), *credentials(found.value)]
     bad = [
         Wrong(shown, _line(found, each.at), _said(each.at, each.message))
-        for each in (*problems(kind.one, found.value), *credentials(found.value))
+        for each in unfit or broken_rules(kind, found.value)
     ]
     wrong += sorted(bad, key=lambda each: each.line)
     if not bad:

@@ -12,9 +12,18 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from acta.cli.apply.schema import Json, Problem, part_of, schema_of
+from pydantic import BaseModel, ValidationError
+
+from acta.cli.apply.schema import Json, Problem, part_of, quoted, schema_of
+from acta.client import shapes
+from acta.engine.agents.agent import AGENT_ID_PATTERN, AgentSettings
+from acta.engine.api.answers import fields_of
+from acta.engine.schedules.schedule import SCHEDULE_ID_PATTERN, ScheduleSettings
+from acta.engine.tools.mcp.server import SERVER_NAME_PATTERN
 from acta.engine.tools.tenant.headers import PLAIN_NAMES, holds_credential, may_be_literal
-from acta.engine.tools.tool import HIDDEN, is_high_stakes_unless_said
+from acta.engine.tools.tool import HIDDEN, TOOL_NAME_PATTERN, is_high_stakes_unless_said
+from acta.engine.triggers.trigger import TRIGGER_ID_PATTERN, TriggerSettings
+from acta.engine.untrusted.validation_messages import error_sentence
 from acta.yaml_text import Path
 
 HOW = "store it with `acta tools secrets set NAME --host HOST` and write {secret: NAME} in its place"
@@ -103,15 +112,16 @@ def _texts(at: Path, value: Any) -> Iterator[tuple[Path, str]]:
 
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-TOLD = frozenset({"version", "applied", "created_at", "updated_at", "warnings"})
 AS_DEFINED = "as_defined"
 """The answer's field that has what the definition says, where an operator's setting overrides it."""
 
 
 class DefinitionKind(NamedTuple):
     """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls. `one`:
-    the word for one definition, and the schema's name. `identity`: the field whose value is the file's name. `told`:
-    fields of answers that files do not have. `sets`: lists in which the API keeps each entry once. `trimmed`: texts
+    the word for one definition, and the schema's name. `identity`: the field whose value is the file's name, and
+    `pattern`: what that may be. `answer`: the client's name for the shape of an answer. `settings`: the API's model of
+    what the author says, and `wrong`: what it finds wrong in one, by field (`broken_rules`). `is_put`: a PUT makes one,
+    too. `sets`: lists in which the API keeps each entry once. `trimmed`: texts
     that the API strips of blanks. `beside`: fields that accompany a change and are no part of the definition. `names`:
     by kind, the fields that name definitions of it, which have to stay for that. `denies`: fields that name tools which
     may as well be deleted. `simplest`: leaves out what follows from the rest. `shown`: makes
@@ -122,7 +132,11 @@ class DefinitionKind(NamedTuple):
     folder: str
     one: str
     identity: str
-    told: frozenset[str] = TOLD
+    pattern: str
+    answer: str
+    settings: type[BaseModel] | None = None
+    wrong: Callable[[Any], Mapping[str, list[str]]] = lambda _: {}
+    is_put: bool = False
     sets: tuple[str, ...] = ()
     trimmed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -134,12 +148,19 @@ class DefinitionKind(NamedTuple):
     written: Mapping[str, Any] = NOTHING
     prefix: str | None = None
 
+    @property
+    def told(self) -> frozenset[str]:
+        """The fields of answers that neither files nor bodies have."""
+        said = fields_of(getattr(shapes, self.answer)).keys() - {self.identity}
+        return frozenset(said - schema_of(self.one)["properties"].keys())
+
 
 TOOLS = DefinitionKind(
     "tools",
     "tool",
     "name",
-    TOLD | {AS_DEFINED},
+    TOOL_NAME_PATTERN,
+    "Tool",
     trimmed=("description",),
     simplest=simplest,
     shown=shown,
@@ -148,22 +169,25 @@ MCP_SERVERS = DefinitionKind(
     "mcp-servers",
     "mcp-server",
     "name",
+    SERVER_NAME_PATTERN,
+    "McpServer",
+    is_put=True,
     simplest=simplest_server,
     answered=of_server,
     written={"tools": {}},
     prefix="__",
 )
 PROMPTS = DefinitionKind(
-    "prompts",
-    "prompt",
-    "name",
-    TOLD | {"active", "authors", "created_by", "description", "seed_content"},
-    beside=("comment",),
+    "prompts", "prompt", "name", r"^[a-z][a-z0-9_]{0,63}$", "PromptInForce", beside=("comment",)
 )
 AGENTS = DefinitionKind(
     "agents",
     "agent",
     "agent_id",
+    AGENT_ID_PATTERN,
+    "Agent",
+    AgentSettings,
+    AgentSettings.wrong,
     sets=("tools", "deny", "high_stakes", "start_roles"),
     trimmed=("name",),
     names={**dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")), "agents": ("agents",)},
@@ -173,7 +197,10 @@ SCHEDULES = DefinitionKind(
     "schedules",
     "schedule",
     "schedule_id",
-    TOLD | {"created_by", "next_at", "waiting", "last_at", "last_session", "failures", "counts", "next"},
+    SCHEDULE_ID_PATTERN,
+    "Schedule",
+    ScheduleSettings,
+    lambda schedule: schedule.wrong(datetime.now(UTC)),
     names=MappingProxyType({"agents": ("agent_id",)}),
     simplest=simplest_schedule,
 )
@@ -181,7 +208,10 @@ TRIGGERS = DefinitionKind(
     "triggers",
     "trigger",
     "trigger_id",
-    TOLD | {"url", "created_by", "roles", "events"},
+    TRIGGER_ID_PATTERN,
+    "TriggerWithCounts",
+    TriggerSettings,
+    is_put=True,
     names=MappingProxyType({"agents": ("agent_id",)}),
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
@@ -190,11 +220,38 @@ KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
 """The kinds in the order in which they are written: a definition comes before those that name it."""
 
 
+def broken_rules(kind: DefinitionKind, definition: Json) -> Iterator[Problem]:
+    """What the API would refuse of a definition that fits its schema, wherever it is sent: by the API's own model."""
+    if kind.settings is None:
+        return
+    try:
+        settings = kind.settings.model_validate_json(json.dumps(definition))
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            yield Problem(each["loc"], f"{quoted(each['input'])}{error_sentence(each)}")
+        return
+    for field, sentences in kind.wrong(settings).items():
+        at = tuple(field.split("."))
+        value: Any = definition
+        for part in at:
+            value = value.get(part) if isinstance(value, dict) else None
+        for sentence in sentences:
+            yield Problem(at, f"{quoted(value)}{sentence}")
+
+
 def named(kind: DefinitionKind, definition: Json, folder: str) -> list[str]:
     """The names of definitions of another kind, whose folder is `folder`, that the definition names."""
     said = [definition.get(field, ()) for field in kind.names.get(folder, ())]
     entries = [each for value in said for each in ([value] if isinstance(value, str) else value)]
     return [each["agent"] if isinstance(each, dict) else each for each in entries]
+
+
+def secrets_named(definition: Any) -> Iterator[str]:
+    """The names of the tenant's secrets in a part of a definition that refers to some."""
+    for name, each in definition.items() if isinstance(definition, dict) else ():
+        if name == "secret":
+            yield each
+        yield from secrets_named(each)
 
 
 def from_answer(kind: DefinitionKind, answer: Mapping[str, Any]) -> Json:

@@ -8,6 +8,7 @@ definitions, and only while they are as it applied them: if a person has changed
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, NamedTuple
 
@@ -15,14 +16,13 @@ from acta.cli.apply.folder import DefinitionSet, Key
 from acta.cli.apply.kinds import (
     AGENTS,
     KINDS,
-    MCP_SERVERS,
     PROMPTS,
     TOOLS,
-    TRIGGERS,
     DefinitionKind,
     Digest,
     from_answer,
     named,
+    secrets_named,
 )
 from acta.cli.apply.schema import Json, nearest
 from acta.cli.terminal.text import one_line
@@ -30,6 +30,7 @@ from acta.client.api import Client
 from acta.client.flows import path_of
 from acta.engine.subagents.tool import MAX_TREE, circle
 
+TAKEN = "a tool of this name is built in, or comes from the environment's Python: it cannot be a file"
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
 Action = Literal["create", "change", "adopt", "delete"]
@@ -86,22 +87,15 @@ class ApplyPlan:
     unchanged: int = 0
 
 
-Running = Callable[[str], bool]
-"""Whether an agent has sessions that are running."""
-
-
 def plan(
     folder: DefinitionSet,
-    found: Mapping[Key, Found],
-    offered: Collection[str],
-    running: Running,
+    deployed: "TenantDefinitions",
     *,
     adopt: bool,
     overwrite: bool,
 ) -> ApplyPlan:
-    """`offered`: names of all tools that the deployment has. `running`: called for each agent that would be deleted."""
-    made = ApplyPlan(folder.set_name)
-    tools = _tools_after(folder, offered)
+    made, found = ApplyPlan(folder.set_name), deployed.read()
+    tools = _tools_after(folder, deployed.tools)
     staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
     for key in ordered(folder.definitions):
         wanted, there = folder.definitions[key], found.get(key)
@@ -110,10 +104,11 @@ def plan(
             made.unchanged += 1
             continue
         if there is None:
-            why = FIXED if key.kind == PROMPTS.folder else ""
+            is_taken = key.kind == TOOLS.folder and key.name in deployed.tools
+            why = FIXED if key.kind == PROMPTS.folder else TAKEN if is_taken else ""
         else:
             why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
-        if why := why or _missing(key, wanted, tools, staying) or circle_of(key, staying):
+        if why := why or _missing(key, wanted, tools, staying, deployed) or circle_of(key, staying):
             made.refusals.append(Refusal(key, why, step))
         else:
             made.steps.append(step)
@@ -124,7 +119,7 @@ def plan(
     }
     for key in reversed(ordered(gone)):
         each, step = found[key], ApplyStep("delete", key, found[key], None)
-        why = _use(key, staying, running)
+        why = _use(key, staying, deployed.has_running_sessions)
         if why:
             made.kept.append(Kept(key, why))
         elif each.is_edited(key.kind) and not overwrite:
@@ -148,8 +143,12 @@ def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
     return sorted(known)
 
 
-def _missing(key: Key, wanted: Json, tools: Sequence[str], staying: Collection[Key]) -> str:
-    """A sentence for each tool and each agent that the agent names and that does not exist; empty if there is none."""
+def _missing(
+    key: Key, wanted: Json, tools: Sequence[str], staying: Collection[Key], deployed: "TenantDefinitions"
+) -> str:
+    """A sentence for each tool, agent, secret and event source that the definition names and that does not exist; empty
+    if there is none.
+    """
     kind = KINDS[key.kind]
     agents = sorted(each.name for each in staying if each.kind == AGENTS.folder)
     known = [*tools, *(each.get("as") or each["agent"] for each in wanted.get("agents", ()))]
@@ -158,8 +157,14 @@ def _missing(key: Key, wanted: Json, tools: Sequence[str], staying: Collection[K
         ("tool", each): known for each in (*named(kind, wanted, TOOLS.folder), *denied) if each not in known
     }
     missing |= {("agent", each): agents for each in named(kind, wanted, AGENTS.folder) if each not in agents}
+    for part in ("auth", "config", "webhook"):
+        secrets = [each for each in secrets_named(wanted.get(part)) if each not in deployed.secrets]
+        missing |= {("secret", each): deployed.secrets for each in secrets}
+    if (source := wanted.get("source")) and source not in deployed.sources:
+        missing["event source", source] = deployed.sources
     said = (
-        f"there is no {what} {one_line(each)}. {nearest(each, names)}"
+        f"there is no {what} {one_line(each)}. {nearest(each, names) if names else 'There is none at all.'}"
+        + (f" `acta tools secrets set {one_line(each)}` sets it." if what == "secret" else "")
         for (what, each), names in missing.items()
     )
     return " ".join(said)
@@ -207,7 +212,7 @@ def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overw
     return ""
 
 
-def _use(key: Key, staying: Mapping[Key, Json], running: Running) -> str:
+def _use(key: Key, staying: Mapping[Key, Json], running: Callable[[str], bool]) -> str:
     """Why the definition cannot be deleted yet; empty if it can. `staying`: all definitions that will be left."""
     if key.kind == AGENTS.folder and running(key.name):
         return "it has sessions that are running"
@@ -258,6 +263,15 @@ class TenantDefinitions:
         self.tools: frozenset[str] = frozenset()
         """Names of all tools that agents may be given; filled in by `read`."""
 
+    @cached_property
+    def secrets(self) -> list[str]:
+        return [each["name"] for each in self._client.tool_secrets.list()]
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The operator's event sources that triggers may name."""
+        return self._client.health()["event_sources"]
+
     def read(self) -> dict[Key, Found]:
         found = {}
         for kind in KINDS.values():
@@ -301,7 +315,7 @@ class TenantDefinitions:
             )
             return tuple(written["warnings"])
         body = {**kind.written, **step.after, "applied": mark}
-        if kind in (MCP_SERVERS, TRIGGERS):
+        if kind.is_put:
             calls.write(name, {**body, "version": before and before.version})
             return ()
         if before is None:

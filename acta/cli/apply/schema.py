@@ -27,6 +27,8 @@ TYPES: Mapping[str, str] = {
 }
 
 
+SHORT = 60
+"""The most characters of a value that are shown."""
 WORDS: Mapping[type, str] = dict(
     zip((str, int, float, bool, list, dict, type(None)), TYPES.values(), strict=True)
 )
@@ -132,6 +134,12 @@ def nearest(key: str, known: list[str]) -> str:
     return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
 
 
+def quoted(value: Any) -> str:
+    """A short text, to stand before a sentence about it; nothing of another value."""
+    is_short = isinstance(value, str) and len(value) <= SHORT and value.isprintable()
+    return f"{json.dumps(value, ensure_ascii=False)}: " if is_short else ""
+
+
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"

@@ -1,5 +1,7 @@
 """Commands about the tenant's things: files, agents, tools, prompts, memories, schedules, triggers, notifications."""
 
+from pathlib import Path
+
 import click
 
 from acta.cli.commands.grammar import (
@@ -12,8 +14,9 @@ from acta.cli.commands.grammar import (
     text_argument,
 )
 
-FILE_KINDS = ("tool", "mcp-server", "prompt", "agent", "schedule", "trigger")
-"""The kinds of `acta.cli.apply.kinds`, which a command's help does not load; a test compares the two."""
+SCHEMAS = Path(__file__).parents[1] / "apply" / "schemas"
+FILE_KINDS = tuple(sorted(each.stem for each in SCHEMAS.glob("*.json")))
+"""The words for one definition of each kind of file."""
 
 
 def listed(kind: str, help: str, *options: click.Option) -> Command:

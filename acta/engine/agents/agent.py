@@ -22,6 +22,7 @@ from acta.engine.people.policies import (
     Policies,
     Policy,
     RoleName,
+    default_problem,
     has_one_of,
 )
 from acta.engine.store.schema import FrozenModel
@@ -48,6 +49,8 @@ MAX_START_ROLES = 20
 SOME_UNKNOWN = 5
 MAX_SUB_AGENTS = 20
 MAX_SUB_AGENT_CHARS = 1_000
+ABOUT_CALLS = ("approval_required", "error_recovery")
+NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
 DEFAULT_DEPTH, MAX_DEPTH = 3, 10
 DEFAULT_CHILDREN, MAX_CHILDREN = 100, 1_000
 DEFAULT_CHILDREN_AT_ONCE, MAX_CHILDREN_AT_ONCE = 10, 50
@@ -223,6 +226,25 @@ class AgentSettings(FrozenModel):
     """How people are asked, by type of question."""
     output_schema: JsonObject | None = None
     """JSON Schema 2020-12 of its sessions' final answers, where their start brings none."""
+
+    def wrong(self) -> dict[str, list[str]]:
+        """By field, sentences about what is wrong wherever the agent is written. Others depend on the deployment."""
+        wrong = {}
+        for type, policy in self.interventions.items():
+            if policy.approver_must_differ and type not in ABOUT_CALLS:
+                wrong[f"interventions.{type}.approver_must_differ"] = [NO_CALL]
+            wanted = policy.default_action
+            if wanted is not None and (why := default_problem(type, wanted)) is not None:
+                wrong[f"interventions.{type}.default_action"] = [why]
+        if self.output_schema is not None:
+            # Few agents have one, so a cold start does not import it.
+            from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
+
+            try:
+                check_output_schema(self.output_schema)
+            except BadOutputSchema as bad:
+                wrong["output_schema"] = [str(bad)]
+        return wrong
 
     @property
     def named_tools(self) -> tuple[str, ...]:

@@ -32,13 +32,10 @@ from acta.engine.models.providers import (
     ModelParameters,
     provider_of,
 )
-from acta.engine.people.policies import default_problem
 from acta.engine.settings import Settings
 
 OF_TURNS: tuple[Purpose, ...] = ("plan", "think", "final")
 """A summary is short and has no parameters, whatever the agent says."""
-ABOUT_CALLS = ("approval_required", "error_recovery")
-NO_CALL = f"Only questions about a call have an approver: {', '.join(ABOUT_CALLS)}."
 TOOL_GONE = "There is no tool {} any more: sessions of this agent go on without it."
 AGENT_GONE = "There is no agent {} any more: sessions of this agent go on without it."
 DENIED_GONE = (
@@ -228,25 +225,12 @@ def _check(body: AgentBody, agent_id: str | None, deps: App, tenant: str) -> Non
         registry = registry if wrong else {**registry, **agent_tools(body, found)}
     if body.named_tools or body.deny or body.high_stakes:
         wrong = wrong or wrong_tools(body, registry)
-    finds = (_policies, _providers, _output, _background, _output_schema, _caps, _models, _parameters)
+    wrong = wrong or body.wrong()
+    finds = (_providers, _output, _background, _caps, _models, _parameters)
     for find in finds:
         wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}
     if wrong:
         raise FieldsInvalid(wrong)
-
-
-def _policies(body: AgentBody, settings: Settings) -> Wrong:
-    aimless = {
-        f"interventions.{type}.approver_must_differ": NO_CALL
-        for type, policy in body.interventions.items()
-        if policy.approver_must_differ and type not in ABOUT_CALLS
-    }
-    return aimless or {
-        f"interventions.{type}.default_action": why
-        for type, policy in body.interventions.items()
-        if policy.default_action is not None
-        and (why := default_problem(type, policy.default_action)) is not None
-    }
 
 
 def _providers(body: AgentBody, settings: Settings) -> Wrong:
@@ -289,19 +273,6 @@ def _background(body: AgentBody, settings: Settings) -> Wrong:
     elif body.fallbacks:
         why = "Fallbacks answer while a function waits. Leave out either them or this."
     return {"background": why} if body.background and why else {}
-
-
-def _output_schema(body: AgentBody, settings: Settings) -> Wrong:
-    if body.output_schema is None:
-        return {}
-    # Few agents have one, so a cold start does not import it.
-    from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
-
-    try:
-        check_output_schema(body.output_schema)
-    except BadOutputSchema as bad:
-        return {"output_schema": str(bad)}
-    return {}
 
 
 def _caps(body: AgentBody, settings: Settings) -> Wrong:

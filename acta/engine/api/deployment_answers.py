@@ -82,6 +82,8 @@ class DeploymentHealthView(TypedDict):
     schema: SchemaVersionsView
     audit: AuditStateView
     limits: LimitsInForceView
+    event_sources: list[str]
+    """The operator's event sources that the tenant's triggers may name."""
     recovery: RecoveryStateView
 
 

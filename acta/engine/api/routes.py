@@ -100,6 +100,7 @@ def read_deployment(api: Api) -> Response:
             "long_polls": of_tenant.long_polls,
             "tokens_per_hour": api.app.settings.tenant_tokens_per_hour or None,
         },
+        "event_sources": api.app.settings.sources_for(api.caller.tenant),
         "recovery": {"last_scan": scan, "late": is_late(last, api.app.clock.now())},  # type: ignore[typeddict-item]
     }
     return success(shown)

@@ -32,9 +32,7 @@ from acta.engine.schedules.schedule import (
     Schedule,
     ScheduleRun,
     ScheduleSettings,
-    wrong_places,
 )
-from acta.engine.schedules.times import wrong_times
 from acta.engine.store.keys import from_cursor, to_cursor
 
 WRITES = 5
@@ -323,9 +321,7 @@ def _check(api: Api, schedule: Schedule) -> None:
     if agent is None:
         raise FieldsInvalid({"agent_id": ["There is no agent of that id."]})
     require_start_role(agent, api.caller.roles)
-    wrong = {field: [sentence] for field, sentence in wrong_times(schedule.times).items()}
-    places = wrong_places(schedule.goal)
-    wrong |= {"goal": places} if places else {}
+    wrong = schedule.wrong(schedule.created_at)
     # Its sessions are started as a member's are, also those of an admin's schedule.
     limits = beyond(schedule.limit_values, agent.caps, api.settings.caps, is_admin=False)
     wrong |= {f"limits.{field}": [sentence] for field, sentence in limits.items()}

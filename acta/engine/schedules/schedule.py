@@ -14,10 +14,10 @@ from acta.engine.agents.applied import Applied
 from acta.engine.limits.caps import LimitValues, NamedLimits
 from acta.engine.log.commit import IdempotencyRecord
 from acta.engine.log.head import MAX_ROLES, Metadata, Visibility
-from acta.engine.schedules.times import Times
+from acta.engine.schedules.times import Times, wrong_times
 from acta.engine.store.schema import FrozenModel
 from acta.engine.untrusted.texts import NOT_BLANK, READABLE, BoundedBy
-from acta.engine.untrusted.validation_messages import did_you_mean
+from acta.engine.untrusted.validation_messages import did_you_mean, there_are
 
 SCHEDULE_ID_PATTERN = AGENT_ID_PATTERN
 MAX_SCHEDULES = 500
@@ -51,6 +51,7 @@ PLACES: dict[str, Callable[[datetime, datetime | None, str], str]] = {
 """What a goal may name in double braces -> its text, from the time, the one before at which a session started, and the
 name of the time zone. Both times are on the clocks of that zone."""
 _PLACE = re.compile(r"\{\{([^{}]*)\}\}")
+NAMES = there_are([*PLACES])
 
 
 def _moment(value: Any) -> Any:
@@ -101,6 +102,23 @@ class ScheduleSettings(FrozenModel):
     paused: bool = False
     """No time starts a session."""
 
+    def times_of(self, made: datetime) -> Times:
+        """`made`: when the schedule was."""
+        return Times(self.cron, self.every, self.timezone, made, self.start, self.end)
+
+    def wrong(self, made: datetime) -> dict[str, list[str]]:
+        """By field, sentences about what is wrong wherever the schedule is written. Others depend on the deployment."""
+        wrong = {field: [sentence] for field, sentence in wrong_times(self.times_of(made)).items()}
+        names = dict.fromkeys(found[1].strip() for found in _PLACE.finditer(self.goal))
+        places = [
+            f"There is no {{{{{name[:64]}}}}}. {' '.join(dict.fromkeys((did_you_mean(name, PLACES), NAMES)))}"
+            for name in names
+            if name not in PLACES
+        ]
+        if "{{" in _PLACE.sub("", self.goal):
+            places.append("A `{{` has no `}}`. Write {{date}}, for example.")
+        return {**wrong, **({"goal": places} if places else {})}
+
 
 class Schedule(ScheduleSettings):
     """A schedule of a tenant, and where it stands. Each session is of whoever wrote the schedule last."""
@@ -138,7 +156,7 @@ class Schedule(ScheduleSettings):
 
     @property
     def times(self) -> Times:
-        return Times(self.cron, self.every, self.timezone, self.created_at, self.start, self.end)
+        return self.times_of(self.created_at)
 
     @property
     def limit_values(self) -> LimitValues:
@@ -164,16 +182,6 @@ class Schedule(ScheduleSettings):
         started = {"last_at": run.tick, "last_session": run.session_id} if run.outcome == "started" else {}
         failures = {"failures": self.failures + 1} if run.outcome in ("failed", "refused") else {}
         return self.model_copy(update={"counts": counts, **started, **failures, **fields})
-
-
-def wrong_places(goal: str) -> list[str]:
-    """A sentence for each name in double braces that a goal may not have."""
-    names = dict.fromkeys(found[1].strip() for found in _PLACE.finditer(goal))
-    return [
-        f"There is no {{{{{name[:64]}}}}}. {did_you_mean(name, PLACES)}"
-        for name in names
-        if name not in PLACES
-    ]
 
 
 class ScheduleRun(FrozenModel):

@@ -118,22 +118,21 @@ def zone_names() -> tuple[str, ...]:
 
 def wrong_times(times: Times) -> dict[str, str]:
     """By field, a sentence about what is wrong. Empty: the schedule has times."""
-    if (times.cron is None) == (times.every is None):
-        return {"cron": "Name either `cron` or `every`, and not both."}
+    wrong = {}
     if times.timezone not in zone_names():
-        return {
-            "timezone": f"There is no time zone of that name. {did_you_mean(times.timezone, zone_names())}"
-        }
-    if times.every is not None and rate_of(times.every) is None:
-        return {"every": RATE}
+        hint = did_you_mean(times.timezone, zone_names())
+        wrong["timezone"] = f"There is no time zone of that name. {hint}"
+        times = times._replace(timezone="UTC")
     if times.start is not None and times.end is not None and times.end < times.start:
-        return {"end": "It is before `start`."}
+        wrong["end"] = "It is before `start`."
+    if (times.cron is None) == (times.every is None):
+        return {**wrong, "cron": "Name either `cron` or `every`, and not both."}
     if times.cron is None:
-        return {}
+        return wrong if rate_of(times.every or "") else {**wrong, "every": RATE}
     if len(times.cron.split()) != 5:
-        return {"cron": FIVE_FIELDS}
+        return {**wrong, "cron": FIVE_FIELDS}
     try:
         found = next(islice(times._replace(end=None).after(times.created), 1), None)
     except (CronSimError, AssertionError) as error:  # it asserts of some expressions that nobody writes them
-        return {"cron": f"{str(error) or 'It cannot be read'}. {FIVE_FIELDS}"}
-    return {} if found is not None else {"cron": "No day of the next 50 years fits it."}
+        return {**wrong, "cron": f"{str(error) or 'It cannot be read'}. {FIVE_FIELDS}"}
+    return wrong if found is not None else {**wrong, "cron": "No day of the next 50 years fits it."}

@@ -172,7 +172,7 @@ def _check(api: Api, trigger_id: str, body: PutTrigger) -> None:
     if api.app.definitions.agent(tenant, body.agent_id) is None:
         wrong["agent_id"] = ["There is no agent of that id."]
     if body.source is not None:
-        named = {name: each for name, each in api.settings.event_sources.items() if each.is_for(tenant)}
+        named = api.settings.sources_for(tenant)
         if body.source not in named:
             hint = (
                 did_you_mean(body.source, named)

@@ -35,7 +35,7 @@ def there_are(names: Sequence[str]) -> str:
 def error_sentence(error: Mapping[str, Any]) -> str:
     """An item of pydantic's `ValidationError.errors()` as a sentence. The sentence never quotes the value."""
     text = _WORDS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return text if text.endswith(".") else f"{text}."
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 COMPARED_CHARS = 120

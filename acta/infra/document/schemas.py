@@ -242,7 +242,9 @@ FILE_KINDS: Mapping[str, FileKind] = MappingProxyType(
         "tool": FileKind(
             PutTool, "A tool over HTTP, or a Lambda. The file's name is its name.", rules=CONFIGS
         ),
-        "prompt": FileKind(PutPrompt, "A managed prompt. The file's name is its name."),
+        "prompt": FileKind(
+            PutPrompt, "A managed prompt. The file's name is its name.", without=("name", "active")
+        ),
         "mcp-server": FileKind(
             PutMcpServer,
             "An MCP server, and the tools of it that agents may have. The file's name is its name.",

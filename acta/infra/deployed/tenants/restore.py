@@ -37,8 +37,7 @@ from acta.engine.memories.memory import Memory, MemoryChanged, MemoryFull
 from acta.engine.notifications.receiver import TenantReceiver
 from acta.engine.people.intervention import Intervention
 from acta.engine.prompts.prompt import SEED_VERSION, SEEDS, Prompt
-from acta.engine.schedules.schedule import Schedule, wrong_places
-from acta.engine.schedules.times import wrong_times
+from acta.engine.schedules.schedule import Schedule
 from acta.engine.store import table_layout as items
 from acta.engine.store.dynamodb import items_of
 from acta.engine.store.keys import FILES as FILE_KEYS
@@ -387,7 +386,7 @@ def _memory(job: Restore, memory: Memory) -> Outcome:
 def _schedule(job: Restore, schedule: Schedule) -> Outcome:
     """It comes back paused: whoever resumes or writes it knows what it would do here."""
     store, tenant = job.stores.schedules, job.tenant
-    if wrong := wrong_times(schedule.times) or wrong_places(schedule.goal):
+    if wrong := schedule.wrong(schedule.created_at):
         raise BackupUnusable(f"a schedule in it cannot be used: {wrong}")
     there = store.get(tenant, schedule.schedule_id)
     if there is None:

@@ -247,5 +247,12 @@ def test_setting_a_secret_anew_is_no_edit_by_hand(run: Run, files: Files, api: C
 def test_a_secret_that_was_never_set_is_told_with_the_command_that_sets_it(run: Run, files: Files) -> None:
     files.write("tools/status.yaml", STATUS)
     shown = run("apply", str(files), "--yes")
-    assert shown.code == 1
-    assert "There is no secret called orders_key" in shown.err
+    assert shown.code == 2
+    assert "there is no secret orders_key" in shown.out
+    assert "`acta tools secrets set orders_key` sets it" in shown.out
+
+
+def test_a_file_cannot_be_a_tool_that_is_built_in(run: Run, files: Files) -> None:
+    files.write("tools/read_file.yaml", STATUS)
+    shown = run("apply", str(files), "--plan")
+    assert (shown.code, "tools/read_file: a tool of this name is built in" in shown.out) == (2, True)

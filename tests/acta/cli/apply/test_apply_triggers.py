@@ -67,6 +67,24 @@ def test_a_pause_by_hand_is_seen(run: Run, files: Files, api: Client) -> None:
     assert api.triggers.get("issues")["paused"] is False
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TRIGGER.replace("secret: hook", "secret: hok"), "there is no secret hok. Did you mean 'hook'?"),
+        ("source: inbx\ngoal: Look\n", "there is no event source inbx. Did you mean 'inbox'?"),
+    ],
+)
+def test_what_the_deployment_does_not_have_is_told_before_anything_is_written(
+    run: Run, files: Files, api: Client, text: str, said: str
+) -> None:
+    files.write("triggers/issues.yaml", text)
+    for way in ("--plan", "--yes"):
+        shown = run("apply", str(files), way)
+        assert shown.code == 2
+        assert f"triggers/issues: {said}" in shown.out
+    assert [each["agent_id"] for each in api.agents.list()] == ["default"]
+
+
 def test_a_file_that_is_no_trigger_is_told_with_its_line(run: Run, files: Files) -> None:
     files.write("triggers/issues.yaml", TRIGGER.replace("agent_id", "agent"))
     refused = run("apply", str(files), "--check")

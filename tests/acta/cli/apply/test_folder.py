@@ -48,6 +48,70 @@ def test_what_is_wrong_is_told_with_its_line_and_its_key(
     assert said in shown.err
 
 
+DAILY = "agent_id: default\ngoal: Report\n"
+EVENT = "goal: Look\nwebhook: {scheme: github, secret: hook}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("schedules/a", f"{DAILY}cron: 0 8 * *\n", ':3: cron: "0 8 * *": A cron expression has five fields'),
+        ("schedules/a", f"{DAILY}cron: 61 8 * * *\n", ':3: cron: "61 8 * * *": '),
+        ("schedules/a", f"{DAILY}every: 15 min\n", ':3: every: "15 min": A rate is a number of minutes'),
+        (
+            "schedules/a",
+            f"{DAILY}cron: 0 8 * * *\ntimezone: Europe/Berln\n",
+            ':4: timezone: "Europe/Berln": There is no time zone of that name. Did you mean Europe/Berlin',
+        ),
+        ("schedules/a", f"{DAILY}every: 1 day\nstart: tomorrow\n", ':4: start: "tomorrow": This is no time'),
+        ("schedules/a", DAILY, ":1: cron: Name either `cron` or `every`"),
+        (
+            "schedules/a",
+            "agent_id: default\ngoal: |\n  On {{weekdey}}.\ncron: 0 8 * * *\n",
+            ":2: goal: There is no {{weekdey}}. Did you mean weekday? There are: date, time, weekday, timezone, last.",
+        ),
+        (
+            "schedules/a",
+            "agent_id: default\ngoal: On {{date\ncron: 0 8 * * *\n",
+            ':2: goal: "On {{date": A `{{` has no',
+        ),
+        (
+            "triggers/a",
+            EVENT.replace("Look", "Look at {{issue.id}}"),
+            ':1: goal: "Look at {{issue.id}}": There is no {{issue.id}} here.',
+        ),
+        ("triggers/a", f"{EVENT}key: order {{\n".replace("{\n", "{{event.id\n"), ":3: key: "),
+        ("triggers/a", f"{EVENT}source: inbox\n", "triggers/a.yaml:1: A trigger has either `webhook` or"),
+        ("triggers/a", EVENT.replace("github", "hmac"), ":2: webhook: The scheme hmac needs `header`"),
+        (
+            "triggers/a",
+            f"{EVENT}pattern:\n  action: [{{prefx: a}}]\n",
+            ":3: pattern: pattern.action[0]: there is no operator prefx here. Did you mean prefix?",
+        ),
+        (
+            "triggers/A",
+            EVENT,
+            "triggers/A.yaml: a definition is a file NAME.yaml; the NAME of a trigger fits",
+        ),
+        (
+            "agents/a",
+            "name: A\ninterventions:\n  approval_required:\n    default_action: approve\n",
+            ':4: interventions.approval_required.default_action: "approve": A default never approves',
+        ),
+        ("agents/a", "name: A\noutput_schema: {type: objct}\n", ":2: output_schema: /type has to be"),
+    ],
+)
+def test_what_the_api_would_refuse_is_told_before_anything_is_sent(
+    run: Run, files: Files, real_api: RealApi, file: str, text: str, said: str
+) -> None:
+    files.write(f"{file}.yaml", text)
+    real_api.away = 100
+    for way in ("--check", "--plan", "--yes"):
+        shown = run("apply", str(files), way)
+        assert shown.code == 2
+        assert said in shown.err
+
+
 def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_asked(
     run: Run, files: Files, real_api: RealApi
 ) -> None:
