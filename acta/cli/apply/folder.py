@@ -23,6 +23,8 @@ YAML = (SUFFIX, ".yml")
 MOST_BYTES = 1_000_000
 """The most that a file may have, which is more than any definition needs."""
 NOT_RIGHT = "nothing was sent, for the files are not right:"
+PATTERNS = {each.folder: each.pattern for each in KINDS.values()}
+"""Of names of files without their suffix, by folder."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """The name of a set, and of what is exported."""
 
@@ -114,7 +116,7 @@ def _definitions(folder: Path, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]
 def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterator[tuple[Key, Json]]:
     """Yields the definition, or nothing if something is wrong with it, which is added to `wrong`."""
     shown = f"{kind.folder}/{path.name}"
-    if path.suffix != SUFFIX or not re.fullmatch(kind.pattern, path.stem):
+    if path.suffix != SUFFIX or not re.fullmatch(PATTERNS[kind.folder], path.stem):
         said = f"a definition is a file NAME{SUFFIX}; the NAME of a {kind.one} fits {kind.pattern}"
         wrong.append(Wrong(shown, 0, said))
         return
