@@ -109,6 +109,8 @@ def test_dev_serves_a_new_repository_without_cdk_and_node(install: Install) -> N
             assert (page.status_code, "<html" in page.text) == (200, True)
             ran = made.run("acta", "run", 'use lookup_orders with {"number": "7"}')
             assert ran.returncode == 0, ran.stderr
+            logged = made.run("acta", "logs", "last")
+            assert (logged.returncode, "run completed" in logged.stdout) == (0, True), logged.stderr
         finally:
             dev.send_signal(signal.SIGTERM)
     assert made.opened == []
