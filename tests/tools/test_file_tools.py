@@ -16,6 +16,8 @@ from acta.testing.clock import FakeClock
 from tests.stores import in_memory
 
 SPECS = builtins()
+MADE = "2026-01-01T00:00:00Z"
+"""When the store in memory says that a file was changed."""
 
 
 class Desk:
@@ -46,30 +48,32 @@ def test_a_listing_counts_and_names_every_file_below() -> None:
     desk = Desk().has("notes.md", "reports/may.md", "reports/2026/june.md", "a")
     assert desk.run("list_files") == (
         "4 files, 2 folders in /:\n"
-        "a  1 byte\n"
-        "notes.md  8 bytes\n"
-        "reports/2026/june.md  20 bytes\n"
-        "reports/may.md  14 bytes"
+        f"a  1 byte  {MADE}\n"
+        f"notes.md  8 bytes  {MADE}\n"
+        f"reports/2026/june.md  20 bytes  {MADE}\n"
+        f"reports/may.md  14 bytes  {MADE}"
     )
 
 
 def test_a_listing_of_one_level_names_its_folders() -> None:
     desk = Desk().has("notes.md", "reports/may.md", "reports/2026/june.md")
-    assert desk.run("list_files", recursive=False) == "1 file, 1 folder in /:\nnotes.md  8 bytes\nreports/"
+    assert desk.run("list_files", recursive=False) == (
+        f"1 file, 1 folder in /:\nnotes.md  8 bytes  {MADE}\nreports/"
+    )
     assert desk.run("list_files", path="reports", recursive=False) == (
-        "1 file, 1 folder in /reports/:\nreports/2026/\nreports/may.md  14 bytes"
+        f"1 file, 1 folder in /reports/:\nreports/2026/\nreports/may.md  14 bytes  {MADE}"
     )
 
 
 @pytest.mark.parametrize("path", ["", ".", "/", "./"])
 def test_the_top_has_several_names(path: str) -> None:
-    assert Desk().has("a").run("list_files", path=path) == "1 file, 0 folders in /:\na  1 byte"
+    assert Desk().has("a").run("list_files", path=path) == f"1 file, 0 folders in /:\na  1 byte  {MADE}"
 
 
 @pytest.mark.parametrize("path", ["reports", "reports/"])
 def test_a_folder_lists_only_what_is_in_it(path: str) -> None:
     desk = Desk().has("reports/may.md", "reports-old/april.md")
-    assert desk.run("list_files", path=path) == "1 file, 0 folders in /reports/:\nreports/may.md  14 bytes"
+    assert desk.run("list_files", path=path) == f"1 file, 0 folders in /reports/:\nreports/may.md  14 bytes  {MADE}"
 
 
 def test_an_empty_storage_says_so() -> None:
@@ -455,7 +459,7 @@ def test_no_tool_takes_a_path_that_could_be_read_two_ways(tool: str) -> None:
     desk = Desk().has("a")
     arguments = {"path": "b/../a"} | ({"content": "xx"} if tool == "create_file" else {})
     assert desk.fails(tool, **arguments).startswith("the path has a . or .. part;")
-    assert desk.run("list_files") == "1 file, 0 folders in /:\na  1 byte"
+    assert desk.run("list_files") == f"1 file, 0 folders in /:\na  1 byte  {MADE}"
 
 
 def test_another_tenants_files_are_not_there() -> None:
@@ -483,7 +487,7 @@ def test_the_plan_is_not_a_tool_that_runs() -> None:
 
 def test_hidden_names_are_shown_and_not_acted_on() -> None:
     desk = Desk().has("pay\u200broll.csv")
-    assert desk.run("list_files").splitlines()[1:] == ["pay\\u200broll.csv  12 bytes"]
+    assert desk.run("list_files").splitlines()[1:] == [f"pay\\u200broll.csv  12 bytes  {MADE}"]
     for tool in ("read_file", "delete_file"):
         assert "\\u200b (ZERO WIDTH SPACE)" in desk.fails(tool, path="pay\u200broll.csv")
 
@@ -534,8 +538,10 @@ def test_a_private_session_s_tools_work_under_its_owner_s_home() -> None:
     desk.context = desk.context._replace(user="ann", private=True)
     assert desk.run("list_files", path="~") == "No files in ~/."
     assert desk.run("create_file", path="~/plans/may.md", content="x") == "Created ~/plans/may.md, 1 byte."
-    assert desk.run("list_files", path="~/") == "1 file, 1 folder in ~/:\n~/plans/may.md  1 byte"
-    assert desk.run("list_files") == "1 file, 0 folders in /:\nshared.md  9 bytes"
+    assert desk.run("list_files", path="~/") == (
+        f"1 file, 1 folder in ~/:\n~/plans/may.md  1 byte  {MADE}"
+    )
+    assert desk.run("list_files") == f"1 file, 0 folders in /:\nshared.md  9 bytes  {MADE}"
     assert "~/plans/may.md" in desk.fails("read_file", path="~/may.md")
     assert "may.md" not in desk.fails("read_file", path="may.md").partition("These")[2]
     seen = SeenFile(path="~/plans/may.md", etag=desk.files.seen_by("ann").etag("acme", "~/plans/may.md"))

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC
 from itertools import islice
 
 from acta.engine.errors import ToolFailed
@@ -182,7 +183,7 @@ def _changed(call: BuiltinCall) -> ToolFailed:
 TOOLS = (
     BuiltinTool(
         name="list_files",
-        description="List the user's files and folders, with sizes.",
+        description="List the user's files and folders, with sizes and times of change.",
         input_schema=fields(
             path=text("A folder"), recursive={"type": "boolean", "description": "Default true"}
         ),
@@ -235,7 +236,8 @@ PAGE = 1_000
 
 
 def listing(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
-    """A line with the number of files and folders, then a line for each, files with their size in bytes.
+    """A line with the number of files and folders, then a line for each, files with their size in bytes and the time of
+    their last change (`2026-11-27T08:00:00Z`).
 
     Paths start at the top of the tenant's storage. `recursive`: folders below are listed, too. Raises ToolFailed.
     """
@@ -245,40 +247,43 @@ def listing(files: FileStore, tenant: str, path: str, recursive: bool) -> str:
         raise ToolFailed(
             f"{refused}. Name a folder such as reports, or leave path out for the top."
         ) from None
-    sizes: dict[str, int] = {}
+    found: dict[str, FileInfo] = {}
     folders: set[str] = set()
     more = False
     for scanned, file in enumerate(files_under(files, tenant, folder)):
-        if scanned == MAX_SCANNED or len(sizes) + (0 if recursive else len(folders)) > MAX_ENTRIES:
+        if scanned == MAX_SCANNED or len(found) + (0 if recursive else len(folders)) > MAX_ENTRIES:
             more = True
             break
         parts = file.path.removeprefix(folder).split("/")
         depths = range(1, len(parts)) if recursive else range(1, min(2, len(parts)))
         folders |= {folder + "/".join(parts[:depth]) + "/" for depth in depths}
         if recursive or len(parts) == 1:
-            sizes[file.path] = file.bytes
-    if not sizes and not folders:
+            found[file.path] = file
+    if not found and not folders:
         name = folder.removesuffix("/")
         if name and any(file.path == name for file in files.list(tenant, name, 1).files):
             raise ToolFailed(
                 f"{clipped_name(name)} is a file, not a folder. Use read_file to see what is in it."
             )
         return f"No files in {_shown_folder(folder)}."
-    shown = sorted([*sizes, *(() if recursive else folders)])
-    head = f"{_count(len(sizes), 'file')}, {_count(len(folders), 'folder')} in {_shown_folder(folder)}:"
+    shown = sorted([*found, *(() if recursive else folders)])
+    head = f"{_count(len(found), 'file')}, {_count(len(folders), 'folder')} in {_shown_folder(folder)}:"
     if more or len(shown) > MAX_ENTRIES:
         shown = shown[:MAX_ENTRIES]
         head = (
             f"{_count(len(shown), 'entry', 'entries')} of more in {_shown_folder(folder)}; "
             "list a folder to see the others:"
         )
-    return "\n".join([head, *(_line(name, sizes.get(name)) for name in shown)])
+    return "\n".join([head, *(_line(name, found.get(name)) for name in shown)])
 
 
-def _line(name: str, size: int | None) -> str:
-    """A file with its size, or a folder."""
+def _line(name: str, file: FileInfo | None) -> str:
+    """A file with its size and the time of its last change, or only a name."""
     shown = visible(name, keep_newlines=False)
-    return shown if size is None else f"{shown}  {_count(size, 'byte')}"
+    if file is None:
+        return shown
+    changed = file.modified_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{shown}  {_count(file.bytes, 'byte')}  {changed}"
 
 
 def files_under(files: FileStore, tenant: str, folder: str) -> Iterator[FileInfo]:
