@@ -121,6 +121,8 @@ def test_a_wait_says_for_what_and_until_when(reason: str) -> None:
     data = {"from": "executing", "to": "executing", "reason": reason, "code": "PROVIDER_OVERLOADED"}
     line = f"waits for {WAITS_FOR[reason]} until 09:30:00 UTC (PROVIDER_OVERLOADED)"
     assert text("state.changed", **data, retry_at="2026-01-31T09:30:00+00:00") == line
+    days = text("state.changed", **data, retry_at="2026-01-31T09:30:00+00:00", wait_seconds=12 * 3_600)
+    assert days == line.replace("09:30:00", "2026-01-31 09:30:00")
 
 
 def test_words_of_others_cannot_leave_their_quotation_marks_or_hide_anything() -> None:

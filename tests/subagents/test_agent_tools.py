@@ -62,8 +62,8 @@ def test_the_shape_of_the_answer_is_told_unless_it_is_too_long() -> None:
 @pytest.mark.parametrize(
     ("arguments", "tasks"),
     [
-        ({"goal": "Find A."}, [ChildTask("Find A.", ())]),
-        ({"goal": "Read.", "files": ["a.md"]}, [ChildTask("Read.", ("a.md",))]),
+        ({"goal": "Find A."}, [ChildTask("Find A.", (), "")]),
+        ({"goal": "Read.", "files": ["a.md"]}, [ChildTask("Read.", ("a.md",), "a.md")]),
         (
             {
                 "goal": "Find sources.",
@@ -72,9 +72,9 @@ def test_the_shape_of_the_answer_is_told_unless_it_is_too_long() -> None:
                 "at_once": 2,
             },
             [
-                ChildTask("Find sources.\n\non rivers", ("a.md",)),
-                ChildTask("Find sources.\n\non lakes", ("a.md",)),
-                ChildTask("Find sources.", ("a.md", "b.md")),
+                ChildTask("Find sources.\n\non rivers", ("a.md",), "on rivers"),
+                ChildTask("Find sources.\n\non lakes", ("a.md",), "on lakes"),
+                ChildTask("Find sources.", ("a.md", "b.md"), "b.md"),
             ],
         ),
     ],

@@ -81,6 +81,7 @@ def test_a_tree_has_each_session_before_its_children_in_the_order_of_items_on_pa
     found = nodes(house, boss, limit=limit)
     assert [(node["depth"], node["goal"]) for node in found] == PLACES
     assert [node["item"] for node in found] == [None, 1, 1, 2, 3, 2, 1, 2, 3]
+    assert [node["about"] for node in found[:5]] == ["", "the north", "here", "there", "below"]
     ids = [node["session_id"] for node in found]
     assert [node["parent_id"] for node in found[:6]] == [None, boss, ids[1], ids[1], ids[1], boss]
     assert {node["goal_met"] for node in found} == {True}
@@ -128,7 +129,7 @@ def test_a_session_names_its_parent_and_what_its_children_have_of_its_budget() -
     assert top["parent"] is None
     assert middle["parent"]["session_id"] == boss
     assert [each["agent_id"] for each in middle["parent"]["chain"]] == ["boss"]
-    assert middle["parent"]["item"] == 1
+    assert (middle["parent"]["item"], middle["parent"]["about"]) == (1, "the north")
     assert (top["children"]["at_work"], top["children"]["made"], top["children"]["tokens"]) == (2, 2, 0)
     assert top["children"]["reserved_tokens"] > middle["children"]["reserved_tokens"] > 0
     worker = nodes(house, boss)[2]["session_id"]

@@ -73,7 +73,10 @@ def test_the_top_has_several_names(path: str) -> None:
 @pytest.mark.parametrize("path", ["reports", "reports/"])
 def test_a_folder_lists_only_what_is_in_it(path: str) -> None:
     desk = Desk().has("reports/may.md", "reports-old/april.md")
-    assert desk.run("list_files", path=path) == f"1 file, 0 folders in /reports/:\nreports/may.md  14 bytes  {MADE}"
+    assert (
+        desk.run("list_files", path=path)
+        == f"1 file, 0 folders in /reports/:\nreports/may.md  14 bytes  {MADE}"
+    )
 
 
 def test_an_empty_storage_says_so() -> None:
@@ -538,9 +541,7 @@ def test_a_private_session_s_tools_work_under_its_owner_s_home() -> None:
     desk.context = desk.context._replace(user="ann", private=True)
     assert desk.run("list_files", path="~") == "No files in ~/."
     assert desk.run("create_file", path="~/plans/may.md", content="x") == "Created ~/plans/may.md, 1 byte."
-    assert desk.run("list_files", path="~/") == (
-        f"1 file, 1 folder in ~/:\n~/plans/may.md  1 byte  {MADE}"
-    )
+    assert desk.run("list_files", path="~/") == (f"1 file, 1 folder in ~/:\n~/plans/may.md  1 byte  {MADE}")
     assert desk.run("list_files") == f"1 file, 0 folders in /:\nshared.md  9 bytes  {MADE}"
     assert "~/plans/may.md" in desk.fails("read_file", path="~/may.md")
     assert "may.md" not in desk.fails("read_file", path="may.md").partition("These")[2]

@@ -23,7 +23,7 @@ from acta.cli.terminal.session_lines import (
     state_words,
     waiting_words,
 )
-from acta.cli.terminal.text import counted, dollars, note, one_line, second, show, time_of_day
+from acta.cli.terminal.text import counted, dollars, moment, note, one_line, second, show, time_of_day
 from acta.client.api import Client
 from acta.client.following import has_ended
 from acta.engine.untrusted.exact_json import parse_value
@@ -31,6 +31,8 @@ from acta.engine.untrusted.exact_json import parse_value
 LABEL_WIDTH = 20
 MAX_AGENT = 20
 """How many characters of an agent's name are shown."""
+MAX_ABOUT = 60
+"""How many characters of what a child is about are shown."""
 Row = Mapping[str, Any]
 
 
@@ -63,10 +65,20 @@ def session_line(session: Row, owner: str) -> str:
     at = second(session.get("created_at", ""))
     goal = one_line(session.get("goal") or "", 60)
     private = "(private) " if session.get("visibility") == "private" else ""
-    line = "".join(f"({words}) " for words in line_words(session))
+    line = "".join(f"({words}) " for words in (*line_words(session), *started_by(session)))
     agent = one_line(session.get("agent_name") or session.get("agent_id") or "", MAX_AGENT)
     began = f"{session['session_id']}  {at}  {state_words(session):<16}  {agent:<{MAX_AGENT}}"
     return f"{began}  {owner}{private}{line}{goal}"
+
+
+def started_by(session: Row) -> Iterator[str]:
+    """What has started the session, unless a request of a person did."""
+    origin, parent = session.get("origin"), session.get("parent")
+    if origin:
+        yield f"{origin['kind']} {one_line(origin['id'], 64)}"
+    if parent:
+        about = one_line(parent.get("about") or "", MAX_ABOUT)
+        yield f"child {parent['item']} of {parent['session_id']}{about and ': '}{about}"
 
 
 def trace(arguments: Namespace) -> int:
@@ -121,7 +133,7 @@ def decision_line(decision: Row) -> str:
     by = f" by {decision['resolved_by']}" if decision.get("resolved_by") else " by nobody in time"
     by += {"mcp": " over MCP", "mcp_form": " in a form over MCP"}.get(decision.get("via") or "", "")
     said = f": {decision['comment']}" if decision.get("comment") else ""
-    at = time_of_day(decision.get("resolved_at"))
+    at = moment(decision.get("resolved_at"))
     return one_line(f"decided {at}  {about}: {decision.get('resolution')}{by}{said}", 300)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from acta.cli.connection import connect, session_named
 from acta.cli.terminal.session_lines import marks_for, outcome_mark, state_words
-from acta.cli.terminal.text import counted, dollars, one_line, show, time_of_day
+from acta.cli.terminal.text import counted, dollars, moment, one_line, show
 from acta.client.api import Client
 from acta.client.errors import ClientError
 from acta.client.following import has_ended
@@ -45,7 +45,9 @@ def tree_lines(nodes: Sequence[Node], marks: Mapping[str, str], most: int | None
 
 
 def node_line(node: Node, marks: Mapping[str, str]) -> str:
-    """Written like `  ▶ searcher 2  awaits agents  1,234 tokens  $0.012000  The goal  ses_…`."""
+    """Written like `  ▶ searcher 2  awaits agents  1,234 tokens  $0.012000  in/2.pdf  ses_…`: with what tells it from
+    the other sessions of its call, or else its goal.
+    """
     as_session = {
         **node,
         "result": {"goal_met": node["goal_met"]},
@@ -54,14 +56,15 @@ def node_line(node: Node, marks: Mapping[str, str]) -> str:
     mark = outcome_mark(as_session, marks) if has_ended(node) else marks["in_progress"]
     place = f" {node['item']}" if node["item"] is not None else ""
     name = f"{'  ' * node['depth']}{mark} {one_line(node['agent_name'], AGENT - 4)}{place}"
-    until = f"  until {time_of_day(node['retry_at'])} UTC" if node["retry_at"] else ""
+    until = f"  until {moment(node['retry_at'])}" if node["retry_at"] else ""
     asks = "".join(
         f"  asks {one_line(str(each['type']).replace('_', ' '), 40)}"
         + (f" of {one_line(each['tool'], 40)}" if each["tool"] else "")
         for each in node["questions"]
     )
     used = f"{node['tokens']:>9,} tokens  {dollars(node['cost_usd']):>11}"
-    told = f"{name:<{AGENT}}  {state_words(as_session):<16}  {used}  {one_line(node['goal'], GOAL)}"
+    about = one_line(node.get("about") or node["goal"], GOAL)
+    told = f"{name:<{AGENT}}  {state_words(as_session):<16}  {used}  {about}"
     return f"{told}{until}{asks}  {node['session_id']}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from acta.cli.terminal.text import counted, dollars, encodable, one_line, time_of_day
+from acta.cli.terminal.text import counted, dollars, encodable, moment, one_line
 from acta.client.following import Update, is_paused
 
 Data = Mapping[str, Any]
@@ -155,7 +155,7 @@ def waiting_words(session: Data) -> Iterator[str]:
     """What the session waits for other than people, and until when, in one line; no lines if it waits for nothing."""
     what, code = awaited(session), (session.get("cause") or {}).get("code")
     if what is not None:
-        until = f" until {time_of_day(session['retry_at'])} UTC" if session.get("retry_at") else ""
+        until = f" until {moment(session['retry_at'])}" if session.get("retry_at") else ""
         yield f"waits for {what.words}{until}" + (f" ({one_line(code, 60)})" if code else "")
 
 
@@ -166,7 +166,7 @@ def line_words(session: Data) -> Iterator[str]:
         count = int(queue.get("position") or 0)
         were = f"{count} session{' was' if count == 1 else 's were'} before it"
         before = were if count else "none was before it"
-        yield f"in line since {time_of_day(queue.get('since'))} UTC; {before} of its tenant"
+        yield f"in line since {moment(queue.get('since'))}; {before} of its tenant"
 
 
 def try_now_line(resume: str) -> str:

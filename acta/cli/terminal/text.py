@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TextIO
 from unicodedata import category, east_asian_width
 
@@ -126,6 +127,12 @@ def second(at: object) -> str:
 def time_of_day(at: object) -> str:
     """Written like `09:00:01`; empty if there is no time."""
     return second(at or "")[11:]
+
+
+def moment(at: object) -> str:
+    """Written like `09:00:01 UTC`; with the date where that is not today's, `2026-11-30 09:00:01 UTC`."""
+    said = second(at)
+    return f"{said.removeprefix(f'{datetime.now(UTC):%Y-%m-%d} ')} UTC"
 
 
 def elapsed(seconds: float) -> str:

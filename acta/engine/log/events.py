@@ -6,7 +6,7 @@ document take the rest from the class. A stored event is `Event`: the class's na
 
 import inspect
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, dataclass_transform
@@ -184,7 +184,12 @@ class StateChanged(EventData):
         if self.limits is not None:
             return f"limits changed by {quoted(self.by)}"
         if self.code:
-            until = f" until {self.retry_at[11:19]} UTC" if self.retry_at else ""
+            until = ""
+            if self.retry_at:
+                ends = datetime.fromisoformat(self.retry_at)
+                began = ends - timedelta(seconds=self.wait_seconds or 0)
+                day = "" if ends.date() == began.date() else f"{ends:%Y-%m-%d} "
+                until = f" until {day}{ends:%H:%M:%S} UTC"
             return f"waits for {WAITS_FOR.get(self.reason or '', 'the world')}{until} ({visible(self.code)})"
         match self.to:
             case "completed":

@@ -142,6 +142,8 @@ class Parent(StoredModel):
     run_id: str
     call_id: str
     item: int
+    about: str = ""
+    """What tells it from the other sessions of the call: its entry's text and paths, up to 200 characters."""
     chain: tuple[Asker, ...]
     """The sessions above this one, the first of all first."""
     files: tuple[str, ...] | None = None

@@ -168,6 +168,9 @@ class ParentView(TypedDict):
     call_id: str
     item: Annotated[int, Field(ge=1)]
     """Its place in the call's `map`."""
+    about: str
+    """What tells it from the other sessions of the call: the text and the paths of its entry in `map`, or the paths of
+    the call, up to 200 characters. Empty: nothing does."""
     chain: list[AskerView]
     """The sessions above this one, the first of all first."""
 

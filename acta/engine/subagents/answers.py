@@ -34,6 +34,9 @@ class TreeNodeView(TypedDict):
     """The call of its parent that has started it."""
     item: Annotated[int, Field(ge=1)] | None
     """Its place in that call's `map`."""
+    about: str
+    """What tells it from the other sessions of that call: the text and the paths of its entry in `map`, or the paths of
+    the call, up to 200 characters. Empty: nothing does."""
     agent_id: str
     agent_name: str
     state: SessionState
@@ -68,6 +71,7 @@ def node_view(head: Head, depth: int, parent_id: str | None, session: SessionVie
         "depth": depth,
         "call_id": None if parent is None else parent.call_id,
         "item": None if parent is None else parent.item + 1,
+        "about": "" if parent is None else parent.about,
         "agent_id": head.agent_id,
         "agent_name": head.agent_name or head.agent_id,
         "state": head.state,

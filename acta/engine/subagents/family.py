@@ -69,6 +69,7 @@ from acta.engine.untrusted.visible import visible
 LONGEST = timedelta(days=30)
 """How long a parent waits for its children. Then they are cancelled."""
 MAX_SHOWN_GOAL = 200
+MAX_ABOUT_CHARS = 200
 NO_BUDGET = "not started: the session's budget has nothing left for it"
 NO_TIME = "not started: the call's time was over"
 ANY_TOOL = ToolSpec(name="agent", description="", input_schema={"type": "object"})
@@ -228,6 +229,7 @@ def make_child(
             run_id=head.run.run_id,
             call_id=open_call.call_id,
             item=child.item,
+            about=task.about[:MAX_ABOUT_CHARS],
             chain=(*(head.parent.chain if head.parent is not None else ()), asker),
             files=given,
             levels=of.levels,

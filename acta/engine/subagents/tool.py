@@ -61,16 +61,24 @@ class ChildTask(NamedTuple):
 
     goal: str
     files: tuple[str, ...]
+    about: str
+    """What tells it from its siblings: the text and the paths of its entry in `map`, or the paths of the call. May be
+    empty.
+    """
 
 
 def child_tasks(arguments: Mapping[str, Any]) -> tuple[ChildTask, ...]:
     """The tasks of a call, in the order of its `map`. `arguments`: they fit the tool's schema."""
     goal, files = arguments["goal"], tuple(arguments.get("files", ()))
     if "map" not in arguments:
-        return (ChildTask(goal, files),)
+        return (ChildTask(goal, files, ", ".join(files)),)
     entries = [{"goal": each} if isinstance(each, str) else each for each in arguments["map"]]
     return tuple(
-        ChildTask("\n\n".join(filter(None, (goal, each.get("goal")))), (*files, *each.get("files", ())))
+        ChildTask(
+            goal="\n\n".join(filter(None, (goal, each.get("goal")))),
+            files=(*files, *each.get("files", ())),
+            about=", ".join(filter(None, (each.get("goal"), *each.get("files", ())))),
+        )
         for each in entries
     )
 
@@ -98,13 +106,14 @@ def _tool(entry: SubAgent, child: AgentDefinition) -> AgentTool:
     return AgentTool(
         name=entry.tool_name,
         description=f"An agent. {(entry.description or about).strip()}{answers}",
-        input_schema=_input_schema(entry),
+        input_schema=input_schema(entry),
         entry=entry,
         agent_written="" if child.created_at is None else child.created_at.isoformat(),
     )
 
 
-def _input_schema(entry: SubAgent) -> dict[str, Any]:
+def input_schema(entry: SubAgent) -> dict[str, Any]:
+    """Of the tool that the entry is."""
     paths = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_FILES}
     seen = "Paths it should read" if entry.files == "parent" else "Paths it gets; it sees no other files"
     each = {"anyOf": [{"type": "string"}, fields(goal={"type": "string"}, files=paths)]}

@@ -39,6 +39,7 @@ def files() -> Mapping[Path, str]:
         ROOT / "docs" / "reference" / "api.md": reference.operations_page(),
         ROOT / "docs" / "reference" / "errors.md": reference.errors_page(),
         ROOT / "docs" / "reference" / "settings.md": reference.settings_page(),
+        ROOT / "docs" / "reference" / "tools.md": reference.tools_page(),
         **{FILES / name: text for name, text in definition_files().items()},
     }
 

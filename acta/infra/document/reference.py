@@ -1,7 +1,12 @@
-"""The pages of docs/reference that `make generate` writes: operations of the API, errors, settings of the Lambdas."""
+"""The pages of docs/reference that `make generate` writes: operations of the API, errors, settings of the Lambdas,
+and tools with their arguments.
+"""
 
+import inspect
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from acta.engine.agents.agent import SubAgent
 from acta.engine.api.answer_schemas import field_docs
 from acta.engine.api.arguments import Parameter
 from acta.engine.api.operation import Operation
@@ -9,6 +14,9 @@ from acta.engine.api.operations import BY_TAG
 from acta.engine.errors import SessionError
 from acta.engine.recovery.outage import EXPLAINED
 from acta.engine.settings import REQUIRED, Settings
+from acta.engine.subagents.tool import input_schema
+from acta.engine.tools.builtin import builtins
+from acta.engine.tools.tool import BuiltinTool
 from acta.infra.document.openapi import (
     answered,
     below,
@@ -18,6 +26,7 @@ from acta.infra.document.openapi import (
     words_of,
 )
 from acta.infra.document.words import TAG_WORDS
+from acta.tools.call import Files
 
 OPERATIONS = """\
 # Operations of the API
@@ -37,6 +46,27 @@ Templates alone set the others.
 | variable | default | set by | for | meaning |
 |---|---|---|---|---|
 """
+TOOLS = """\
+# Tools and their arguments
+
+Made by `make generate` from the tools themselves. [The page on tools](../tools.md) says what they are for and how more
+are added. The descriptions are those that models read.
+"""
+AS_TOOL = """\
+## An agent as a tool
+
+Of each agent that an agent [may call](../sub-agents.md).
+"""
+FILES = """\
+## `call.files` of a Python tool
+
+A Python tool with `files="read"` or `files="write"` reaches the tenant's files
+([own-tools.md](../own-tools.md)). A `File` has `path` and `bytes`.
+
+| method | |
+|---|---|
+"""
+KINDS = {"string": "text", "boolean": "true or false", "integer": "whole number", "object": "object"}
 
 
 def operations_page() -> str:
@@ -160,3 +190,63 @@ def _value(value: object) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,}" if abs(value) >= 1_000 else f"{value:g}"
+
+
+def tools_page() -> str:
+    """The page with the arguments of each built-in tool, of an agent as a tool, and the methods of `call.files`."""
+    lines = [TOOLS]
+    for tool in builtins().values():
+        lines += [f"## `{tool.name}`", "", tool.description, "", *_tool_facts(tool)]
+        lines += [*_arguments(tool.input_schema), ""]
+    lines += [AS_TOOL, *_arguments(input_schema(SubAgent(agent="other"))), "", FILES + "\n".join(_methods())]
+    return "\n".join(lines) + "\n"
+
+
+def _tool_facts(tool: BuiltinTool) -> Iterator[str]:
+    if tool.high_stakes:
+        yield "- A person approves each call."
+    elif tool.file is not None and tool.file.replace is not None:
+        yield f"- A person approves a call with `{tool.file.replace}`."
+    if tool.optional:
+        yield "- Only where the environment's `optional_tools` name it."
+
+
+def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each field."""
+    for name, each in schema["properties"].items():
+        need = "" if name in schema["required"] else ", optional"
+        words = f" {each['description']}." if "description" in each else ""
+        yield f"- `{name}`: {_kind(each)}{need}.{words}"
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """What a schema takes, in words."""
+    if "enum" in schema:
+        return " or ".join(f"`{each}`" for each in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if schema["type"] == "array":
+        most = f"up to {schema['maxItems']}" if "maxItems" in schema else "a list"
+        return f"{most} of: {_kind(schema['items'])}"
+    if "properties" in schema:
+        return "object with " + ", ".join(
+            f"`{name}` ({_kind(each)})" for name, each in schema["properties"].items()
+        )
+    kind = KINDS.get(schema["type"], schema["type"])
+    bounds = [
+        word.format(_number(schema[bound]))
+        for bound, word in (
+            ("minimum", "at least {}"),
+            ("maximum", "at most {}"),
+            ("maxLength", "at most {} characters"),
+        )
+        if bound in schema
+    ]
+    return ", ".join([kind, *bounds])
+
+
+def _methods() -> Iterator[str]:
+    for name, method in vars(Files).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            signature = str(inspect.signature(method)).replace("(self, ", "(").replace("acta.tools.call.", "")
+            yield f"| `{name}{signature}` | {inspect.getdoc(method)} |"

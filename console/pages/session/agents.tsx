@@ -30,6 +30,12 @@ export function Above({ session: { parent } }: { session: Session }) {
           </a>
         </span>
       ))}
+      {parent.about && (
+        <>
+          {" "}
+          for <Text>{parent.about}</Text>
+        </>
+      )}
     </nav>
   );
 }
@@ -75,8 +81,8 @@ const COLUMNS: readonly Column<TreeNode>[] = [
       each.depth === 0 ? (
         <Text>{each.goal}</Text>
       ) : (
-        <a class="goal" href={to("sessions", each.session_id)}>
-          <Text>{each.goal || each.session_id}</Text>
+        <a class="goal" href={to("sessions", each.session_id)} title={each.goal}>
+          <Text>{each.about || each.goal || each.session_id}</Text>
         </a>
       ),
   },

@@ -102,12 +102,37 @@ def test_sessions_are_told_apart_by_whether_their_goal_was_met(
 def test_a_queued_session_is_listed_with_its_place_in_the_line(
     acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    queue = {"since": "2026-11-22T09:00:01.5Z", "position": 2}
+    queue = {"since": "2020-11-22T09:00:01.5Z", "position": 2}
     queued = session("executing", state_reason="queued", queue=queue, goal="Do it", agent_name="Desk")
     deployment.on("GET", "/v1/sessions", success({"items": [queued], "next_cursor": None}))
     assert acta("sessions") == 0
-    line = "(in line since 09:00:01 UTC; 2 sessions were before it of its tenant) Do it"
+    line = "(in line since 2020-11-22 09:00:01 UTC; 2 sessions were before it of its tenant) Do it"
     assert capsys.readouterr().out.splitlines()[0].endswith(f"awaits its turn   {'Desk':<20}  {line}")
+
+
+def test_a_listing_says_which_schedule_or_which_call_of_another_session_has_started_a_session(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parent = {
+        "session_id": "ses_above",
+        "call_id": "call_1",
+        "item": 2,
+        "about": "inbox/\u202eb.pdf",
+        "chain": [],
+    }
+    listed = [
+        session("executing", goal="Read it", parent=parent),
+        session("executing", goal="Read it", parent={**parent, "about": ""}),
+        session(
+            "executing", goal="Report", origin={"kind": "schedule", "id": "morning", "at": "", "event": ""}
+        ),
+    ]
+    deployment.on("GET", "/v1/sessions", success({"items": listed, "next_cursor": None}))
+    assert acta("sessions", "--children") == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.endswith("(child 2 of ses_above: inbox/\\u202eb.pdf) Read it")
+    assert second.endswith("(child 2 of ses_above) Read it")
+    assert third.endswith("(schedule morning) Report")
 
 
 def test_versions_of_prompts_are_tried_by_a_run(acta: Acta, deployment: FakeDeployment) -> None:

@@ -25,6 +25,7 @@ def node(number: int, depth: int, **changed: Any) -> dict[str, Any]:
         "depth": depth,
         "call_id": "call_1" if depth else None,
         "item": number if depth else None,
+        "about": "",
         "agent_id": "worker",
         "agent_name": "Worker" if depth else "Lead",
         "state": "executing",
@@ -48,7 +49,14 @@ NODES = [
     node(0, 0, state="waiting_for_tool", state_reason="waiting_for_agents", made=3),
     node(1, 1, **DONE),
     node(2, 1, state="waiting_for_user", state_reason="approval_required", questions=ASKS),
-    node(3, 1, state_reason="waiting_until", state="waiting_for_tool", retry_at="2026-11-27T10:30:00.000Z"),
+    node(
+        3,
+        1,
+        state_reason="waiting_until",
+        state="waiting_for_tool",
+        retry_at="2020-11-27T10:30:00.000Z",
+        about="c.pdf",
+    ),
 ]
 
 
@@ -61,7 +69,8 @@ def test_each_session_has_a_line_with_its_state_its_wait_and_what_it_has_used() 
     assert "$0.010000" in first
     assert first.endswith("Part 1  ses_01")
     assert "Part 2  asks approval required of delete_file" in second
-    assert "Part 3  until 10:30:00 UTC" in third
+    assert "  c.pdf  until 2020-11-27 10:30:00 UTC" in third
+    assert "Part 3" not in third
     assert sums == "4 sessions, 3 not ended, 4,000 tokens, $0.040000 for models"
 
 

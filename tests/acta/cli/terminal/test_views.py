@@ -161,7 +161,7 @@ def test_for_whatever_a_session_waits_there_are_words_and_a_state_that_fits_its_
 
 
 def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> None:
-    first = "waits for the model's provider until 09:30:00 UTC (PROVIDER_OVERLOADED)"
+    first = "waits for the model's provider until 2026-01-31 09:30:00 UTC (PROVIDER_OVERLOADED)"
     assert list(waiting_lines(waits(), RESUME)) == [
         first,
         "It is\\x1b overloaded.",
@@ -186,8 +186,8 @@ def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> N
 def test_a_session_in_its_provider_s_line_says_since_when_and_its_place(position: int, before: str) -> None:
     queue = {"since": "2026-01-31T09:19:00.000Z", "position": position}
     first, line, *_ = waiting_lines(waits("queued", queue=queue), RESUME)
-    assert first.startswith("waits for the limit of the model's provider until 09:30:00 UTC")
-    assert line == f"in line since 09:19:00 UTC; {before}"
+    assert first.startswith("waits for the limit of the model's provider until 2026-01-31 09:30:00 UTC")
+    assert line == f"in line since 2026-01-31 09:19:00 UTC; {before}"
     stream = io.StringIO()
     PlainView(stream, RESUME).show(Update(waits("queued", queue=queue), [wait("queued", "QUEUED")]))
     assert stream.getvalue().splitlines()[1:] == [f"      {line}"]
@@ -214,6 +214,6 @@ def test_on_a_narrow_terminal_nothing_of_a_wait_is_cut_off() -> None:
     display = Display("utf-8", RESUME)
     display.update_with(Update(waits(), [wait()]))
     console.print(display)
-    header, *lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+    header, *lines = [line.strip() for line in stream.getvalue().splitlines()]
     assert "waiting_for_provider" not in header
-    assert lines[:3] == [f"  {line}" for line in waiting_lines(waits(), RESUME)]
+    assert " ".join(lines).startswith(" ".join(waiting_lines(waits(), RESUME)))
