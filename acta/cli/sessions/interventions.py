@@ -35,7 +35,11 @@ from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
 PAGE_SIZE = 100
 MAX_SEARCHED = 500
-"""How many of the tenant's newest interventions are searched for one that is no longer open."""
+"""How many of the tenant's newest interventions are searched for one that is no longer open; and how many sessions of a
+tree for those that ask something.
+"""
+MAX_ASKING = 5
+"""How many sessions of a tree that ask something are named."""
 
 
 def interventions(arguments: Namespace) -> int:
@@ -123,6 +127,11 @@ def answer(arguments: Namespace) -> int:
     if has_ended(now):
         line = Invocation.from_arguments(arguments).line("say", arguments.id, arguments.text)
         raise CliError(f"session {arguments.id} is {state_words(now)} and asks nothing; to go on: {line}")
+    below = [] if waiting else asked_below(arguments, client, now, "answer")
+    if below:
+        raise CliError(
+            "\n  ".join([f"session {arguments.id} asks nothing, but sessions below it do:", *below])
+        )
     session = client.say(arguments.id, arguments.text)
     return show(session, [f"{arguments.id}  {state_words(session)}"], as_json=arguments.json)
 
@@ -164,8 +173,10 @@ def fitting(client: Client, arguments: Namespace) -> list[str]:
     """
     session_id, option = arguments.id, arguments.option
     waiting: Sequence[Mapping[str, Any]]
+    session: Mapping[str, Any] = {}
     try:
-        waiting = open_interventions(client.session(session_id))
+        session = client.session(session_id)
+        waiting = open_interventions(session)
     except NotFoundError:  # a private session that the caller cannot read: what the caller's role may decide
         waiting = list(client.interventions(session_id))
     found = [one for one in waiting if option in (one.get("options") or [])]
@@ -178,7 +189,9 @@ def fitting(client: Client, arguments: Namespace) -> list[str]:
         raise CliError("\n  ".join([f"several are open, name one of them{ways}:", *named]))
     if not found:
         instead = open_instead(arguments, waiting)
-        if option == "raise" and not waiting:
+        if below := [] if waiting else asked_below(arguments, client, session, option):
+            instead = "\n  ".join(["; sessions below it ask:", *below])
+        elif option == "raise" and not waiting:
             line = Invocation.from_arguments(arguments).line("limits", session_id, "--token-budget", "N")
             instead = f"; to give it more without a question: {line}"
         raise CliError(f"session {session_id} has nothing open that {one_line(option)} decides{instead}")
@@ -193,6 +206,25 @@ def open_instead(arguments: Namespace, waiting: Sequence[Mapping[str, Any]]) -> 
     kinds = ", ".join(map(kind_of, waiting))
     lines = (line for one in waiting for line in deciding_lines(invocation, arguments.id, one))
     return "\n  ".join([f"; open: {kinds}; decide with one of:", *lines])
+
+
+def asked_below(arguments: Namespace, client: Client, session: Mapping[str, Any], option: str) -> list[str]:
+    """What sessions below this one ask, each with the commands that decide it: of those with this option that one."""
+    if not (session.get("children") or {}).get("at_work"):
+        return []
+    invocation, lines = Invocation.from_arguments(arguments), list[str]()
+    nodes = islice(client.tree(session["session_id"]), MAX_SEARCHED)
+    asking = [node for node in nodes if node["depth"] and node["questions"]]
+    for node in asking[:MAX_ASKING]:
+        about = f" ({one_line(node.get('about'))})" if node.get("about") else ""
+        for one in client.interventions(node["session_id"]):
+            lines.append(f"{one_line(node['agent_name'])}{about}: {kind_of(one)}  {subject(one)}".rstrip())
+            options = [option] if option in one["options"] else one["options"]
+            deciding = deciding_lines(invocation, node["session_id"], {**one, "options": options})
+            lines += [f"  {line}" for line in deciding]
+    if len(asking) > MAX_ASKING:
+        lines.append(f"and {len(asking) - MAX_ASKING} more: {invocation.line('interventions')}")
+    return lines
 
 
 TITLES = {
@@ -264,12 +296,16 @@ def question_lines(intervention: Mapping[str, Any], screen: Screen = DEFAULT_SCR
 
 
 def list_line(one: Mapping[str, Any], now: datetime, owner: str = "") -> str:
-    """Ids, type, age, expiry, `owner`, the deciding role if one is named, and the subject."""
+    """Ids, type, age, expiry, `owner`, the deciding role if one is named, the agent and for which ones it asks, and the
+    subject.
+    """
     ids = "  ".join(one_line(one.get(name) or "") for name in ("intervention_id", "session_id"))
     when = f"{age(one.get('created_at'), now):>7}  {expiry(one, now):<18}"
     roles = needed_roles(one)
     role = f"needs {one_line(' and '.join(roles), MAX_LABEL)}  " if roles else ""
-    return f"{ids}  {kind_of(one):<20}  {when}  {owner}{role}{subject(one)}".rstrip()
+    names = [each["agent_name"] for each in (one, *reversed(one["chain"]))]
+    agent = " for ".join(one_line(name, MAX_LABEL) for name in names)
+    return f"{ids}  {kind_of(one):<20}  {when}  {owner}{role}{agent}  {subject(one)}".rstrip()
 
 
 def of_other(client: Client, session: Mapping[str, Any]) -> str:

@@ -181,6 +181,61 @@ def test_approve_with_nothing_open_is_one_clear_line(
     assert capsys.readouterr().err == f"acta: session {SESSION_ID} has nothing open that approve decides\n"
 
 
+ABOVE = {**session("waiting_for_tool", state_reason="waiting_for_agents"), "children": {"at_work": 2}}
+TREE = [
+    {"session_id": SESSION_ID, "depth": 0, "agent_name": "Lead", "about": "", "questions": []},
+    {"session_id": "ses_1", "depth": 1, "agent_name": "Clerk", "about": "a.pdf", "questions": []},
+    {"session_id": "ses_2", "depth": 1, "agent_name": "Clerk", "about": "b.pdf", "questions": [{}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "command"),
+    [
+        (
+            ("approve", SESSION_ID),
+            "has nothing open that approve decides; sessions below it ask:",
+            "approve ses_2 int_1",
+        ),
+        (
+            ("reject", SESSION_ID, "--all"),
+            "has nothing open that reject decides; sessions",
+            "reject ses_2 int_1",
+        ),
+        (("answer", SESSION_ID, "yes"), "asks nothing, but sessions below it do:", "approve ses_2 int_1"),
+    ],
+)
+def test_a_decision_about_a_session_whose_child_asks_names_the_child_and_what_decides_it(
+    acta: Acta,
+    deployment: FakeDeployment,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    said: str,
+    command: str,
+) -> None:
+    deployment.polls(poll(ABOVE))
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/tree", success({"items": TREE, "next_cursor": None}))
+    deployment.on("GET", "/v1/sessions/ses_2/interventions", page(waits(session_id="ses_2")))
+    assert acta(*arguments) == 2
+    first, about, *commands = capsys.readouterr().err.splitlines()
+    assert said in first
+    assert about == '  Clerk (b.pdf): approval required  delete_file {"path": "old.txt"}'
+    assert commands[0].startswith(f"    acta {command} ")
+    assert len(commands) == (3 if arguments[0] == "answer" else 1)
+    assert {request.method for request in deployment.requests} == {"GET"}
+
+
+def test_a_message_to_a_session_whose_children_ask_nothing_is_said(
+    acta: Acta, deployment: FakeDeployment
+) -> None:
+    deployment.polls(poll(ABOVE))
+    deployment.on("GET", f"/v1/sessions/{SESSION_ID}/tree", success({"items": TREE[:2], "next_cursor": None}))
+    path = f"/v1/sessions/{SESSION_ID}/messages"
+    deployment.on("POST", path, success(session("executing"), 202))
+    assert acta("answer", SESSION_ID, "yes") == 0
+    assert deployment.requests_to("POST", path)[0].json == {"content": "yes"}
+
+
 def test_answer_says_it_to_the_session(acta: Acta, deployment: FakeDeployment) -> None:
     question = {"intervention_id": "int_1", "type": "clarification_needed", "options": ["answer", "cancel"]}
     deployment.polls(poll(session("waiting_for_user", interventions=[question])))

@@ -79,8 +79,14 @@ def test_a_review_shows_every_call_that_would_run_set_off_from_what_the_agent_sa
 def test_a_line_says_what_is_asked_how_long_it_waits_and_what_comes_by_itself() -> None:
     words = list_line(waits(), NOW).split("  ")
     assert [word.strip() for word in words if word.strip()] == [
-        "int_1", SESSION_ID, "approval required", "12m", "reject in 18m", 'delete_file {"path": "old.txt"}',
+        "int_1", SESSION_ID, "approval required", "12m", "reject in 18m", "Desk",
+        'delete_file {"path": "old.txt"}',
     ]  # fmt: skip
+
+
+def test_a_line_says_for_which_agents_the_agent_asks() -> None:
+    above = [{"session_id": "ses_0", "agent_name": name, "goal": None} for name in ("Boss", "Le\nad")]
+    assert "  Desk for Le ad for Boss  delete_file" in list_line(waits(chain=above), NOW)
 
 
 @pytest.mark.parametrize(

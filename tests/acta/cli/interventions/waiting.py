@@ -12,6 +12,8 @@ def waits(name: str = "int_1", **fields: Any) -> dict[str, Any]:
     return {
         "intervention_id": name,
         "session_id": SESSION_ID,
+        "agent_name": "Desk",
+        "chain": [],
         "type": "approval_required",
         "context": {},
         "tool_call": {"name": "delete_file", "input": {"path": "old.txt"}},

@@ -491,7 +491,8 @@ def test_a_session_of_somebody_else_is_listed_with_whose_it_is(
     claims = base64.urlsafe_b64encode(json.dumps({"sub": "ann"}).encode()).decode()
     both = [session("idle", created_by=by, goal=f"goal of {by}") for by in ("ann", "bob\x1b")]
     deployment.on("GET", "/v1/sessions", success({"items": both, "next_cursor": None}))
-    waiting = [{"intervention_id": "int_1", "session_id": SESSION_ID, "type": "approval_required"}]
+    asks = {"intervention_id": "int_1", "type": "approval_required", "agent_name": "Desk", "chain": []}
+    waiting = [{**asks, "session_id": SESSION_ID}]
     deployment.on("GET", "/v1/interventions", success({"items": waiting, "next_cursor": None}))
     for command, lines in (("sessions", 2), ("interventions", 1)):
         assert main([command, "--api-url", deployment.url, "--token", f"a.{claims}.c"]) == 0
