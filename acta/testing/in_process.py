@@ -45,7 +45,7 @@ from acta.engine.tools.registry import TenantRegistry
 from acta.engine.tools.secret_reader import ToolSecretReader, ToolSecretStore
 from acta.engine.tools.tenant.functions import PythonTools
 from acta.engine.turn.context import TurnDeps, TurnKind
-from acta.engine.turn.engine import Timeouts
+from acta.engine.turn.engine import Timeouts, position
 from acta.engine.turn.fused_turns import StepDeps, take_turns
 from acta.engine.turn.running_text import RunningText
 from acta.testing.clock import FakeClock
@@ -125,7 +125,9 @@ class InProcess:
         self.comment: str | None = None
         """What the person who decides says about the decision."""
         self.resting: dict[str, Decision] = {}
-        """By session, the wait of an execution for an answer to a tool call. No time passes until a test lets it."""
+        """By session, the last wait of an execution for an answer to a tool call. No time passes until a test lets it.
+        The next execution may have gone on since, because the answer came, a person cancelled, or a child ended.
+        """
         self.decisions: list[Decision] = []
         self.waits: list[int] = []
 
@@ -258,14 +260,12 @@ class InProcess:
     def answer_call(self, session_id: str, call_id: str, result: Any, error: str | None) -> None:
         """Raises Conflict where the call is over."""
         answer_once(self.app(), self.tenant, session_id, call_id, result, error)
-        resting, run = self.resting.get(session_id), self.head(session_id).run
-        if resting is not None and run is not None and run.generation != resting.at.generation:
-            del self.resting[session_id]  # the next execution has gone on
 
     def wait_out(self, session_id: str) -> None:
         """Moves the clock to the time until which the session waits for an answer, and has it go on."""
-        wait, resting = self.head(session_id).wait_for_calls, self.resting.pop(session_id, None)
-        if wait is None or wait.until is None or resting is None:
+        head, resting = self.head(session_id), self.resting.pop(session_id, None)
+        wait = head.wait_for_calls
+        if wait is None or wait.until is None or resting is None or resting.at != position(head):
             raise Conflict("The session waits for no answer.")
         self.clock.set(max(self.clock.now(), wait.until))
         self._execute(Decision(next=resting.then or "think", at=resting.at), lambda decision: None)

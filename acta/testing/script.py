@@ -5,6 +5,7 @@ A script is a list of replies, one for each time the model is asked:
     [plans("Look the order up"), uses("lookup_order", order_id="7"), completes("Order 7 is on its way.")]
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -59,9 +60,10 @@ def asks(question: str) -> ModelReply:
     return says("", tool_call(UPDATE_PLAN, action="wait_for_user", reason=question))
 
 
-def completes(answer: str, reason: str = "done") -> ModelReply:
-    """The last reply: the goal is reached, and this is the answer."""
-    return says(f"GOAL_COMPLETE\n{answer}", tool_call(UPDATE_PLAN, action="complete", reason=reason))
+def completes(answer: Any, reason: str = "done") -> ModelReply:
+    """The last reply: the goal is reached, and this is the answer: a text, or what is sent as JSON."""
+    said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return says(f"GOAL_COMPLETE\n{said}", tool_call(UPDATE_PLAN, action="complete", reason=reason))
 
 
 def fails(reason: str) -> ModelReply:
@@ -81,7 +83,11 @@ class ScriptedModel:
 
     provider = "scripted"
 
-    def __init__(self, script: Iterable[Reply], *, forever: bool = False, any_tool: bool = False) -> None:
+    def __init__(
+        self, script: Iterable[Reply], *, forever: bool = False, any_tool: bool = False, agent: str = ""
+    ) -> None:
+        """`agent`: whose model it is, for messages."""
+        self._of = f" of {agent}" if agent else ""
         self._script = list(script)
         self._forever = forever
         self._any_tool = any_tool
@@ -101,7 +107,7 @@ class ScriptedModel:
         self.meanwhile()
         if not self._script:
             raise ScriptError(
-                f"The model was asked for a reply too many: the script has none left for reply {len(self.requests)}. "
+                f"The model{self._of} was asked for a reply too many: its script has none left for reply {len(self.requests)}. "
                 f"{_asked(request)} Most scripts end with completes(…)."
             )
         turn = self._script[0] if self._forever and len(self._script) == 1 else self._script.pop(0)
@@ -120,11 +126,11 @@ class ScriptedModel:
             return
         if offered == [VERDICT.name]:
             raise ScriptError(
-                f"Reply {len(self.requests)} of the script is {in_words(reply)}, and here the agent's judge is asked, "
+                f"Reply {len(self.requests)} of the script{self._of} is {in_words(reply)}, and here the agent's judge is asked, "
                 "who says judges(…)."
             )
         raise ScriptError(
-            f"Reply {len(self.requests)} of the script uses {unknown}, which this agent does not have. "
+            f"Reply {len(self.requests)} of the script{self._of} uses {unknown}, which this agent does not have. "
             f"{did_you_mean(unknown, offered)}"
         )
 
@@ -151,8 +157,10 @@ def _call_in_words(call: RequestedCall) -> str:
 def _asked(request: ModelRequest) -> str:
     """The last entry of the request, in the words of an error message."""
     match request.entries[-1] if request.entries else None:
-        case ToolEntry(name=name, content=content):
-            return f"It had just got the result of {name}: “{_beginning(content.text or '')}”."
+        case ToolEntry(name=name, content=content, ok=False):
+            return f"It had just got the result of {name}, which failed: “{_beginning(content.text or '')}”."
+        case ToolEntry(name=name):
+            return f"It had just got the result of {name}."
         case UserEntry(content=content):
             return f"It had just got the message “{_beginning(content.text or '')}”."
     return "It had just said something itself."

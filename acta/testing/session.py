@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Planning, built_in, wrong_tools
+from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, built_in, wrong_tools
 from acta.engine.agents.store import DefinitionChanged, DefinitionExists
 from acta.engine.errors import Conflict
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, LimitValues, chosen, usual
@@ -167,7 +167,7 @@ def run(
     Raises ScriptError if the script does not fit, BadAgent and BadTool.
     """
     definition = to_definition(agent)
-    model = _PlansByItself(script, goal, definition.planning)
+    model = _PlansByItself(script, goal, definition)
     scripts = {(one := to_definition(each.agent)).agent_id: (one, [*each.script]) for each in agents}
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
     acta.secrets |= secrets or {}
@@ -199,7 +199,7 @@ def run(
         if session_id not in models:
             child = acta.head(session_id)
             called, said = scripts[child.agent_id]
-            models[session_id] = _PlansByItself(said, child.goal, called.planning)
+            models[session_id] = _PlansByItself(said, child.goal, called)
         return models[session_id]
 
     acta.model_of = model_of
@@ -215,6 +215,31 @@ class InProcessSession:
         self.acta = acta
         self.session_id = session_id
         self._model_of = model_of
+
+    def __repr__(self) -> str:
+        """What a failing `assert` shows: how the session stands, and why."""
+        return f"<the session of {self._head.agent_id}: {self._outcome()}>"
+
+    def _outcome(self) -> str:
+        """Its state, why, and which calls failed. No words of tools, people and files are in it."""
+        head = self._head
+        said = [head.state if head.state_reason is None else f"{head.state} ({head.state_reason})"]
+        if head.state == "completed":
+            said.append("goal met" if self.goal_met else "goal not met")
+        if head.error is not None:
+            said.append(f"{head.error.code}: {head.error.message}")
+        for name, each in (
+            (
+                "failed calls",
+                [each.name for each in self.tool_calls if each.told is not None and not each.ok],
+            ),
+            (
+                "waits for a person",
+                [one.tool_call.name if one.tool_call else one.type for one in head.interventions],
+            ),
+        ):
+            said += [f"{name}: {', '.join(each)}"] if each else []
+        return "; ".join(said)
 
     @property
     def _head(self) -> Head:
@@ -407,9 +432,8 @@ class InProcessSession:
         for each in self._tree():
             head, left = each._head, self._model_of(each.session_id).left
             if left and (head.is_over if each is self else head.state in ("completed", "failed")):
-                why = f" ({head.error.code}: {head.error.message})" if head.error is not None else ""
                 raise ScriptError(
-                    f"The session of {head.agent_id} is {head.state}{why}, and the script has {len(left)} more to say. "
+                    f"The session of {head.agent_id} is {each._outcome()}, and its script has {len(left)} more to say. "
                     f"Next would have been {in_words(left[0])}."
                 )
         return self
@@ -426,9 +450,9 @@ class _PlansByItself(ScriptedModel):
     that plans when needed answers without a plan, unless the script has one.
     """
 
-    def __init__(self, script: Iterable[Reply], goal: str, planning: Planning) -> None:
-        super().__init__(script)
-        self._goal, self._planning = goal, planning
+    def __init__(self, script: Iterable[Reply], goal: str, agent: AgentDefinition) -> None:
+        super().__init__(script, agent=agent.agent_id)
+        self._goal, self._planning = goal, agent.planning
 
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         reply = super().complete(request, timeout=timeout)

@@ -188,6 +188,8 @@ def test_a_second_delivery_is_told_what_was_recorded_also_if_it_is_the_same() ->
         again = site.post(body)
         assert (again.status, again.error["code"]) == (409, "CONFLICT")
         assert again.error["details"] == {"by": ["callback"], "at": [first.data["at"]], "ok": ["true"]}
+        said = f"This call was answered already. A result was recorded at {first.data['at']}."
+        assert again.error["message"] == said
     site.house.run()
     assert site.post().status == 409  # also when the session has gone on
 

@@ -70,8 +70,9 @@ def _over(recorded: EndedCall | None) -> Conflict:
     if recorded is None:
         return Conflict(LONG_OVER)
     at = recorded.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    ok = "true" if recorded.ok else "false"
-    return Conflict(OVER[recorded.by], {"by": [recorded.by], "at": [at], "ok": [ok]})
+    ok, what = ("true", "result") if recorded.ok else ("false", "failure")
+    message = f"{OVER[recorded.by]} A {what} was recorded at {at}."
+    return Conflict(message, {"by": [recorded.by], "at": [at], "ok": [ok]})
 
 
 def _as_told(

@@ -191,12 +191,40 @@ def test_a_definition_that_cannot_be_used_says_why(agent: dict[str, object] | st
 
 
 def test_a_script_that_runs_out_says_after_what() -> None:
-    with pytest.raises(ScriptError, match=r"reply 2\. It had just got the result of create_file: “Created a"):
+    with pytest.raises(ScriptError, match=r"reply 2\. It had just got the result of create_file\. Most"):
         run("Write a file", WRITES[:1])
 
 
+AMOUNT = {"type": "object", "properties": {"amount": {"type": "number"}}, "required": ["amount"]}
+
+
+def test_an_answer_that_is_no_text_is_sent_as_json() -> None:
+    assert run("Read", [completes({"amount": 21.5})], output_schema=AMOUNT).data == {"amount": 21.5}
+
+
+def test_an_answer_that_does_not_fit_says_what_was_expected_of_whom() -> None:
+    with pytest.raises(ScriptError, match=r"The model of default .* amount must be of type number") as failed:
+        run("Read", [completes({"amount": "a secret"})], output_schema=AMOUNT)
+    assert "a secret" not in str(failed.value)
+
+
+def test_a_failing_assertion_about_a_session_shows_how_it_stands_and_no_words_of_others() -> None:
+    lost = run("Read", [uses("read_file", path="secret.txt"), completes("A secret.")])
+    assert repr(lost) == (
+        "<the session of default: completed (plan_completed); goal met; failed calls: read_file>"
+    )
+    asks = run(
+        "Delete", [uses("delete_file", path="secret.txt"), completes("Done.")], files={"secret.txt": "x"}
+    )
+    assert repr(asks).endswith("waiting_for_user (approval_required); waits for a person: delete_file>")
+    wrong = run("Read", [completes({"amount": "x"})] * 4, output_schema=AMOUNT)
+    assert "failed (answer_invalid); ANSWER_INVALID: " in repr(wrong)
+
+
 def test_a_script_that_has_more_to_say_says_what() -> None:
-    with pytest.raises(ScriptError, match=r"completed, and the script has 1 more .* a call of read_file"):
+    with pytest.raises(
+        ScriptError, match=r"completed .*; goal met, and its script has 1 more .* a call of read_file"
+    ):
         run("Write a file", [*WRITES, uses("read_file", path="a.txt")])
 
 
