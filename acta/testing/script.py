@@ -107,8 +107,8 @@ class ScriptedModel:
         self.meanwhile()
         if not self._script:
             raise ScriptError(
-                f"The model{self._of} was asked for a reply too many: its script has none left for reply {len(self.requests)}. "
-                f"{_asked(request)} Most scripts end with completes(…)."
+                f"The model{self._of} was asked for a reply too many: its script has none left for reply "
+                f"{len(self.requests)}. {_asked(request)} Most scripts end with completes(…)."
             )
         turn = self._script[0] if self._forever and len(self._script) == 1 else self._script.pop(0)
         if isinstance(turn, Exception):
@@ -126,8 +126,8 @@ class ScriptedModel:
             return
         if offered == [VERDICT.name]:
             raise ScriptError(
-                f"Reply {len(self.requests)} of the script{self._of} is {in_words(reply)}, and here the agent's judge is asked, "
-                "who says judges(…)."
+                f"Reply {len(self.requests)} of the script{self._of} is {in_words(reply)}, and here the agent's judge is "
+                "asked, who says judges(…)."
             )
         raise ScriptError(
             f"Reply {len(self.requests)} of the script{self._of} uses {unknown}, which this agent does not have. "
