@@ -126,8 +126,8 @@ class ScriptedModel:
             return
         if offered == [VERDICT.name]:
             raise ScriptError(
-                f"Reply {len(self.requests)} of the script{self._of} is {in_words(reply)}, and here the agent's judge is "
-                "asked, who says judges(…)."
+                f"Reply {len(self.requests)} of the script{self._of} is {in_words(reply)}, and here the agent's judge "
+                "is asked, who says judges(…)."
             )
         raise ScriptError(
             f"Reply {len(self.requests)} of the script{self._of} uses {unknown}, which this agent does not have. "
