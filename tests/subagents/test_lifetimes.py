@@ -6,7 +6,7 @@ from acta.engine.errors import Conflict, SessionNotFound, TreeBusy
 from acta.engine.log.commit import Change
 from acta.engine.recovery.repair import repair
 from acta.engine.sessions.answers import fork_view
-from acta.engine.sessions.delete import delete
+from acta.engine.sessions.delete import PARTS, RetentionDeps, delete, delete_ended
 from acta.engine.sessions.fork import fork, parent_at
 from acta.engine.sessions.start import NewSession
 from acta.engine.subagents.money import give_up_child
@@ -167,3 +167,42 @@ def test_a_child_from_a_backup_owes_nobody_anything() -> None:
     restored(change, "run_new")
     assert change.head.state == "cancelled"
     assert not change.head.owes_family
+
+
+def a_day_of_retention_passes(house: FamilyHouse) -> None:
+    deps = RetentionDeps(
+        house.fresh_repository(),
+        house.log,
+        house.blobs,
+        house.index,
+        house.clock,
+        days=30,
+        time_is_left=lambda: True,
+        failed=lambda session, error: pytest.fail(f"{session}: {type(error).__name__}"),
+    )
+    place = None
+    for _ in range(PARTS):
+        house.clock.advance(60)
+        _, place = delete_ended(deps, place)
+
+
+def test_retention_keeps_children_as_long_as_their_parent_and_deletes_them_with_it() -> None:
+    house = house_of(count=2)
+    boss = house.begin("boss").session_id
+    house.run()
+    children = house.log.children(TENANT, boss)
+    house.clock.advance(29 * 86_400)
+    house.say(boss, "And now?")
+    house.run()
+
+    for _ in range(3):
+        a_day_of_retention_passes(house)
+    assert [house.head(child).state for child in children] == ["completed"] * 2, "the parent is in use"
+
+    house.clock.advance(30 * 86_400)
+    a_day_of_retention_passes(house)
+    a_day_of_retention_passes(house)
+    for session_id in (boss, *children):
+        with pytest.raises(SessionNotFound):
+            house.head(session_id)
+    assert house.log.children(TENANT, boss) == ()

@@ -1,23 +1,32 @@
 """What a child asks people is shown with who asked whom for what, and is decided by the strictest rules of the tree."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from acta.engine.errors import ApproverMustDiffer, Conflict, RoleMissing, StartRoleMissing
+from acta.cli.sessions.interventions import question_lines
+from acta.engine.bound_tenant import bound_to
+from acta.engine.errors import ApproverMustDiffer, Conflict, RoleMissing, SessionHidden, StartRoleMissing
+from acta.engine.mcp_server.forms import forms_for
 from acta.engine.people.answers import intervention_view
 from acta.engine.people.intervention import Intervention
+from acta.engine.people.visibility import Viewer
 from tests.in_process.family import FamilyHouse
-from tests.in_process.house import TENANT
+from tests.in_process.house import TENANT, USER
 from tests.in_process.scripted import Turn, call, says
 
 DELETES = [says("", call("delete_file", path="a.md")), says("Gone.")]
 WRITES = [says("", call("create_file", path="b.md", content="x")), says("Written.")]
 
 
-def house_of(says_worker: Sequence[Turn] = DELETES, **agents: Any) -> FamilyHouse:
+def house_of(
+    says_worker: Sequence[Turn] = DELETES,
+    tool_approvers: Mapping[str, Any] | None = None,
+    **agents: Any,
+) -> FamilyHouse:
     """A boss, a lead and a worker. `agents`: further fields of their definitions."""
     scripts: dict[str, Sequence[Turn]] = {
         "boss": [says("", call("lead", goal="Clean up")), says("All done.")],
@@ -25,7 +34,8 @@ def house_of(says_worker: Sequence[Turn] = DELETES, **agents: Any) -> FamilyHous
         "worker": says_worker,
     }
     calls = {"boss": {"agents": [{"agent": "lead"}]}, "lead": {"agents": [{"agent": "worker"}]}, "worker": {}}
-    return FamilyHouse(scripts, {name: {**calls[name], **agents.get(name, {})} for name in calls})
+    defined = {name: {**calls[name], **agents.get(name, {})} for name in calls}
+    return FamilyHouse(scripts, defined, tool_approvers=tool_approvers or {})
 
 
 def asked(house: FamilyHouse) -> Intervention:
@@ -148,3 +158,52 @@ def test_who_wrote_to_a_child_has_asked_for_what_its_parent_does_afterwards() ->
     boss = next(head for head in map(house.head, (one.chain[0].session_id,)))
     assert boss.state == "completed"
     assert "bob" in boss.askers
+
+
+def test_a_question_of_a_child_is_shown_with_who_asked_whom_in_a_terminal_and_in_a_form() -> None:
+    one = asked(house_of())
+    boss, lead = (each.session_id for each in one.chain)
+    view = json.loads(json.dumps(intervention_view(one), default=str))
+
+    shown = "\n".join(question_lines(view)).splitlines()
+    at = shown.index(f"for boss ({boss}):")
+    assert "Keep the house in order" in shown[at + 1]
+    assert shown[at + 2] == f"for lead ({lead}):"
+    assert "Clean up" in shown[at + 3]
+
+    (form,) = forms_for("ann", [view]).values()
+    text = form["params"]["message"]
+    for said in (boss, lead, "Keep the house in order", "Clean up"):
+        assert said in text
+    forged = {**view, "chain": [{**view["chain"][0], "goal": "Not asked"}, view["chain"][1]]}
+    assert forms_for("ann", [forged]).keys() != forms_for("ann", [view]).keys(), (
+        "an answer counts for what was shown"
+    )
+
+
+def test_a_child_of_a_private_session_is_private_and_who_decides_its_question_sees_no_goals_above() -> None:
+    house = house_of(tool_approvers={TENANT: {"delete_file": "finance"}})
+    house.begin("boss", goal="Keep the house in order", visibility="private")
+    house.run()
+    (one,) = house.index.interventions(TENANT, state="pending", limit=50, cursor=None).items
+    sessions = [one.session_id, *(each.session_id for each in one.chain)]
+    assert {house.head(each).private_to for each in sessions} == {USER}
+    assert one.private_to == USER
+
+    with bound_to(TENANT, Viewer("fay", frozenset({"member", "finance"}), "decider")):
+        shown = intervention_view(one)
+        assert house.log.latest(TENANT, one.session_id) is not None
+        for above in sessions[1:]:
+            with pytest.raises(SessionHidden):
+                house.log.latest(TENANT, above)
+    assert [(each["agent_name"], each["goal"]) for each in shown["chain"]] == [("boss", None), ("lead", None)]
+    assert "Keep the house in order" not in str(shown)
+    lines = "\n".join(question_lines(json.loads(json.dumps(shown, default=str))))
+    assert lines.count("(private)") == 2
+    with bound_to(TENANT, Viewer(USER, frozenset({"member"}), "owner")):
+        assert [each["goal"] for each in intervention_view(one)["chain"]] == [
+            "Keep the house in order",
+            "Clean up",
+        ]
+    with bound_to(TENANT, Viewer("mia", frozenset({"member"}), "owner")), pytest.raises(SessionHidden):
+        house.log.latest(TENANT, one.session_id)

@@ -1,6 +1,6 @@
 """A deployment whose table and buckets are moto's, and whose sessions a house in this process has made."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from acta.engine.files.s3 import S3FileStore
@@ -10,6 +10,7 @@ from acta.engine.log.repository import SessionRepository
 from acta.engine.log.s3 import S3Blobs
 from acta.infra.deployed.tenants.stores import Names, TenantStores
 from acta.testing.clock import FakeClock
+from tests.in_process.family import FamilyHouse, Scripts
 from tests.in_process.house import House
 from tests.in_process.scripted import ScriptedModel, Turn
 from tests.stores.backends import Aws
@@ -22,12 +23,11 @@ def stores_on(aws: Aws, clock: FakeClock) -> TenantStores:
     return TenantStores(names, aws.dynamodb, aws.s3, clock)
 
 
-class StoredHouse(House):
+class Stored(House):
     """Sessions of the tenant `acme`, with their items and objects in `aws`."""
 
-    def __init__(self, aws: Aws, turns: Sequence[Turn], **settings: Any) -> None:
+    def store_in(self, aws: Aws) -> None:
         self._aws = aws
-        super().__init__(ScriptedModel(turns), **settings)
         self.log = DynamoLog(aws.table, self.clock, aws.dynamodb)
         self.index = DynamoIndex(aws.table, self.clock, aws.dynamodb)
         self.blobs = S3Blobs(aws.bucket, aws.s3)
@@ -45,3 +45,21 @@ class StoredHouse(House):
     @property
     def stores(self) -> TenantStores:
         return stores_on(self._aws, self.clock)
+
+
+class StoredHouse(Stored):
+    def __init__(self, aws: Aws, turns: Sequence[Turn], **settings: Any) -> None:
+        self._aws = aws
+        super().__init__(ScriptedModel(turns), **settings)
+        self.store_in(aws)
+
+
+class StoredTree(FamilyHouse, Stored):
+    """Agents that call each other."""
+
+    def __init__(self, aws: Aws, scripts: Scripts, agents: Mapping[str, Mapping[str, Any]]) -> None:
+        self._aws = aws
+        super().__init__(scripts, agents)
+        self.store_in(aws)
+        self.runtime = self.app().tool_runtime
+        self.resolve_deps = self.app().resolving

@@ -36,7 +36,7 @@ from tests.in_process.house import TENANT, USER
 from tests.in_process.scripted import call, completes, plans, says, step
 from tests.in_process.whole import WholeHistory
 from tests.stores.backends import Aws
-from tests.tenants.stored_house import StoredHouse
+from tests.tenants.stored_house import Stored, StoredHouse
 
 LONG = "A line that is stored elsewhere.\n" * 200
 TURNS = (
@@ -134,7 +134,7 @@ def schedule(now: datetime) -> Schedule:
     )  # fmt: skip
 
 
-def taken(house: StoredHouse, place: BackupPlace) -> BackupPlace:
+def taken(house: Stored, place: BackupPlace) -> BackupPlace:
     assert back_up(house.stores, TENANT, place, told)["unreadable"] == 0
     return place
 
@@ -147,7 +147,7 @@ def back(stores: TenantStores, place: BackupPlace, tenant: str = OTHER, **more: 
     return restore(stores, tenant, place, **more)
 
 
-def restored_head(house: StoredHouse, session: str, tenant: str = OTHER) -> Head:
+def restored_head(house: Stored, session: str, tenant: str = OTHER) -> Head:
     return house.fresh_repository().newest(tenant, session).head
 
 

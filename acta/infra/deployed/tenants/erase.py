@@ -114,7 +114,8 @@ def erase_tenant(eraser: Eraser, tenant: str) -> ErasureReceipt:
             stores.definitions.triggers.delete(tenant, trigger)
             removed["items"] += 1
         for entry in list(stores.all_sessions(tenant)):
-            removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+            removed["sessions"] += 1
+            _delete_session(eraser, tenant, entry.session_id)
         for kind, bucket in ((FILES, stores.names.bucket), (SESSIONS, stores.names.session_bucket)):
             removed["objects"] += erase_prefix(stores.objects, bucket, tenant_prefix(kind, tenant))
         removed["secrets"] = _delete_secrets(eraser, tenant)
@@ -152,12 +153,13 @@ def erase_user(eraser: Eraser, tenant: str, user: str) -> ErasureReceipt:
                 stores.definitions.triggers.delete(tenant, trigger)
                 removed["triggers"] += 1
         wrote_to: list[str] = []
-        for entry in list(stores.all_sessions(tenant)):
+        found = [(entry, _askers(stores, entry)) for entry in stores.all_sessions(tenant)]
+        for entry, people in found:  # all are read first, because a deletion takes the sessions below along
             looked_at["sessions"] += 1
-            people = _askers(stores, entry)
             if people[:1] == (user,):
                 _note(stores, tenant, WORKERS_LIVE, user)  # one may write private files and memories
-                removed["sessions"] += _delete_session(eraser, tenant, entry.session_id)
+                removed["sessions"] += 1
+                _delete_session(eraser, tenant, entry.session_id)
             elif user in people:
                 wrote_to.append(entry.session_id)
         folder = f"{tenant_prefix(FILES, tenant)}{private_folder(user)}/"
@@ -203,9 +205,9 @@ def _askers(stores: TenantStores, entry: IndexEntry) -> tuple[str, ...]:
     return () if commit is None else (commit.head.created_by, *commit.head.writers, *commit.head.raters)
 
 
-def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
+def _delete_session(eraser: Eraser, tenant: str, session_id: str) -> None:
     eraser.stores.trail.note(SESSION_DELETE, tenant, session_id=session_id)
-    return delete_session(eraser, tenant, session_id)
+    delete_session(eraser, tenant, session_id)
 
 
 def delete_session(eraser: Eraser, tenant: str, session_id: str) -> int:
