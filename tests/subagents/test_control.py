@@ -10,6 +10,8 @@ from acta.engine.errors import Conflict, TreeBusy
 from acta.engine.log.head import Head
 from acta.engine.people.effects import lift_hold
 from acta.engine.people.intervention import Intervention
+from acta.engine.recovery.store import RoundCounts
+from acta.engine.sessions.control import pause, resume
 from acta.engine.subagents.control import align
 from acta.engine.turn.budget import reserved
 from acta.engine.turn.endings import cancelled
@@ -162,6 +164,46 @@ def test_a_pause_that_was_cut_short_is_finished_by_repeating_it() -> None:
 
     house.pause(boss)
     assert states(house, boss) == PAUSED
+
+
+def test_a_pause_and_its_end_that_were_cut_short_are_finished_by_the_engine() -> None:
+    house = tree_of()
+    boss = at_work(house)
+    pause(house.fresh_repository(), house.requester, boss)  # its worker dies before it comes to the children
+    assert states(house, boss) != PAUSED
+
+    house.recover()
+    house.run()
+    assert states(house, boss) == PAUSED
+    assert [one.session_id for one in inbox(house)] == [boss]
+    assert house.sweep() == RoundCounts(), "nothing is left to be looked after"
+
+    for _ in range(2):  # the second time the session's execution waits for the end of the pause
+        resume(house.fresh_repository(), house.workflow, house.definitions, house.requester, boss)
+        pause(house.fresh_repository(), house.requester, boss)
+        house.recover()
+        house.run()
+        assert not house.head(boss).owes_family
+        assert states(house, boss) == PAUSED
+    resume(house.fresh_repository(), house.workflow, house.definitions, house.requester, boss)
+    house.recover()
+    house.run()
+    assert PAUSED.isdisjoint(states(house, boss))
+    house.clock.advance(86_401)
+    house.recover()
+    house.run()
+    assert {head.state for head in everybody(house, boss)} == {"completed"}
+
+
+def test_a_pause_that_was_followed_costs_the_session_one_commit_more() -> None:
+    house = tree_of()
+    boss = at_work(house)
+    number = house.fresh_repository().newest(TENANT, boss).number
+    house.pause(boss)
+    assert house.fresh_repository().newest(TENANT, boss).number == number + 2
+    assert not house.head(boss).owes_family
+    house.pause(boss)
+    assert house.fresh_repository().newest(TENANT, boss).number == number + 2
 
 
 def test_a_pause_creates_and_holds_the_children_that_a_worker_is_late_with() -> None:

@@ -18,7 +18,7 @@ from acta.engine.log.events import (
     UserMessage,
 )
 from acta.engine.log.head import TRANSITIONS, Head, IllegalTransition, OpenCall, SessionState
-from acta.engine.people.intervention import Intervention, is_hold
+from acta.engine.people.intervention import Intervention, is_hold, is_pause
 from acta.engine.recovery.outage import DELAY_REASONS, Delay
 from acta.engine.store.schema import StoredModel, VersionedModel
 from acta.engine.usage.tally import Tally
@@ -340,6 +340,7 @@ class Change:
         )
         self._interventions[opened.intervention_id] = opened
         self.set(interventions=(*self.head.interventions, opened))
+        self._lead(opened)
         if is_hold(opened):
             return
         tool = {"tool": opened.tool_call.name} if opened.tool_call is not None else {}
@@ -361,6 +362,12 @@ class Change:
                 i for i in self.head.interventions if i.intervention_id != closed.intervention_id
             )
         )
+        self._lead(closed)
+
+    def _lead(self, one: Intervention) -> None:
+        """Notes that the sessions below have to follow this one, where a pause of it begins or ends."""
+        if is_pause(one) and not is_hold(one):
+            self.set(leads_family=True)
 
     @property
     def next_step(self) -> int:

@@ -663,6 +663,8 @@ class Head(SessionSettings, VersionedModel):
     """None: no other session's call has started this one."""
     children_made: int = 0
     """How many children all calls of the session have had."""
+    leads_family: bool = False
+    """A person has paused the session or let it go on, and its children may not have followed yet."""
 
     def ending_after(self, awaited: Literal["resume", "answer", "verdict"]) -> Ending | None:
         """The ending, if this is what it awaits."""
@@ -717,9 +719,11 @@ class Head(SessionSettings, VersionedModel):
 
     @property
     def owes_family(self) -> bool:
-        """Whether the run is over and has yet to end its children or to tell its parent."""
+        """Whether sessions above or below have yet to follow this one: its run is over, and it has children at work or
+        has not told its parent; or it was paused, or goes on, and its children have not followed.
+        """
         if not self.is_over:
-            return False
+            return self.leads_family and bool(self.children_at_work)
         return bool(self.children_at_work) or (self.parent is not None and not self.parent.told)
 
     @property

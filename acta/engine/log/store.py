@@ -165,8 +165,10 @@ def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
 
     Only a session whose execution waits for a token is `woken`: the list of running executions has it whether or not it
     was woken, so a scan has to ask for its state. If a start was lost, the list has no execution, so such a session is
-    `active`.
+    `active`. A session whose family has yet to follow it is looked for as if it were at work, whatever its state.
     """
+    if head.owes_family:
+        return ("active" if head.wait is None or head.is_over else "woken"), None
     match head.coarse_state:
         case "active":
             is_parked = head.run is not None and head.run.parked
@@ -179,7 +181,7 @@ def _sought(head: Head) -> tuple[LiveKind, datetime | None] | None:
             first = min(times, default=None)
             return ("parked" if first is None else "waiting"), first
         case _:
-            return ("active", None) if head.owes_family else None
+            return None
 
 
 class Places(NamedTuple):

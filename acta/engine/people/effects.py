@@ -280,7 +280,8 @@ def go_on(change: Change) -> None:
         if call.children is not None and call.children.started < call.children.count:
             change.set_call(call, later=None)
     try_now(change)
-    match next_decision(change.head, change.now).next:
+    own = change.head.model_copy(update={"leads_family": False})  # that children follow is no work of its own
+    match next_decision(own, change.now).next:
         case "act" | "wait" if change.head.unfinished_calls:
             change.to_state("waiting_for_tool")
             if change.head.wait_for_calls is not None:

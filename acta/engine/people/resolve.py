@@ -233,8 +233,10 @@ def resolve(
     except Conflict:  # whoever decided first may have died before the engine was woken
         wake_engine(deps.repository, deps.workflow, session)
         raise
-    wake_engine(deps.repository, deps.workflow, session)
-    align(session, deps.family)
+    try:
+        align(session, deps.family)
+    finally:
+        wake_engine(deps.repository, deps.workflow, session)
     assert closed is not None  # the loop ran, else it raised
     return session.head, closed
 

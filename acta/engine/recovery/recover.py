@@ -148,7 +148,7 @@ def _unlisted(
 
 def _send_token(repository: SessionRepository, workflow: Workflow, head: Head) -> bool:
     """Sends the stored task token. Returns whether an execution waited for it."""
-    if head.wait is None or head.interventions:
+    if head.wait is None or (head.interventions and not head.owes_family):
         return False
     try:
         workflow.wake(head.wait.token, next_decision(head, repository.clock.now()))

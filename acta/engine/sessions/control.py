@@ -162,8 +162,10 @@ def resume(
             raise Conflict(f"The session is {change.head.state}, not paused.")
     on_decided(decided)
     head = session.head
-    wake()
-    align(session, family)
+    try:
+        align(session, family)
+    finally:
+        wake()
     return head
 
 

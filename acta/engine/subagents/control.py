@@ -1,8 +1,8 @@
 """What is done to a whole tree of sessions: the end of a run goes down it, and a pause holds it (ADR 217).
 
 Both are commits of each session, made from the top to the bottom, and `align` makes those that are missing. So a
-request that was cut short is finished by repeating it. The end of a run is also finished by recovery, because a
-session that has children at work after its run owes them that (`Head.owes_family`).
+request that was cut short is finished by repeating it, and by the session's own engine if nobody does: recovery finds a
+session whose family has yet to follow it (`Head.owes_family`), and its next turn begins with `align`.
 
 A session that is paused holds its children: each has a pause of its own, which no person has asked for and nobody is
 asked about (`held_by`). A child that people have paused as well stays paused when its parent goes on.
@@ -131,7 +131,14 @@ def _hold_below(deps: Family, session: Session, until: datetime | None) -> None:
                 below = deps.repository.newest(head.tenant, child_id(call.children, child.item))
                 _hold(deps, below, holder(pauses[0]) if pauses else "", until)
         deps.repository.refresh(session)
-        if bool(pauses) == any(map(is_pause, session.head.interventions)):
+        for change in deps.repository.attempts(session, f"followed/{deps.repository.clock.new_id('try')}"):
+            if bool(pauses) != any(map(is_pause, change.head.interventions)):
+                break
+            if not change.head.leads_family:
+                return
+            change.set(leads_family=False)
+            change.commit()
+        else:
             return
 
 

@@ -103,7 +103,7 @@ def next_decision(head: Head, now: datetime) -> Decision:
         has_work = head.background is not None or head.owes_family
         return Decision(next="think", at=at) if has_work else end_decision(head)
     turn = next_turn_kind(head)
-    if head.interventions:
+    if head.interventions or head.owes_family:
         return Decision(next=turn, at=at)
     if head.delay_at(now):
         return outage_wait(head, now)
@@ -242,7 +242,7 @@ def is_due(head: Head, now: datetime, warn: float = 0.0) -> bool:
     for.
     """
     at = resumes_at(head, warn)
-    return not head.interventions if at is None else at - LEAD <= now
+    return head.owes_family or (not head.interventions if at is None else at - LEAD <= now)
 
 
 def is_worth_parking(head: Head, now: datetime, warn: float = 0.0) -> bool:

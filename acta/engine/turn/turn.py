@@ -196,7 +196,7 @@ def load(
 ) -> Turn | Decision:
     """Returns the Turn, or a Decision if no model has to be asked. It may have committed that decision."""
     head, now = session.head, deps.clock.now()
-    if head.is_over and head.owes_family and deps.family is not None:
+    if head.owes_family and deps.family is not None:
         from acta.engine.subagents.control import align  # few sessions have a family
 
         check_run(head, at)
@@ -204,8 +204,9 @@ def load(
             align(deps.family(), session, timeout)
         except TreeBusy:
             return Decision(next=kind, at=at)
-        if head.background is None:
-            return end_decision(session.head)
+        head = session.head
+        if head.is_over and head.background is None:
+            return end_decision(head)
     if head.is_over and head.background is not None:
         return end_for_good(deps, session, at)
     decision = _decide_without_model(deps, session, kind, at, now)
