@@ -69,6 +69,12 @@ class Later(StoredModel):
     """When the wait ends by itself. Every wait has an end."""
     default: str | None = None
     """The result if no answer has come by then. None: the model is told that none has come."""
+    again: datetime | None = None
+    """When the engine looks at the call before that, because the tenant's limits have not let all children begin."""
+
+    @property
+    def next_look(self) -> datetime:
+        return self.until if self.again is None else min(self.again, self.until)
 
 
 class EndedCall(StoredModel):
@@ -194,7 +200,7 @@ class OpenCall(StoredModel):
     def next_look(self) -> datetime | None:
         """When the engine runs the call next, to ask its server or because its time is over. None: it runs now."""
         if self.later is not None:
-            return self.later.until
+            return self.later.next_look
         return None if self.task is None else self.task.look_at
 
     @property
@@ -736,7 +742,7 @@ class Head(SessionSettings, VersionedModel):
             return None
         kinds = {wait.kind for wait in waits}
         reason, code = next(named for kind, named in WAITS_BY_KIND.items() if kind in kinds)
-        since, until = min(wait.began for wait in waits), min(wait.until for wait in waits)
+        since, until = min(wait.began for wait in waits), min(wait.next_look for wait in waits)
         return Delay(reason=reason, code=code, since=since, until=until)
 
     @property

@@ -446,14 +446,14 @@ class SessionRepository:
         session.holds_conversation = True
         return session
 
-    def begin_texts(self, head: Head) -> Erasure:
+    def begin_texts(self, head: Head, *, starts: bool = True) -> Erasure:
         """Called before texts of a new session are stored, because its first commit may be refused or never be made.
 
         Raises LimitReached if the commit would be refused now. Returns a note that tells recovery to remove the texts;
-        the commit has to lift the note.
+        the commit has to lift the note. `starts`: as of the commit.
         """
         counted = head.model_copy(update={"counted": self._is_counted(head)})
-        places = self._places(None, counted, True)
+        places = self._places(None, counted, starts)
         if places is not None:
             self._log.check_places(places)
         note = Erasure(head.tenant, head.session_id, self.clock.now())
@@ -480,7 +480,8 @@ class SessionRepository:
             idempotency=_record(change.idempotency, commit),
             places=self._places(None, commit.head, change.starts),
             receiver=receiver,
-            lifted=lifted or (self.begin_texts(commit.head) if has_large(commit) else None),
+            lifted=lifted
+            or (self.begin_texts(commit.head, starts=change.starts) if has_large(commit) else None),
             child=child_row(commit.head),
         )
         stored_commit = offloaded(commit, self._blobs)
@@ -505,7 +506,9 @@ class SessionRepository:
         return in_version(commit, self.write_version)
 
     def _is_counted(self, head: Head) -> bool:
-        return head.is_open and self.limits.of(head.tenant).open_sessions is not None
+        """A session whose children work gives its place to them (ADR 223)."""
+        has_place = head.is_open and not head.children_at_work
+        return has_place and self.limits.of(head.tenant).open_sessions is not None
 
     def _places(self, before: Head | None, head: Head, starts: bool) -> Places | None:
         """What the commit with this head changes in its tenant's counts. None: nothing, so that no transaction is
@@ -517,7 +520,8 @@ class SessionRepository:
         opened = int(head.counted) - int(before is not None and before.counted)
         start, limits = None, self.limits.of(head.tenant)
         if starts:
-            start = Start(minute_of(self.clock.now()), limits.starts_per_minute, limits.open_sessions)
+            most_starts = limits.starts_per_minute if head.parent is None else None
+            start = Start(minute_of(self.clock.now()), most_starts, limits.open_sessions)
         if not opened and (start is None or start.most_starts is None):
             return None
         shares = count_shares_of(limits)

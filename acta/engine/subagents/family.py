@@ -12,7 +12,7 @@ recovery finds the child, and all of this may be repeated.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -27,10 +27,12 @@ from acta.engine.agents.agent import (
 from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE, RUN, derived_id
 from acta.engine.errors import (
+    LimitReached,
     ModelFeedback,
     PoisonedSession,
     SessionNotFound,
     StartRoleMissing,
+    StoreThrottled,
     ToolFailed,
     ToolLater,
 )
@@ -70,6 +72,9 @@ LONGEST = timedelta(days=30)
 """How long a parent waits for its children. Then they are cancelled."""
 MAX_SHOWN_GOAL = 200
 MAX_ABOUT_CHARS = 200
+LOOK_AGAIN = timedelta(minutes=11)
+"""Until children are tried again that the tenant's limits have not let begin: so long that the parent is parked. One
+that ends before gives its place to the next at once."""
 NO_BUDGET = "not started: the session's budget has nothing left for it"
 NO_TIME = "not started: the call's time was over"
 ANY_TOOL = ToolSpec(name="agent", description="", input_schema={"type": "object"})
@@ -163,28 +168,59 @@ def _not_given(head: Head, arguments: Mapping[str, Any]) -> str:
 
 
 def start_children(held: HeldCall) -> CallResult:
-    """Creates the sessions that the commits of this call have given a budget. They may be there already. Raises
-    ToolLater, unless no child works and none will.
+    """Creates the sessions that the commits of this call have given a budget, as far as the tenant's limits allow it
+    now. They may be there already. Raises ToolLater, unless no child works and none will.
     """
     open_call, family = held.open_call, held.runtime.family
     assert family is not None
     assert open_call is not None
     assert open_call.children is not None
     deps, of = family(), open_call.children
-    for child in of.working:
-        if child.after is None:
-            make_child(deps, held.session, open_call, child)
+    all_began = _make_children(deps, held.session, open_call, of.working)
     if is_complete(held.session.head, of):
         return _result(deps, held, of)
     now = held.runtime.repository.clock.now()
-    raise ToolLater(Later(kind="agent", began=now, until=now + LONGEST))
+    again = None if all_began else now + LOOK_AGAIN
+    raise ToolLater(Later(kind="agent", began=now, until=now + LONGEST, again=again))
+
+
+def _make_children(deps: Family, parent: Session, open_call: OpenCall, children: Iterable[Child]) -> bool:
+    """False: the tenant has as many open sessions as it may have, so not all of them could begin."""
+    try:
+        for child in children:
+            make_child(deps, parent, open_call, child)
+    except LimitReached:
+        return False
+    return True
+
+
+def begin_waiting(deps: Family, parent: Session, call_id: str) -> None:
+    """Creates the children of a call that had to wait for the tenant's limits, and commits when the engine has to look
+    at the call again. `parent`: holds the reply with the call.
+    """
+    open_call = parent.head.open_call(call_id)
+    if open_call is None or open_call.children is None:
+        return
+    all_began = _make_children(deps, parent, open_call, open_call.children.working)
+    _look_again(deps, parent, call_id, is_needed=not all_began)
+
+
+def _look_again(deps: Family, parent: Session, call_id: str, *, is_needed: bool) -> None:
+    for change in deps.repository.attempts(parent, f"places/{deps.repository.clock.new_id('try')}"):
+        open_call = change.head.open_call(call_id)
+        if open_call is None or open_call.later is None:
+            return
+        again = change.now + LOOK_AGAIN if is_needed else None
+        change.set_call(open_call, later=open_call.later.model_copy(update={"again": again}))
+        change.commit()
 
 
 def make_child(
     deps: Family, parent: Session, open_call: OpenCall, child: Child, *, start: bool = True
 ) -> Head:
-    """Creates the session and starts its engine, unless it is there. `parent`: holds the reply with the call. Raises
-    SessionNotFound if the parent's call is gone, and what the stores and the engine raise.
+    """Creates the session and starts its engine, unless it is there. `parent`: holds the reply with the call. `start`
+    False: it is created to be held or ended, which no limit stops. Raises SessionNotFound if the parent's call is gone,
+    LimitReached, and what the stores and the engine raise.
     """
     of, head = open_call.children, parent.head
     call = parent.call(open_call.call_id)
@@ -244,7 +280,7 @@ def make_child(
     change.first_state("planning")
     decision = begin_run(change, run_id, message_id, text, new.max_steps, requester)
     change.set(goal=task.goal[:MAX_GOAL_CHARS])  # without the words around it, which are for the model
-    change.commit(decision)
+    change.commit(decision, starts=start)
     commit = deps.repository.create("start", change)
     if start:
         deps.workflow.start(decision)
@@ -293,7 +329,10 @@ def tell_parent(
     if granted or complete:
         session = deps.repository.with_calls(position(head))
     for call, each in granted:
-        make_child(deps, session, call, each)
+        if not _make_children(deps, session, call, [each]):
+            if call.later is None:
+                raise StoreThrottled("the parent does not wait yet, and its child finds no place")
+            _look_again(deps, session, call.call_id, is_needed=True)
     for call in complete:
         finish_call(deps, session, call.call_id)
     if not complete and not head.unfinished_calls:

@@ -38,15 +38,19 @@ def begin_wait(held: HeldCall, later: Later, *, start_is_logged: bool) -> None:
 
 
 def end_wait(held: HeldCall, later: Later) -> None:
-    """Settles the call once its time is over. Raises Fenced, and what the stores raise."""
+    """Settles the call once its time is over, or lets children begin that had to wait. Raises Fenced, and what the stores raise."""
     session, now = held.session, held.runtime.repository.clock.now()
     check_run(session.head, held.at)
-    if session.head.is_over or session.head.interventions or now < later.until:
+    if session.head.is_over or session.head.interventions or now < later.next_look:
         return
     if later.kind == "agent" and held.runtime.family is not None:
         from acta.engine.subagents.control import end_children  # few agents call others
+        from acta.engine.subagents.family import begin_waiting
 
-        end_children(held.runtime.family(), session, call_id=held.call.call_id)
+        if now < later.until:
+            begin_waiting(held.runtime.family(), session, held.call.call_id)
+        else:
+            end_children(held.runtime.family(), session, call_id=held.call.call_id)
         return
     if later.kind == "time":
         result = CallResult(TIME_IS_OVER.format(now=now), ok=True)
