@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from acta.tools.call import File, Files, SecretMissing, no_secrets
 from acta.tools.define import MODULE, tools_in
-from acta.tools.files import CheckedFiles
+from acta.tools.files import CheckedFiles, writer_of
 from acta.tools.log import CallLog
 from acta.tools.run import answer
 
@@ -62,7 +62,7 @@ class AskedFiles(CheckedFiles):
     def __init__(self, pipe: Pipe, event: Mapping[str, Any]) -> None:
         given = event["files"]
         super().__init__(
-            event["effect_id"],
+            writer_of(event),
             writes=given["access"] == "write",
             private=given["person"] is not None,
             max_bytes=given["max_bytes"],

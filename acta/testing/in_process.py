@@ -55,6 +55,7 @@ from acta.testing.python_tools import CalledInProcess, as_offered, files_for
 from acta.testing.workflow import MemoryWorkflow
 from acta.tools.call import Files
 from acta.tools.define import Tool
+from acta.tools.files import writer_of
 from acta.tools.run import Event
 
 MOST_STEPS = 2_000
@@ -137,7 +138,7 @@ class InProcess:
         person = event["user"] if head.private_to is not None else None
         given = None if head.parent is None else head.parent.files
         files = self.files if given is None else GivenFiles(self.files, given)
-        return files_for(tool, files, event["tenant"], person, event["effect_id"])
+        return files_for(tool, files, event["tenant"], person, writer_of(event))
 
     @property
     def requester(self) -> Requester:

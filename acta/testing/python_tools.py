@@ -246,11 +246,11 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return None
 
 
-def files_for(made: Tool, store: FileStore, tenant: str, user: str | None, effect_id: str) -> Files:
+def files_for(made: Tool, store: FileStore, tenant: str, user: str | None, writer: str) -> Files:
     """The files that the tool's declaration lets it reach."""
     if made.files is None:
         return NoFiles()
-    return ToolFiles(store, tenant, user, effect_id, writes=made.files == "write")
+    return ToolFiles(store, tenant, user, writer, writes=made.files == "write")
 
 
 def put_files(store: FileStore, tenant: str, user: str, files: Mapping[str, str | bytes]) -> None:
@@ -289,10 +289,8 @@ MOST_BYTES = 4_194_304
 class ToolFiles(CheckedFiles):
     """`user`: whose private files it reaches; None: it reaches no private files."""
 
-    def __init__(
-        self, store: FileStore, tenant: str, user: str | None, effect_id: str, *, writes: bool
-    ) -> None:
-        super().__init__(effect_id, writes=writes, private=user is not None, max_bytes=MOST_BYTES)
+    def __init__(self, store: FileStore, tenant: str, user: str | None, writer: str, *, writes: bool) -> None:
+        super().__init__(writer, writes=writes, private=user is not None, max_bytes=MOST_BYTES)
         self._files = store.seen_by(user)
         self._tenant = tenant
 

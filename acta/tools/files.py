@@ -28,17 +28,24 @@ def _client(keys: Mapping[str, str]) -> Any:
 def files_of(event: Mapping[str, Any]) -> Files | None:
     """The files that the call reaches; None if the tool has declared no files."""
     given = event.get("files")
-    return None if given is None else S3Files(given, event["effect_id"])
+    return None if given is None else S3Files(given, writer_of(event))
+
+
+def writer_of(event: Mapping[str, Any]) -> str:
+    """What the ids of a call's writes begin with: its session and its effect id, by which Acta knows whose files these
+    are.
+    """
+    return f"{event['session_id']}/{event['effect_id']}"
 
 
 class CheckedFiles(ABC):
-    """`acta.tools.call.Files` with the rules of tools. `effect_id`: with it, a repeated call writes the same file only
-    once. `writes`: the tool was declared with `files="write"`. `private`: the call comes from a private session, so it
-    also reaches that person's files. `max_bytes`: the most that one file may have.
+    """`acta.tools.call.Files` with the rules of tools. `writer`: of `writer_of`; a repeated call writes the same file
+    only once. `writes`: the tool was declared with `files="write"`. `private`: the call comes from a private session,
+    so it also reaches that person's files. `max_bytes`: the most that one file may have.
     """
 
-    def __init__(self, effect_id: str, *, writes: bool, private: bool, max_bytes: int) -> None:
-        self._effect_id = effect_id
+    def __init__(self, writer: str, *, writes: bool, private: bool, max_bytes: int) -> None:
+        self._writer = writer
         self._writes = writes
         self._private = private
         self._max_bytes = max_bytes
@@ -84,7 +91,7 @@ class CheckedFiles(ABC):
             raise FileRefused('this tool only reads files. Its writer has to say @tool(files="write").')
         if len(data) > self._max_bytes:
             raise FileRefused(f"{path} would have {len(data):,} bytes, a file at most {self._max_bytes:,}.")
-        write_id = f"{self._effect_id}/{hashlib.sha256(data).hexdigest()[:16]}"
+        write_id = f"{self._writer}/{hashlib.sha256(data).hexdigest()[:16]}"
         if not self._store(self._reached(check_new_path(path)), data, write_id, replace=replace):
             raise FileRefused(f"there is a file {path} already.")
 
@@ -101,9 +108,9 @@ class S3Files(CheckedFiles):
     client.
     """
 
-    def __init__(self, given: Mapping[str, Any], effect_id: str, client: Client = _client) -> None:
+    def __init__(self, given: Mapping[str, Any], writer: str, client: Client = _client) -> None:
         super().__init__(
-            effect_id,
+            writer,
             writes=given["access"] == "write",
             private="private" in given,
             max_bytes=given["max_bytes"],

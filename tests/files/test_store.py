@@ -81,8 +81,9 @@ def test_a_store_knows_by_which_write_a_file_came(stores: Stores, tenant: str) -
     found = files.newest_write(tenant, "a.md")
     assert found is not None
     assert (found.etag, found.by) == (files.etag(tenant, "a.md"), "api")
-    files.write(tenant, "a.md", b"y", "eff_1/abc")
-    assert files.newest_write(tenant, "a.md") == (files.etag(tenant, "a.md"), "eff_1/abc", "agent")
+    files.write(tenant, "a.md", b"y", "ses_1/eff_1/abc")
+    tag = files.etag(tenant, "a.md")
+    assert files.newest_write(tenant, "a.md") == (tag, "ses_1/eff_1/abc", "agent", "ses_1")
 
 
 def tag(stores: Stores, tenant: str) -> str:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from acta.engine.errors import Conflict, Forbidden, ValidationFailed
 from acta.engine.limits.shares import hour_of
+from acta.engine.log.commit import Change
 from acta.engine.log.head import Head
 from acta.engine.models.model import ModelReply, ModelRequest, TokenUsage
-from acta.engine.turn.budget import all_tokens, reserved
+from acta.engine.models.providers import NamedModel
+from acta.engine.turn.budget import all_tokens, reserved, settle_call, spent_usd
 from tests.in_process.deaths import Deaths, Died, Point
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import call, says
@@ -140,6 +142,39 @@ def test_at_every_commit_of_a_tree_what_is_charged_and_reserved_is_within_the_bu
         play.house.check_accounts(play.boss)
 
     holds()
+
+
+def test_an_answer_that_comes_after_a_childs_end_changes_neither_what_it_nor_what_its_parent_is_charged() -> (
+    None
+):
+    def is_cancelled_meanwhile(request: ModelRequest) -> ModelReply:
+        (child,) = house.children(boss)
+        house.cancel(child.session_id)
+        before.append(all_tokens(house.head(child.session_id).budget))
+        return says("Too late")
+
+    before: list[int] = []
+    scripts = {
+        "boss": [says("", call("worker", goal="Find it")), says("Done.")],
+        "worker": [is_cancelled_meanwhile],
+    }
+    house = TreeHouse(scripts, AGENTS | {"boss": {"agents": [{"agent": "worker"}], "model": MODEL}})
+    boss = house.begin("boss", token_budget=200_000, cost_budget_usd=5.0).session_id
+    house.run()
+
+    (child,) = house.children(boss)
+    assert child.state == "cancelled"
+    assert before[0] > 77, "the estimate of its call is charged"
+    house.check_accounts(boss)
+
+    # its provider, asked to stop, says what it has made
+    change = Change(child, 99, house.clock.now())
+    attempts = house.attempts.read(TENANT, child.session_id).attempts
+    late = says("Too late")._replace(usage=TokenUsage(input=70, output=7))
+    settle_call(change, attempts, 0.0, NamedModel("anthropic", MODEL), late)
+    assert change.head.usage.total_tokens == 77
+    assert all_tokens(change.head.budget) == before[0] == house.head(boss).budget.children_tokens
+    assert spent_usd(change.head) == spent_usd(child) == house.head(boss).budget.children_usd
 
 
 # ---- a child that needs more

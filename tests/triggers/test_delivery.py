@@ -12,7 +12,7 @@ from acta.engine.errors import StoreThrottled
 from acta.engine.store.keys import tenant_prefix
 from acta.engine.telemetry import Telemetry
 from acta.engine.triggers.delivery import EventDelivery
-from acta.engine.triggers.sources import EventSource
+from acta.engine.triggers.sources import EventSource, Received
 from tests.stores import in_memory
 
 SENT = datetime(2026, 11, 27, 8, tzinfo=UTC)
@@ -47,14 +47,14 @@ class Delivered:
         self._refuse = refuse
         self._delivery = EventDelivery(SOURCES, self._fire, self.files, Telemetry("wake"))
 
-    def _fire(self, tenant: str, source: str, event_id: str, event: Mapping[str, Any], at: datetime) -> None:
+    def _fire(self, tenant: str, source: str, received: Received, at: datetime) -> None:
         binding = bound()
         assert binding is not None
         assert binding.tenant == tenant
-        refused = self._refuse(event_id)
+        refused = self._refuse(received.event_id)
         if refused is not None:
             raise refused
-        self.fired.append((tenant, source, event_id, event, at))
+        self.fired.append((tenant, source, received.event_id, received.event, at))
 
     def take(self, *records: dict[str, Any], left_ms: int = 20_000) -> list[str]:
         class Context:

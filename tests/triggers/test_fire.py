@@ -7,6 +7,7 @@ import pytest
 
 from acta.engine.errors import StoreUnavailable
 from acta.engine.triggers.fire import fire
+from acta.engine.triggers.sources import Received
 from tests.api.gateway import Gateway, claims
 from tests.in_process.house import TENANT
 from tests.in_process.scripted import plans
@@ -38,7 +39,14 @@ def test_a_signed_event_starts_a_session_of_whoever_wrote_the_trigger() -> None:
     (event,) = acta.events()
     assert (event["outcome"], event["session_id"], event["code"]) == ("started", head.session_id, None)
     assert acta.stored(event["event_id"]).event is None
-    assert acta.read()["events"] == {"started": 1, "told": 0, "refused": 0, "failed": 0, "ignored": 0}
+    assert acta.read()["events"] == {
+        "started": 1,
+        "told": 0,
+        "refused": 0,
+        "failed": 0,
+        "ignored": 0,
+        "own_files": 0,
+    }
 
 
 def test_the_same_event_starts_one_session_however_often_it_is_delivered() -> None:
@@ -315,7 +323,7 @@ def test_an_event_of_a_source_goes_to_each_of_the_tenants_triggers_of_it_once() 
 
     def given(tenant: str, event: dict[str, Any]) -> list[str]:
         now = acta.house.clock.now()
-        return [one.outcome for one in fire(acta.app, tenant, "shop", "e-1", event, now)]
+        return [one.outcome for one in fire(acta.app, tenant, "shop", Received((), "e-1", event), now)]
 
     assert given(TENANT, {"state": "open"}) == ["started"]
     assert given(TENANT, {"state": "open"}) == ["started"]

@@ -70,6 +70,34 @@ def test_a_file_of_an_agent_is_for_the_trigger_that_asks_for_it_alone(acta: Outs
     assert acta.read("people")["events"]["ignored"] == 1
 
 
+def test_a_trigger_is_not_for_the_files_of_sessions_that_it_has_led_to_however_far(acta: Outside) -> None:
+    both = {"written_by": ["api", "agent"]}
+    acta.put(
+        "extract", **LOOK, source="inbox", pattern={**both, "path": [{"suffix": ".pdf"}, {"suffix": ".md"}]}
+    )
+    acta.put("report", **LOOK, source="inbox", pattern={**both, "path": [{"suffix": ".txt"}]})
+
+    def outcomes() -> list[tuple[int, int]]:
+        events = [acta.read(each)["events"] for each in ("extract", "report")]
+        return [(each["started"], each["own_files"]) for each in events]
+
+    write(acta, "inbox/a.pdf", "w-1")
+    (first,) = acta.sessions()
+    write(acta, "inbox/a.md", f"{first.session_id}/eff_1/abc")
+    assert outcomes() == [(1, 1), (0, 0)]
+
+    write(acta, "inbox/a.txt", f"{first.session_id}/eff_2/abc")
+    assert outcomes() == [(1, 1), (1, 0)]
+    second = next(head for head in acta.sessions() if head.origin and head.origin.id == "report")
+    assert second.origin is not None
+    assert second.origin.above == ("extract",)
+    write(acta, "inbox/b.pdf", f"{second.session_id}/eff_3/abc")
+    assert outcomes() == [(1, 2), (1, 0)]
+
+    write(acta, "inbox/c.pdf", "ses_of_somebody/eff_4/abc")
+    assert outcomes() == [(2, 2), (1, 0)]
+
+
 def test_an_event_of_a_bus_is_known_by_the_id_that_its_producer_gave_it(acta: Outside) -> None:
     acta.put(webhook=None, source="orders", goal="Check {{event.detail.id}}.")
     for envelope in ("e-1", "e-2"):

@@ -40,7 +40,7 @@ def created(key: str, **more: Any) -> dict[str, Any]:
 
 def test_an_event_of_a_bus_is_for_the_tenant_that_it_names_under_the_id_that_it_has() -> None:
     source = EventSource("bus", tenant="detail.tenant", id="detail.order.number")
-    assert read_event(source, PAID) == (("acme",), "4711", PAID)
+    assert read_event(source, PAID)[:3] == (("acme",), "4711", PAID)
     assert read_event(EventSource("bus", ("acme", "umbra"), id="id"), PAID)[:2] == (
         ("acme", "umbra"),
         "17793124",
@@ -66,7 +66,7 @@ def test_an_event_of_a_tenant_that_may_not_use_the_source_is_nobody_s() -> None:
 
 def test_a_message_of_a_queue_is_the_event() -> None:
     source = EventSource("queue", tenant="for", queue="jobs")
-    assert read_message(source, '{"for": "acme", "job": 7}', "m-1") == (
+    assert read_message(source, '{"for": "acme", "job": 7}', "m-1")[:3] == (
         ("acme",),
         "m-1",
         {"for": "acme", "job": 7},

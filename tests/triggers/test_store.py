@@ -33,7 +33,7 @@ def waiting(events: DynamoTriggerEvents, clock: FakeClock, tenant: str) -> list[
 def test_an_event_is_taken_once_and_read_as_it_came(
     events: DynamoTriggerEvents, clock: FakeClock, tenant: str
 ) -> None:
-    first, is_new = events.take(tenant, "orders", "e-1", EVENT, clock.now())
+    first, is_new = events.take(tenant, "orders", "e-1", EVENT, clock.now(), ("shop", "bank"))
     assert (is_new, first.outcome, first.event) == (True, "waiting", EVENT)
     assert events.get(tenant, "orders", first.event_id) == first
     later = clock.now() + timedelta(hours=1)
@@ -84,8 +84,9 @@ def test_of_two_who_settle_an_event_one_does_and_counts_it(
     assert events.settle(tenant, "orders", one, refused)
     assert not events.settle(tenant, "orders", one, one._replace(outcome="failed", code="x", reason="y"))
     assert events.get(tenant, "orders", one.event_id) == refused
-    events.count_ignored(tenant, "orders")
-    assert events.counts(tenant, "orders") == Counts(refused=1, ignored=1)
+    events.count(tenant, "orders", "ignored")
+    events.count(tenant, "orders", "own_files")
+    assert events.counts(tenant, "orders") == Counts(refused=1, ignored=1, own_files=1)
     events.forget_counts(tenant, "orders")
     assert events.counts(tenant, "orders") == Counts()
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC
-from typing import Any, Self
+from typing import Any, Literal, Self
 from uuid import uuid4
 
 from acta.engine.aws.clients import Service
@@ -151,9 +151,9 @@ class S3FileStore:
         if found is None:
             return None
         write_id = str(found["Metadata"].get(_WRITE, ""))
-        return FileWrite(
-            str(found["ETag"]), write_id, "other" if not write_id else "agent" if "/" in write_id else "api"
-        )
+        writer, by_call, _ = write_id.partition("/")
+        by: Literal["api", "agent", "other"] = "other" if not write_id else "agent" if by_call else "api"
+        return FileWrite(str(found["ETag"]), write_id, by, writer if by_call else "")
 
     def replace(self, tenant: str, path: str, data: bytes, etag: str, write_id: str | None = None) -> None:
         key, mine = self._key(tenant, path), write_id or uuid4().hex

@@ -43,12 +43,14 @@ class FileVersion(NamedTuple):
 
 class FileWrite(NamedTuple):
     """The write that a file is from. `write_id`: empty: it did not come from Acta. `by`: `api`: over the API;
-    `agent`: by a call of a tool; `other`: somebody put the file into the store directly.
+    `agent`: by a call of a tool; `other`: somebody put the file into the store directly. `session_id`: whose call it
+    was; empty: no session's.
     """
 
     etag: str
     write_id: str
     by: Literal["api", "agent", "other"]
+    session_id: str = ""
 
 
 class FilePage(NamedTuple):

@@ -564,6 +564,8 @@ class Origin(StoredModel):
     """The time of the schedule that the session stands for, or when the trigger's event came."""
     event: str = ""
     """The id of the trigger's event."""
+    above: tuple[str, ...] = ()
+    """The ids of the triggers that had led to the session which wrote the event's file, the first of all first."""
 
 
 class Head(SessionSettings, VersionedModel):

@@ -38,7 +38,9 @@ def begin_wait(held: HeldCall, later: Later, *, start_is_logged: bool) -> None:
 
 
 def end_wait(held: HeldCall, later: Later) -> None:
-    """Settles the call once its time is over, or lets children begin that had to wait. Raises Fenced, and what the stores raise."""
+    """Settles the call once its time is over, or lets children begin that had to wait. Raises Fenced, and what the
+    stores raise.
+    """
     session, now = held.session, held.runtime.repository.clock.now()
     check_run(session.head, held.at)
     if session.head.is_over or session.head.interventions or now < later.next_look:

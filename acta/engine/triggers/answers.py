@@ -64,6 +64,8 @@ class EventCountsView(TypedDict):
     failed: Counter
     ignored: Counter
     """Did not fit the pattern. The history does not have them."""
+    own_files: Counter
+    """Ignored as well, because a session that this trigger had led to wrote the file."""
 
 
 class TriggerWithCountsView(TriggerView):

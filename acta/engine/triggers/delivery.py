@@ -27,8 +27,8 @@ from acta.engine.triggers.sources import (
 )
 from acta.engine.untrusted.path import PathRefused
 
-Fire = Callable[[str, str, str, Mapping[str, Any], datetime], object]
-"""Gives an event to the bound tenant's triggers: tenant, name of the source, id of the event, event, when it came."""
+Fire = Callable[[str, str, Received, datetime], object]
+"""Gives an event to the bound tenant's triggers: tenant, name of the source, the event, when it came."""
 FIFO = ".fifo"
 LEAST_MS = 5_000
 """An invocation that has less time left begins no further event. Those come again when they are visible again."""
@@ -71,7 +71,7 @@ class EventDelivery:
             for tenant in received.tenants:
                 with bound_to(tenant):
                     for each in self._completed(source, tenant, received):
-                        self.fire(tenant, name, each.event_id, each.event, sent)
+                        self.fire(tenant, name, each, sent)
         except EventUnreadable as unreadable:
             self.telemetry.event_failed(name, str(unreadable))
             return False
@@ -101,4 +101,5 @@ class EventDelivery:
             return
         if written is not None and written.etag.strip('"') == received.event["etag"]:
             event_id = f"{received.event_id}#{written.write_id or written.etag}"
-            yield received._replace(event_id=event_id, event={**received.event, WRITTEN_BY: written.by})
+            event = {**received.event, WRITTEN_BY: written.by}
+            yield received._replace(event_id=event_id, event=event, session_id=written.session_id)

@@ -2,9 +2,10 @@
 
 pk                           sk                   attributes
 T#{tenant}#E#{trigger}       D#{hash of id}       e the event, ttl: the event has come
-T#{tenant}#E#{trigger}       H#{event}            v version, o outcome, c received at, s session, x code, r reason, z
-                                                  the event as JSON, compressed, while it may be needed; ttl; while
-                                                  it waits: live, live_at (when it is tried again)
+T#{tenant}#E#{trigger}       H#{event}            v version, o outcome, c received at, s session, x code, r reason, u
+                                                  triggers that led to it, z the event as JSON, compressed, while it
+                                                  may be needed; ttl; while it waits: live, live_at (when it is
+                                                  tried again)
 T#{tenant}#E#{trigger}       K#{hash of key}      s the session that was started last for the key, c since when, ttl
 T#{tenant}#E#{trigger}       N                    a number for each field of `Counts`
 
@@ -49,11 +50,17 @@ class DynamoTriggerEvents(ClockedTable):
     """TriggerEvents."""
 
     def take(
-        self, tenant: str, trigger_id: str, source_id: str, event: Any, at: datetime
+        self,
+        tenant: str,
+        trigger_id: str,
+        source_id: str,
+        event: Any,
+        at: datetime,
+        above: tuple[str, ...] = (),
     ) -> tuple[TriggerEvent, bool]:
         digest = hashed(source_id)
         made = make_id(EVENT, int(at.timestamp() * 1_000), bytes.fromhex(digest)[:10])
-        new = TriggerEvent(made, at, event=event)
+        new = TriggerEvent(made, at, event=event, above=above)
         taken = item_key(_pk(tenant, trigger_id), TAKEN + digest)
         mark = {**taken, "e": {"S": made}, "ttl": _ttl(at)}
         item = self._item(tenant, trigger_id, new, self._clock.now() + FIRST_TRY)
@@ -82,11 +89,18 @@ class DynamoTriggerEvents(ClockedTable):
         if written is None:
             return False
         if after.outcome != "waiting":
-            self._count(tenant, trigger_id, after.outcome)
+            self.count(tenant, trigger_id, after.outcome)
         return True
 
-    def count_ignored(self, tenant: str, trigger_id: str) -> None:
-        self._count(tenant, trigger_id, "ignored")
+    def count(self, tenant: str, trigger_id: str, name: str) -> None:
+        self._dynamodb.call(
+            "update_item",
+            TableName=self._table,
+            Key=item_key(_pk(tenant, trigger_id), NUMBERS),
+            UpdateExpression="ADD #n :one",
+            ExpressionAttributeNames={"#n": name},
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
 
     def counts(self, tenant: str, trigger_id: str) -> Counts:
         item = self._get(item_key(_pk(tenant, trigger_id), NUMBERS)) or {}
@@ -164,6 +178,8 @@ class DynamoTriggerEvents(ClockedTable):
             item["s"] = {"S": one.session_id}
         if one.code:
             item |= {"x": {"S": one.code}, "r": {"S": one.reason}}
+        if one.above:
+            item["u"] = {"L": [{"S": each} for each in one.above]}
         if one.event is not None:
             item["z"] = {"B": pack(json.dumps(one.event, separators=(",", ":")).encode())}
         if one.outcome == "waiting":
@@ -171,16 +187,6 @@ class DynamoTriggerEvents(ClockedTable):
             item["live"] = {"S": live_partition(LIVE, shard)}
             item["live_at"] = {"S": f"{sortable(due)}#{trigger_id}#{one.event_id}#{tenant}"}
         return item
-
-    def _count(self, tenant: str, trigger_id: str, name: str) -> None:
-        self._dynamodb.call(
-            "update_item",
-            TableName=self._table,
-            Key=item_key(_pk(tenant, trigger_id), NUMBERS),
-            UpdateExpression="ADD #n :one",
-            ExpressionAttributeNames={"#n": name},
-            ExpressionAttributeValues={":one": {"N": "1"}},
-        )
 
 
 def _pk(tenant: str, trigger_id: str) -> str:
@@ -206,4 +212,5 @@ def _event(item: Item) -> TriggerEvent:
         code=item["x"]["S"] if "x" in item else "",
         reason=item["r"]["S"] if "r" in item else "",
         event=load_json("event of a trigger", item["z"]["B"]) if "z" in item else None,
+        above=tuple(each["S"] for each in item["u"]["L"]) if "u" in item else (),
     )

@@ -13,7 +13,7 @@ from acta.engine.agents.agent import require_start_role
 from acta.engine.app import App
 from acta.engine.bound_tenant import bound_to, tenant_hash
 from acta.engine.clock import MESSAGE, make_id
-from acta.engine.errors import CallerError, LimitReached, SessionNotFound
+from acta.engine.errors import CallerError, LimitReached, PoisonedSession, SessionNotFound
 from acta.engine.log.commit import IdempotencyKey
 from acta.engine.log.head import MAX_UNDELIVERED, Head, Origin, SessionSettings
 from acta.engine.log.store import KeyTaken
@@ -22,7 +22,7 @@ from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.woken import WokenSession, start_woken, woken_id
 from acta.engine.telemetry import trigger_fails
 from acta.engine.triggers.pattern import matches
-from acta.engine.triggers.sources import pattern_for
+from acta.engine.triggers.sources import Received, pattern_for
 from acta.engine.triggers.store import SHARDS
 from acta.engine.triggers.trigger import (
     LONGEST_WAIT,
@@ -50,11 +50,9 @@ class NotYet(Exception):
     """The event waits: the session that its key names is just being started, or has too many messages to read."""
 
 
-def fire(
-    app: App, tenant: str, source: str, event_id: str, event: Mapping[str, Any], received_at: datetime
-) -> list[TriggerEvent]:
+def fire(app: App, tenant: str, source: str, received: Received, received_at: datetime) -> list[TriggerEvent]:
     """Gives an event of one of the operator's sources to each trigger that the tenant has for it, at most once for each
-    `event_id`. Returns how it stands with each trigger that takes it.
+    event id. Returns how it stands with each trigger that takes it.
 
     Raises what stores and the engine raise; then the same event has to be given again. At that time nothing is lost:
     what was taken before waits.
@@ -66,19 +64,42 @@ def fire(
             for each in app.triggers.all(tenant)
             if each.source == source
         ]
-        given = [deliver(app, tenant, each, event_id, event, received_at) for each in triggers]
+        above = _triggers_above(app, tenant, received.session_id) if triggers and received.session_id else ()
+        event_id, event = received.event_id, received.event
+        given = [deliver(app, tenant, each, event_id, event, received_at, above) for each in triggers]
     return [one for one in given if one is not None]
 
 
+def _triggers_above(app: App, tenant: str, session_id: str) -> tuple[str, ...]:
+    """The ids of the triggers that have led to the session, or to the one at the top of its tree: its own one last."""
+    try:
+        head = app.repository.newest(tenant, session_id).head
+        if head.parent is not None:
+            head = app.repository.newest(tenant, head.parent.chain[0].session_id).head
+    except (SessionNotFound, PoisonedSession):
+        return ()
+    origin = head.origin
+    return () if origin is None or origin.kind != "trigger" else (*origin.above, origin.id)
+
+
 def deliver(
-    app: App, tenant: str, trigger: Trigger, source_id: str, event: Mapping[str, Any], received_at: datetime
+    app: App,
+    tenant: str,
+    trigger: Trigger,
+    source_id: str,
+    event: Mapping[str, Any],
+    received_at: datetime,
+    above: tuple[str, ...] = (),
 ) -> TriggerEvent | None:
-    """Takes the event and does what the trigger says. None: the trigger is not for such events. The tenant is bound."""
-    if trigger.pattern is not None and not matches(trigger.pattern, event):
-        app.trigger_events.count_ignored(tenant, trigger.trigger_id)
+    """Takes the event and does what the trigger says. None: the trigger is not for such events. The tenant is bound.
+    `above`: the triggers that have led to the event.
+    """
+    fits = trigger.pattern is None or matches(trigger.pattern, event)
+    if not fits or trigger.trigger_id in above:  # else it would start its own sessions without end
+        app.trigger_events.count(tenant, trigger.trigger_id, "own_files" if fits else "ignored")
         return None
     kept = event if size_of(event) <= MAX_EVENT_BYTES else None
-    taken, is_new = app.trigger_events.take(tenant, trigger.trigger_id, source_id, kept, received_at)
+    taken, is_new = app.trigger_events.take(tenant, trigger.trigger_id, source_id, kept, received_at, above)
     return attempt(app, tenant, trigger, taken) if is_new else taken
 
 
@@ -161,7 +182,13 @@ def _start(
         WokenSession(
             tenant=tenant,
             session_id=session_id,
-            origin=Origin(kind="trigger", id=trigger.trigger_id, at=one.received_at, event=one.event_id),
+            origin=Origin(
+                kind="trigger",
+                id=trigger.trigger_id,
+                at=one.received_at,
+                event=one.event_id,
+                above=one.above,
+            ),
             agent_id=trigger.agent_id,
             message=_message(app, tenant, trigger, one, event, is_private=settings.visibility == "private"),
             created_by=trigger.created_by,

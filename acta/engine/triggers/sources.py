@@ -72,11 +72,14 @@ class EventSource:
 
 
 class Received(NamedTuple):
-    """An event of a source. `tenants`: those whose triggers may be for it; empty: nobody's are."""
+    """An event of a source. `tenants`: those whose triggers may be for it; empty: nobody's are. `session_id`: the
+    session that wrote the file; empty: none did.
+    """
 
     tenants: tuple[str, ...]
     event_id: str
     event: dict[str, Any]
+    session_id: str = ""
 
 
 def read_sources(value: Mapping[str, Any]) -> Mapping[str, EventSource]:

@@ -29,10 +29,16 @@ class TriggerEvents(Protocol):
     """What came to the tenants' triggers. All methods raise StoreThrottled, StoreUnavailable, AwsDenied."""
 
     def take(
-        self, tenant: str, trigger_id: str, source_id: str, event: Any, at: datetime
+        self,
+        tenant: str,
+        trigger_id: str,
+        source_id: str,
+        event: Any,
+        at: datetime,
+        above: tuple[str, ...] = (),
     ) -> tuple[TriggerEvent, bool]:
         """Takes an event that waits from now on, and True. If the trigger has it already: as it stands, and False.
-        `source_id`: the id that its sender gives it. `at`: when it came.
+        `source_id`: the id that its sender gives it. `at`: when it came. `above`: as of `TriggerEvent`.
         """
 
     def get(self, tenant: str, trigger_id: str, event_id: str) -> TriggerEvent | None: ...
@@ -42,7 +48,8 @@ class TriggerEvents(Protocol):
         was stored. An event that waits is tried again in the next minute.
         """
 
-    def count_ignored(self, tenant: str, trigger_id: str) -> None: ...
+    def count(self, tenant: str, trigger_id: str, name: str) -> None:
+        """Counts an event that leaves nothing else. `name`: a field of `Counts`."""
 
     def counts(self, tenant: str, trigger_id: str) -> Counts: ...
 

@@ -215,6 +215,8 @@ class TriggerEvent(NamedTuple):
     reason: str = ""
     event: Mapping[str, Any] | None = None
     """What came, while it may still be needed: until it has started a session or was said to one."""
+    above: tuple[str, ...] = ()
+    """As of `Origin`, until it has started a session or was said to one."""
 
 
 class Counts(NamedTuple):
@@ -226,6 +228,8 @@ class Counts(NamedTuple):
     failed: int = 0
     ignored: int = 0
     """Did not fit the pattern."""
+    own_files: int = 0
+    """Were ignored, because a session that the trigger had led to wrote the file."""
 
 
 def hashed(text: str) -> str:

@@ -383,7 +383,11 @@ def record_call(
     model, used, cost = answered.model, reply.usage, cost_usd(*answered, reply.usage)
     tokens, head = charged_tokens(answered, used), change.head
     started, ended = attempt.started, attempt.ended or change.now
+    charged = cost if cost is not None else cost_usd(*asked, used)
     estimated = PendingCharges.of((taken_back,)) if taken_back is not None else NOTHING_PENDING
+    if taken_back is not None and head.is_over and head.parent is not None:
+        # Its parent is charged what the run had used at its end, so that stays what this session is charged, too.
+        estimated = estimated._replace(tokens=-tokens, usd=-(charged or 0.0))
     change.step(
         StepRecord(
             step_number=change.next_step,
@@ -413,7 +417,6 @@ def record_call(
         "llm_calls": before.llm_calls + 1,
         "cost_usd": round(total, 6) if total is not None else None,
     }
-    charged = cost if cost is not None else cost_usd(*asked, used)
     charges = {
         "vanished_tokens": head.budget.vanished_tokens + estimated.tokens,
         "charged_usd": round(head.budget.charged_usd + estimated.usd + (charged or 0.0), 6),

@@ -108,7 +108,8 @@ def create_file(call: BuiltinCall) -> str:
         raise ToolFailed(
             f"the content has {len(data)} bytes, a file at most {call.reach.max_file_bytes}. Split it up."
         )
-    write_id = f"{call.context.effect_id}/{hashlib.sha256(plain).hexdigest()[:16]}"
+    writer = f"{call.context.session_id}/{call.context.effect_id}"
+    write_id = f"{writer}/{hashlib.sha256(plain).hexdigest()[:16]}"
     try:
         if seen is None:
             is_new = call.files.write(tenant, path, data, write_id)
