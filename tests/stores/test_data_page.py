@@ -241,16 +241,16 @@ def take_event(stores: Stores, aws: Aws, now: datetime) -> None:
     )  # fmt: skip
     DynamoTriggerStore(aws.table, stores.clock, aws.dynamodb).create(TENANT, trigger)
     events = DynamoTriggerEvents(aws.table, stores.clock, aws.dynamodb)
-    taken, _ = events.take(TENANT, "orders", "1", {"id": 1}, now)
+    taken, _ = events.take(TENANT, "orders", "1", {"id": 1}, now, ("bank",))
     events.settle(TENANT, "orders", taken, taken._replace(code="BUSY", reason="It waits."))
-    refused, _ = events.take(TENANT, "orders", "3", {"id": 3}, now)
+    refused, _ = events.take(TENANT, "orders", "3", {"id": 3}, now, ("bank",))
     events.settle(
         TENANT, "orders", refused, refused._replace(outcome="refused", code="PAUSED", reason="It is.")
     )
     other, _ = events.take(TENANT, "orders", "2", {"id": 2}, now)
     events.settle(TENANT, "orders", other, TriggerEvent(other.event_id, now, "started", SESSION))
     for name in Counts._fields:
-        events._count(TENANT, "orders", name)
+        events.count(TENANT, "orders", name)
     events.hold(TENANT, "orders", hashed("key"), SESSION, None)
 
 

@@ -154,11 +154,11 @@ def test_an_answer_that_comes_after_a_childs_end_changes_neither_what_it_nor_wha
         return says("Too late")
 
     before: list[int] = []
-    scripts = {
+    scripts: Any = {
         "boss": [says("", call("worker", goal="Find it")), says("Done.")],
         "worker": [is_cancelled_meanwhile],
     }
-    house = TreeHouse(scripts, AGENTS | {"boss": {"agents": [{"agent": "worker"}], "model": MODEL}})
+    house = TreeHouse(scripts, {**AGENTS, "boss": {"agents": [{"agent": "worker"}], "model": MODEL}})
     boss = house.begin("boss", token_budget=200_000, cost_budget_usd=5.0).session_id
     house.run()
 
