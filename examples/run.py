@@ -93,8 +93,9 @@ def follow(client: Any, session_id: str, play: dict[str, Any], api_url: str, sta
             approve(tenant, session_id, data["intervention_id"], play["approves"], api_url, state)
     last = client.session(session_id)
     print("answer:", (last["result"] or {}).get("answer"))
-    for path in play.get("shows", ()):
-        print(f"--- {path}\n{client.files.read(path).decode()}")
+    for prefix in play.get("shows", ()):
+        for file in client.files.list(prefix):
+            print(f"--- {file['path']}\n{client.files.read(file['path']).decode()}")
     return 0 if last["state"] == "completed" else 1
 
 

@@ -5,8 +5,10 @@ webhook.
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from acta.cli import exit_codes
 from acta.cli.connection import connect
@@ -76,10 +78,7 @@ COLUMNS: Mapping[str, Columns] = {
         "id": "schedule_id",
         "agent": "agent_id",
         "when": lambda one: one["cron"] or f"every {one['every'].removeprefix('every ')}",
-        "timezone": "timezone",
-        "next": lambda one: (
-            "paused" if one["paused"] else minute(one["next_at"]) if one["next_at"] else "ended"
-        ),
+        "next": lambda one: "paused" if one["paused"] else local(one["next_at"], one) or "ended",
         "failures": lambda one: one["failures"] or "-",
         "by": "created_by",
     },
@@ -222,10 +221,17 @@ def add_memory(arguments: Namespace) -> int:
     return show(written, [written["memory_id"]], as_json=arguments.json)
 
 
+def local(at: str | None, schedule: Row) -> str:
+    """A time of the API on the clocks of the schedule's time zone, with its name; empty if there is none."""
+    zone = schedule["timezone"]
+    return f"{datetime.fromisoformat(at).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}" if at else ""
+
+
 def schedule_runs(arguments: Namespace) -> int:
-    found = list(connect(arguments).schedules.runs(arguments.name))
+    schedules = connect(arguments).schedules
+    found, schedule = list(schedules.runs(arguments.name)), schedules.get(arguments.name)
     columns: Columns = {
-        "time": lambda one: minute(one["tick"]),
+        "time": lambda one: local(one["tick"], schedule),
         "outcome": lambda one: f"{one['outcome']}, asked for" if one["asked"] else one["outcome"],
         "session": lambda one: one["session_id"] or "-",
         "reason": lambda one: one["reason"] or "",
@@ -235,6 +241,10 @@ def schedule_runs(arguments: Namespace) -> int:
 
 def run_schedule(arguments: Namespace) -> int:
     started = connect(arguments).schedules.run(arguments.name)
+    if not arguments.json:
+        note(
+            "this session is beside the schedule's own: its times, `overlap` and {{last}} take no notice of it"
+        )
     return show(started, [started["session_id"]], as_json=arguments.json)
 
 
@@ -245,8 +255,9 @@ def pause_schedule(arguments: Namespace) -> int:
 
 def resume_schedule(arguments: Namespace) -> int:
     resumed = connect(arguments).schedules.resume(arguments.name)
-    following = f"next {minute(resumed['next_at'])}" if resumed["next_at"] else "no time comes any more"
-    return show(resumed, [f"{arguments.name}  {following}"], as_json=arguments.json)
+    following = local(resumed["next_at"], resumed)
+    said = f"next {following}" if following else "no time comes any more"
+    return show(resumed, [f"{arguments.name}  {said}"], as_json=arguments.json)
 
 
 def show_prompt(arguments: Namespace) -> int:

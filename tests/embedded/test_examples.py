@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ACTA_PROVIDER")
 SHOWN = {
     "research-team": ["waiting_for_agents", "--- reports/containers.md", "180,000 by rail"],
-    "nightly-report": ["--- reports/orders.md", "Three orders"],
+    "nightly-report": ["--- reports/20", "Three orders"],
     "invoices": ["waiting_for_agents", "approved by somebody of finance", "1240.00 EUR"],
 }
 

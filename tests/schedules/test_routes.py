@@ -175,7 +175,18 @@ def test_run_now_starts_a_session_whatever_is_open_and_moves_no_time(world: Sche
     assert (run["outcome"], run["asked"], run["session_id"]) == ("started", True, answer.data["session_id"])
     assert world.stored.next_at == datetime(2027, 3, 28, 1, tzinfo=UTC)
     world.house.run()
-    assert world.last().state == "completed"
+    assert world.house.head(run["session_id"]).state == "completed"
+
+
+def test_what_a_person_asks_for_is_not_the_session_before_of_the_next_time(world: Scheduled) -> None:
+    world.made(overlap="skip")
+    world.ask("POST", "/nightly/run")  # is open, for its engine does not run
+    world.at(2027, 3, 28, 1)
+    asked, own = world.sessions()
+    assert asked.is_open
+    assert own.goal == "Report of 2027-03-28, since never."
+    assert world.history()[-1] == ("03-28T01:00", "started")
+    assert world.stored.last_session == own.session_id
 
 
 def test_a_repeated_run_with_its_key_starts_nothing_again(world: Scheduled) -> None:

@@ -234,7 +234,12 @@ SCHEDULES = Group(
     api_command(
         "runs ID", "definitions:schedule_runs", "List what became of a schedule's times, newest first."
     ),
-    api_command("run ID", "definitions:run_schedule", "Start a schedule's session now."),
+    api_command(
+        "run ID",
+        "definitions:run_schedule",
+        "Start a schedule's session now, whatever is open, also while the schedule is paused.",
+        epilog="Its times, `overlap` and {{last}} take no notice of this session.",
+    ),
     api_command(
         "pause ID", "definitions:pause_schedule", "Have no time start a session until it is resumed."
     ),

@@ -71,7 +71,7 @@ class ScheduleView(TypedDict):
     waiting: Counter
     """Times that wait for the session before to end."""
     last_at: Instant | None
-    """The time of the session that was started last."""
+    """The time of the session that was started last, at its time and not because a person asked for it."""
     last_session: str | None
     """Its id."""
     failures: Counter

@@ -39,7 +39,7 @@ WRITES = 5
 """How often a change is tried: a round may move the schedule on meanwhile."""
 EXAMPLE: Mapping[str, Any] = {
     "agent_id": "default",
-    "goal": "Write reports/{{date}}.md about the files that came since {{last}}.",
+    "goal": "Write reports/{{date}} {{time}}.md about the orders that came since {{last}}.",
     "cron": "0 8 * * 1-5",
     "timezone": "Europe/Berlin",
 }

@@ -75,7 +75,8 @@ class ScheduleSettings(FrozenModel):
     """The agent whose sessions are started."""
     goal: Annotated[str, Field(max_length=LONGEST_GOAL), BoundedBy("max_message_chars"), READABLE, NOT_BLANK]
     """The goal of each session. `{{date}}`, `{{time}}`, `{{weekday}}` and `{{timezone}}` become the time that the
-    session stands for, on the clocks of the time zone; `{{last}}` is the time of the session before, or `never`."""
+    session stands for, on the clocks of the time zone; `{{last}}` is the time of the session before, or `never`. A
+    session that a person asked for does not count."""
     cron: Annotated[str, Field(max_length=100), READABLE] | None = None
     """Five fields: minute, hour, day of the month, month, day of the week, such as `30 2 * * 1-5`."""
     every: Annotated[str, Field(max_length=40), READABLE] | None = None
@@ -144,7 +145,7 @@ class Schedule(ScheduleSettings):
     queued: Annotated[tuple[datetime, ...], Field(max_length=MAX_QUEUED)] = ()
     """Times that wait for the session before them to end, oldest first."""
     last_at: datetime | None = None
-    """The time of the session that was started last."""
+    """The time of the session that was started last, at its time and not because a person asked for it."""
     last_session: str = ""
     """Its id. Empty: none was started."""
     counted_session: str = ""
@@ -177,9 +178,12 @@ class Schedule(ScheduleSettings):
         return _PLACE.sub(lambda found: PLACES[found[1].strip()](local, last, self.timezone), self.goal)
 
     def after(self, run: "ScheduleRun", **fields: Any) -> "Schedule":
-        """As it stands once a time had this outcome. `fields`: others that change."""
+        """As it stands once a time had this outcome. `fields`: others that change. A session that a person asked for is
+        not the session before of the next time.
+        """
         counts = {**self.counts, run.outcome: self.counts.get(run.outcome, 0) + 1}
-        started = {"last_at": run.tick, "last_session": run.session_id} if run.outcome == "started" else {}
+        is_its_own = run.outcome == "started" and not run.asked
+        started = {"last_at": run.tick, "last_session": run.session_id} if is_its_own else {}
         failures = {"failures": self.failures + 1} if run.outcome in ("failed", "refused") else {}
         return self.model_copy(update={"counts": counts, **started, **failures, **fields})
 

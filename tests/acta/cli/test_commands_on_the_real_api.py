@@ -340,17 +340,18 @@ def test_the_states_that_the_command_line_knows_are_the_api_s() -> None:
 
 def test_a_schedule_is_put_listed_run_paused_and_put_again_as_it_is_shown(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "nightly.json"
-    nightly = {"schedule_id": "nightly", "agent_id": "default", "goal": "List my files", "every": "6 hours"}
+    nightly = {"schedule_id": "nightly", "agent_id": "default", "goal": "List my files"}
+    nightly |= {"cron": "0 8 * * *", "timezone": "Asia/Tokyo"}
     file.write_text(json.dumps(nightly))
     assert run("schedules", "put", str(file)).out == "nightly  version 1"
-    assert "every 6 hours" in run("schedules", "ls").out
+    assert "08:00 Asia/Tokyo" in run("schedules", "ls").out
     session_id = run("schedules", "run", "nightly").out
     assert SESSION.fullmatch(session_id)
-    assert f"started, asked for  {session_id}" in run("schedules", "runs", "nightly").out
+    assert f" Asia/Tokyo  started, asked for  {session_id}" in run("schedules", "runs", "nightly").out
     assert run("schedules", "pause", "nightly").out == "nightly  paused"
     assert "paused" in run("schedules", "ls").lines[-1]
     file.write_text(run("schedules", "get", "nightly").out)
     assert run("schedules", "put", str(file)).out == "nightly  version 3"
-    assert run("schedules", "resume", "nightly").out.startswith("nightly  next 20")
+    assert run("schedules", "resume", "nightly").out.endswith("08:00 Asia/Tokyo")
     assert run("schedules", "rm", "nightly").code == 0
     assert run("schedules", "get", "nightly").code != 0
