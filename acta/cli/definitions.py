@@ -243,7 +243,7 @@ def run_schedule(arguments: Namespace) -> int:
     started = connect(arguments).schedules.run(arguments.name)
     if not arguments.json:
         note(
-            "this session is beside the schedule's own: its times, `overlap` and {{last}} take no notice of it"
+            "the schedule takes no notice of this session: its times, its overlap and {{last}} stay as they are"
         )
     return show(started, [started["session_id"]], as_json=arguments.json)
 

@@ -59,8 +59,8 @@ LOCAL = (
         "token",
         "local_stack:token",
         "Print a token for the local stack.",
-        option("--tenant TEXT", required=True),
-        option("--user TEXT", required=True),
+        option("--tenant TEXT", "the local stack's own commands use demo", required=True),
+        option("--user TEXT", "the local stack's own commands use you", required=True),
         option(
             "--role TEXT",
             "such as admin, approver or one that an agent names; may be repeated (default: member)",
