@@ -78,7 +78,7 @@ COLUMNS: Mapping[str, Columns] = {
         "id": "schedule_id",
         "agent": "agent_id",
         "when": lambda one: one["cron"] or f"every {one['every'].removeprefix('every ')}",
-        "next": lambda one: "paused" if one["paused"] else local(one["next_at"], one) or "ended",
+        "next": lambda one: "paused" if one["paused"] else local(one) if one["next_at"] else "ended",
         "failures": lambda one: one["failures"] or "-",
         "by": "created_by",
     },
@@ -177,11 +177,14 @@ def trigger_url(arguments: Namespace) -> int:
 
 
 def set_paused(arguments: Namespace) -> int:
-    calls = connect(arguments, role="admin").triggers
+    """Of a schedule or a trigger."""
+    calls = calls_of(arguments)
     written = (calls.pause if arguments.paused else calls.resume)(arguments.name)
-    return show(
-        written, [f"{arguments.name}  {'paused' if written['paused'] else 'on'}"], as_json=arguments.json
-    )
+    if written["paused"] or arguments.kind == "triggers":
+        said = "paused" if written["paused"] else "on"
+    else:
+        said = f"next {local(written)}" if written["next_at"] else "no time comes any more"
+    return show(written, [f"{arguments.name}  {said}"], as_json=arguments.json)
 
 
 def trigger_events(arguments: Namespace) -> int:
@@ -221,17 +224,17 @@ def add_memory(arguments: Namespace) -> int:
     return show(written, [written["memory_id"]], as_json=arguments.json)
 
 
-def local(at: str | None, schedule: Row) -> str:
-    """A time of the API on the clocks of the schedule's time zone, with its name; empty if there is none."""
-    zone = schedule["timezone"]
-    return f"{datetime.fromisoformat(at).astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}" if at else ""
+def local(schedule: Row, at: str | None = None) -> str:
+    """The time (absent: the schedule's next one) on the clocks of the schedule's time zone, with its name."""
+    zone, moment = schedule["timezone"], datetime.fromisoformat(at or schedule["next_at"])
+    return f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
 
 
 def schedule_runs(arguments: Namespace) -> int:
     schedules = connect(arguments).schedules
     found, schedule = list(schedules.runs(arguments.name)), schedules.get(arguments.name)
     columns: Columns = {
-        "time": lambda one: local(one["tick"], schedule),
+        "time": lambda one: local(schedule, one["tick"]),
         "outcome": lambda one: f"{one['outcome']}, asked for" if one["asked"] else one["outcome"],
         "session": lambda one: one["session_id"] or "-",
         "reason": lambda one: one["reason"] or "",
@@ -246,18 +249,6 @@ def run_schedule(arguments: Namespace) -> int:
             "the schedule takes no notice of this session: its times, its overlap and {{last}} stay as they are"
         )
     return show(started, [started["session_id"]], as_json=arguments.json)
-
-
-def pause_schedule(arguments: Namespace) -> int:
-    paused = connect(arguments).schedules.pause(arguments.name)
-    return show(paused, [f"{arguments.name}  paused"], as_json=arguments.json)
-
-
-def resume_schedule(arguments: Namespace) -> int:
-    resumed = connect(arguments).schedules.resume(arguments.name)
-    following = local(resumed["next_at"], resumed)
-    said = f"next {following}" if following else "no time comes any more"
-    return show(resumed, [f"{arguments.name}  {said}"], as_json=arguments.json)
 
 
 def show_prompt(arguments: Namespace) -> int:

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -31,7 +30,7 @@ HOW = "store it with `acta tools secrets set NAME --host HOST` and write {secret
 
 def simplest(name: str, definition: Json) -> Json:
     """Leaves out stakes that already follow from the name, the effect and the risk, and empty parts of the config."""
-    made = dict(definition)
+    made = {**definition, "description": definition["description"].strip()}
     role = made.get("approver_role")
     effect, risk = made.get("effect", "once"), made.get("risk", "network")
     named = bool(role or made.get("approver_must_differ"))
@@ -59,16 +58,6 @@ def of_server(answer: Mapping[str, Any]) -> Json:
     words = ("pin", "confirmed_read", "high_stakes", "approver_role")
     tools = {each["tool"]: {word: each[word] for word in words} for each in answer["tools"]}
     return {**answer, "tools": tools}
-
-
-def simplest_schedule(_: str, definition: Json) -> Json:
-    """Writes its start and end as the API answers them, whatever their offset is."""
-    made = dict(definition)
-    for field in ("start", "end"):
-        with suppress(ValueError, TypeError):
-            at = datetime.fromisoformat(made.get(field, "")).astimezone(UTC)
-            made[field] = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return made
 
 
 def shown(definition: Json) -> Json:
@@ -117,28 +106,22 @@ AS_DEFINED = "as_defined"
 
 
 class DefinitionKind(NamedTuple):
-    """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls. `one`:
-    the word for one definition, and the schema's name. `identity`: the field whose value is the file's name, and
+    """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls.
+    `identity`: the field whose value is the file's name, and
     `pattern`: what that may be. `answer`: the client's name for the shape of an answer. `settings`: the API's model of
-    what the author says, and `wrong`: what it finds wrong in one, by field (`broken_rules`). `is_put`: a PUT makes one,
-    too. `sets`: lists in which the API keeps each entry once. `trimmed`: texts
-    that the API strips of blanks. `beside`: fields that accompany a change and are no part of the definition. `names`:
-    by kind, the fields that name definitions of it, which have to stay for that. `denies`: fields that name tools which
-    may as well be deleted. `simplest`: leaves out what follows from the rest. `shown`: makes
-    of a file what the API would show. `answered`: makes of an answer the fields of a body. `written`: fields that a
-    body always has. `prefix`: a tool's name is its server's name, this, and the rest.
+    what its author says, where the command line has it. `is_put`: a PUT makes one, too. `beside`: fields that accompany
+    a change and are no part of the definition. `names`: by kind, the fields that name definitions of it, which have to
+    stay for that. `denies`: fields that name tools which may as well be deleted. `simplest`: leaves out what follows
+    from the rest. `shown`: makes of a file what the API would show. `answered`: makes the fields of a body of an answer.
+    `written`: fields that a body always has. `prefix`: a tool's name is its server's name, this, and the rest.
     """
 
     folder: str
-    one: str
     identity: str
     pattern: str
     answer: str
     settings: type[BaseModel] | None = None
-    wrong: Callable[[Any], Mapping[str, list[str]]] = lambda _: {}
     is_put: bool = False
-    sets: tuple[str, ...] = ()
-    trimmed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     names: Mapping[str, tuple[str, ...]] = NOTHING
     denies: tuple[str, ...] = ()
@@ -149,6 +132,11 @@ class DefinitionKind(NamedTuple):
     prefix: str | None = None
 
     @property
+    def one(self) -> str:
+        """The word for one definition, and the schema's name."""
+        return self.folder.removesuffix("s")
+
+    @property
     def told(self) -> frozenset[str]:
         """The fields of answers that neither files nor bodies have."""
         said = fields_of(getattr(shapes, self.answer)).keys() - {self.identity}
@@ -157,17 +145,14 @@ class DefinitionKind(NamedTuple):
 
 TOOLS = DefinitionKind(
     "tools",
-    "tool",
     "name",
     TOOL_NAME_PATTERN,
     "Tool",
-    trimmed=("description",),
     simplest=simplest,
     shown=shown,
 )
 MCP_SERVERS = DefinitionKind(
     "mcp-servers",
-    "mcp-server",
     "name",
     SERVER_NAME_PATTERN,
     "McpServer",
@@ -177,36 +162,26 @@ MCP_SERVERS = DefinitionKind(
     written={"tools": {}},
     prefix="__",
 )
-PROMPTS = DefinitionKind(
-    "prompts", "prompt", "name", r"^[a-z][a-z0-9_]{0,63}$", "PromptInForce", beside=("comment",)
-)
+PROMPTS = DefinitionKind("prompts", "name", r"^[a-z][a-z0-9_]{0,63}$", "PromptInForce", beside=("comment",))
 AGENTS = DefinitionKind(
     "agents",
-    "agent",
     "agent_id",
     AGENT_ID_PATTERN,
     "Agent",
     AgentSettings,
-    AgentSettings.wrong,
-    sets=("tools", "deny", "high_stakes", "start_roles"),
-    trimmed=("name",),
     names={**dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")), "agents": ("agents",)},
     denies=("deny",),
 )
 SCHEDULES = DefinitionKind(
     "schedules",
-    "schedule",
     "schedule_id",
     SCHEDULE_ID_PATTERN,
     "Schedule",
     ScheduleSettings,
-    lambda schedule: schedule.wrong(datetime.now(UTC)),
     names=MappingProxyType({"agents": ("agent_id",)}),
-    simplest=simplest_schedule,
 )
 TRIGGERS = DefinitionKind(
     "triggers",
-    "trigger",
     "trigger_id",
     TRIGGER_ID_PATTERN,
     "TriggerWithCounts",
@@ -230,7 +205,7 @@ def broken_rules(kind: DefinitionKind, definition: Json) -> Iterator[Problem]:
         for each in error.errors(include_url=False):
             yield Problem(each["loc"], f"{quoted(each['input'])}{error_sentence(each)}")
         return
-    for field, sentences in kind.wrong(settings).items():
+    for field, sentences in getattr(settings, "wrong", dict)().items():
         at = tuple(field.split("."))
         value: Any = definition
         for part in at:
@@ -264,14 +239,10 @@ def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
     """Puts a definition's fields in the schema's order and leaves out what says the same as nothing."""
     schema = schema_of(kind.one)
     kept = {field: value for field, value in given.items() if field not in kind.told | {kind.identity}}
-    for field in kind.sets:
-        if isinstance(kept.get(field), list):
-            kept[field] = list(dict.fromkeys(kept[field]))
-            if not kept[field]:
-                del kept[field]
-    for field in kind.trimmed:
-        if isinstance(kept.get(field), str):
-            kept[field] = kept[field].strip()
+    if kind.settings is not None:
+        with suppress(ValidationError):  # a later release may answer what this one does not know
+            settings = kind.settings.model_validate_json(json.dumps(kept))
+            kept |= settings.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return kind.simplest(name, _plain(kept, schema, schema))
 
 

@@ -32,6 +32,11 @@ def put(kind: str, help: str, epilog: str = "") -> Command:
     return api_command("put FILE", "definitions:put", help, kind=kind, epilog=epilog)
 
 
+def paused(kind: str, help: str, help_to_resume: str) -> tuple[Command, Command]:
+    pause = api_command("pause ID", "definitions:set_paused", help, kind=kind, paused=True)
+    return pause, api_command("resume ID", "definitions:set_paused", help_to_resume, kind=kind, paused=False)
+
+
 def removed(kind: str, usage: str, help: str, *parameters: click.Parameter) -> Command:
     """A command that deletes something that agents may name, so it has `--force`."""
     return api_command(usage, "definitions:remove", help, *parameters, json=False, kind=kind)
@@ -240,10 +245,7 @@ SCHEDULES = Group(
         "Start a schedule's session now, whatever is open, also while the schedule is paused.",
         epilog="Its times, `overlap` and {{last}} take no notice of this session.",
     ),
-    api_command(
-        "pause ID", "definitions:pause_schedule", "Have no time start a session until it is resumed."
-    ),
-    api_command("resume ID", "definitions:resume_schedule", "Go on with the next time."),
+    *paused("schedules", "Have no time start a session until it is resumed.", "Go on with the next time."),
     removed("schedules", "rm ID", "Delete a schedule. Its sessions stay."),
 )
 
@@ -271,13 +273,7 @@ TRIGGERS = Group(
         "definitions:replay_event",
         "Have an event that was refused or failed tried again, in the next minute.",
     ),
-    api_command(
-        "pause ID",
-        "definitions:set_paused",
-        "Refuse events, and keep them for a replay.",
-        paused=True,
-    ),
-    api_command("resume ID", "definitions:set_paused", "Take events again.", paused=False),
+    *paused("triggers", "Refuse events, and keep them for a replay.", "Take events again."),
     removed("triggers", "rm ID", "Delete a trigger. Its sessions go on."),
 )
 

@@ -321,7 +321,7 @@ def _check(api: Api, schedule: Schedule) -> None:
     if agent is None:
         raise FieldsInvalid({"agent_id": ["There is no agent of that id."]})
     require_start_role(agent, api.caller.roles)
-    wrong = schedule.wrong(schedule.created_at)
+    wrong = schedule.wrong()
     # Its sessions are started as a member's are, also those of an admin's schedule.
     limits = beyond(schedule.limit_values, agent.caps, api.settings.caps, is_admin=False)
     wrong |= {f"limits.{field}": [sentence] for field, sentence in limits.items()}

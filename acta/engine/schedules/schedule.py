@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
@@ -40,6 +40,8 @@ CatchUp = Literal["none", "last", "all"]
 Outcome = Literal["started", "skipped", "queued", "refused", "failed", "missed"]
 
 NEVER = "never"
+ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+"""When a schedule is made makes no difference to whether its times are right."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 PLACES: dict[str, Callable[[datetime, datetime | None, str], str]] = {
     "date": lambda at, _, __: f"{at:%Y-%m-%d}",
@@ -61,7 +63,7 @@ def _moment(value: Any) -> Any:
     with suppress(ValueError, TypeError):
         found = datetime.fromisoformat(value)
         if found.tzinfo is not None and found.year >= 1970:
-            return found
+            return found.astimezone(UTC)
     raise ValueError("This is no time with its offset, such as 2027-01-31T09:30:00+01:00")
 
 
@@ -103,13 +105,13 @@ class ScheduleSettings(FrozenModel):
     paused: bool = False
     """No time starts a session."""
 
-    def times_of(self, made: datetime) -> Times:
-        """`made`: when the schedule was."""
-        return Times(self.cron, self.every, self.timezone, made, self.start, self.end)
+    @property
+    def times(self) -> Times:
+        return Times(self.cron, self.every, self.timezone, ANY_TIME, self.start, self.end)
 
-    def wrong(self, made: datetime) -> dict[str, list[str]]:
+    def wrong(self) -> dict[str, list[str]]:
         """By field, sentences about what is wrong wherever the schedule is written. Others depend on the deployment."""
-        wrong = {field: [sentence] for field, sentence in wrong_times(self.times_of(made)).items()}
+        wrong = {field: [sentence] for field, sentence in wrong_times(self.times).items()}
         names = dict.fromkeys(found[1].strip() for found in _PLACE.finditer(self.goal))
         places = [
             f"There is no {{{{{name[:64]}}}}}. {' '.join(dict.fromkeys((did_you_mean(name, PLACES), NAMES)))}"
@@ -157,7 +159,7 @@ class Schedule(ScheduleSettings):
 
     @property
     def times(self) -> Times:
-        return self.times_of(self.created_at)
+        return super().times._replace(created=self.created_at)
 
     @property
     def limit_values(self) -> LimitValues:

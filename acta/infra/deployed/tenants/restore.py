@@ -49,7 +49,6 @@ from acta.engine.tools.tenant.definition import Unusable, check_fixed, check_sch
 from acta.engine.tools.tool import ToolDefinition
 from acta.engine.triggers.trigger import Trigger
 from acta.engine.turn.endings import restored
-from acta.engine.turn.output_schema import BadOutputSchema, check_output_schema
 from acta.engine.untrusted.path import PathRefused, check_stored_path
 from acta.engine.usage.dynamodb import counted_item
 from acta.engine.usage.store import UsagePartition
@@ -267,8 +266,6 @@ def restore(
         raise StoreThrottled("somebody has changed the same definition meanwhile") from None
     except Unusable as error:
         raise BackupUnusable(f"a tool in it cannot be used: {error.problems}") from None
-    except BadOutputSchema as error:
-        raise BackupUnusable(f"an agent in it cannot be used: output_schema: {error}") from None
     except (
         KeyError, TypeError, ValueError, AttributeError, RecursionError, PoisonedSession, SchemaUnknown
     ) as error:  # fmt: skip
@@ -291,8 +288,8 @@ def _definitions(job: Restore, lines: Iterable[Line]) -> Iterator[Outcome]:
         match line["kind"]:
             case "agent":
                 agent = read_document(AgentDefinition, line)
-                if agent.output_schema is not None:
-                    check_output_schema(agent.output_schema)
+                if wrong := agent.wrong():
+                    raise BackupUnusable(f"an agent in it cannot be used: {wrong}")
                 there, replace = store.agent(tenant, agent.agent_id), partial(store.replace_agent, tenant)
                 if there is not None and there.is_built_in:
                     replace(there, agent)
@@ -386,17 +383,15 @@ def _memory(job: Restore, memory: Memory) -> Outcome:
 def _schedule(job: Restore, schedule: Schedule) -> Outcome:
     """It comes back paused: whoever resumes or writes it knows what it would do here."""
     store, tenant = job.stores.schedules, job.tenant
-    if wrong := schedule.wrong(schedule.created_at):
+    if wrong := schedule.wrong():
         raise BackupUnusable(f"a schedule in it cannot be used: {wrong}")
     there = store.get(tenant, schedule.schedule_id)
-    if there is None:
-        return _versioned(job, None, schedule, partial(store.create, tenant), partial(store.replace, tenant))
     return _versioned(
         job,
-        at_rest(there),
+        None if there is None else at_rest(there),
         schedule,
         partial(store.create, tenant),
-        lambda _, new: store.replace(tenant, there, new),
+        lambda _, new: store.replace(tenant, there or schedule, new),
     )
 
 
