@@ -112,7 +112,7 @@ class DefinitionKind(NamedTuple):
     what its author says, where the command line has it. `is_put`: a PUT makes one, too. `beside`: fields that accompany
     a change and are no part of the definition. `names`: by kind, the fields that name definitions of it, which have to
     stay for that. `denies`: fields that name tools which may as well be deleted. `simplest`: leaves out what follows
-    from the rest. `shown`: makes of a file what the API would show. `answered`: makes the fields of a body of an answer.
+    from the rest. `shown`: makes of a file what the API would show. `answered`: makes a body of an answer.
     `written`: fields that a body always has. `prefix`: a tool's name is its server's name, this, and the rest.
     """
 
