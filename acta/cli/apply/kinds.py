@@ -107,13 +107,13 @@ AS_DEFINED = "as_defined"
 
 class DefinitionKind(NamedTuple):
     """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls.
-    `identity`: the field whose value is the file's name, and
-    `pattern`: what that may be. `answer`: the client's name for the shape of an answer. `settings`: the API's model of
-    what its author says, where the command line has it. `is_put`: a PUT makes one, too. `beside`: fields that accompany
-    a change and are no part of the definition. `names`: by kind, the fields that name definitions of it, which have to
-    stay for that. `denies`: fields that name tools which may as well be deleted. `simplest`: leaves out what follows
-    from the rest. `shown`: makes of a file what the API would show. `answered`: makes a body of an answer.
-    `written`: fields that a body always has. `prefix`: a tool's name is its server's name, this, and the rest.
+    `identity`: the field whose value is the file's name, and `pattern`: what that may be. `answer`: the client's name
+    for the shape of an answer. `settings`: the API's model of what its author says, where the command line has it.
+    `is_put`: a PUT makes one, too. `beside`: fields that accompany a change and are no part of the definition. `names`:
+    by kind, the fields that name definitions of it, which have to stay for that. `denies`: fields that name tools which
+    may as well be deleted. `simplest`: leaves out what follows from the rest. `shown`: makes of a file what the API
+    would show. `answered`: makes a body of an answer. `written`: fields that a body always has. `prefix`: a tool's name
+    is its server's name, this, and the rest.
     """
 
     folder: str
@@ -143,14 +143,7 @@ class DefinitionKind(NamedTuple):
         return frozenset(said - schema_of(self.one)["properties"].keys())
 
 
-TOOLS = DefinitionKind(
-    "tools",
-    "name",
-    TOOL_NAME_PATTERN,
-    "Tool",
-    simplest=simplest,
-    shown=shown,
-)
+TOOLS = DefinitionKind("tools", "name", TOOL_NAME_PATTERN, "Tool", simplest=simplest, shown=shown)
 MCP_SERVERS = DefinitionKind(
     "mcp-servers",
     "name",
@@ -172,13 +165,9 @@ AGENTS = DefinitionKind(
     names={**dict.fromkeys(("tools", "mcp-servers"), ("tools", "high_stakes")), "agents": ("agents",)},
     denies=("deny",),
 )
+ITS_AGENT = MappingProxyType({"agents": ("agent_id",)})
 SCHEDULES = DefinitionKind(
-    "schedules",
-    "schedule_id",
-    SCHEDULE_ID_PATTERN,
-    "Schedule",
-    ScheduleSettings,
-    names=MappingProxyType({"agents": ("agent_id",)}),
+    "schedules", "schedule_id", SCHEDULE_ID_PATTERN, "Schedule", ScheduleSettings, names=ITS_AGENT
 )
 TRIGGERS = DefinitionKind(
     "triggers",
@@ -187,7 +176,7 @@ TRIGGERS = DefinitionKind(
     "TriggerWithCounts",
     TriggerSettings,
     is_put=True,
-    names=MappingProxyType({"agents": ("agent_id",)}),
+    names=ITS_AGENT,
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
     {each.folder: each for each in (TOOLS, MCP_SERVERS, PROMPTS, AGENTS, SCHEDULES, TRIGGERS)}
@@ -224,7 +213,7 @@ def named(kind: DefinitionKind, definition: Json, folder: str) -> list[str]:
 def secrets_named(definition: Any) -> Iterator[str]:
     """The names of the tenant's secrets in a part of a definition that refers to some."""
     for name, each in definition.items() if isinstance(definition, dict) else ():
-        if name == "secret":
+        if name == "secret" and isinstance(each, str):
             yield each
         yield from secrets_named(each)
 

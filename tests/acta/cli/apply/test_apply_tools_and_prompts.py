@@ -256,3 +256,20 @@ def test_a_file_cannot_be_a_tool_that_is_built_in(run: Run, files: Files) -> Non
     files.write("tools/read_file.yaml", STATUS)
     shown = run("apply", str(files), "--plan")
     assert (shown.code, "tools/read_file: a tool of this name is built in" in shown.out) == (2, True)
+
+
+def test_an_argument_that_is_called_secret_is_no_secret(run: Run, files: Files) -> None:
+    files.write(
+        "tools/status.yaml",
+        """\
+        description: Reads an order
+        kind: http
+        config:
+          url: https://orders.example.com/status
+          method: GET
+          parameters: {secret: {in: query}}
+        input_schema: {type: object, properties: {secret: {type: string}}}
+        effect: read
+        """,
+    )
+    assert run("apply", str(files), "--yes").code == 0
