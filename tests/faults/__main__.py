@@ -3,7 +3,8 @@
 The sweep is made on two stands side by side, on which an invocation of `step` makes 1 turn and 8.
 
 A part is `function:operation:kind` or `outage:service:kind`; what follows a colon may be left out, and so may the
-function. `cap1`, `cap8`: on that stand alone. `python:…`: amid calls of Python tools, on a third stand.
+function. `cap1`, `cap8`: on that stand alone. `python:…`: amid calls of Python tools, on a third stand. `tree:…`: in
+a tree of sessions, on a fourth.
 
 Ends with 1 where a run differs from the clean one, a fault did not fire or an outage was not felt, with 2 at once where
 a part names nothing.
@@ -17,8 +18,8 @@ from multiprocessing import get_context
 
 from acta.infra.toolchain import ROOT
 from tests.faults import report
-from tests.faults.chosen import sweep_all
-from tests.faults.naming import PYTHON, unknown, what_there_is
+from tests.faults.chosen import sweep_all, sweep_tree
+from tests.faults.naming import PYTHON, TREE, unknown, what_there_is
 from tests.faults.outages import report as outages_report
 from tests.faults.outages.chosen import OUTAGE, outlast
 from tests.faults.python_tools.chosen import sweep_python
@@ -43,7 +44,8 @@ def main(parts: Sequence[str]) -> int:
         return 2
     named = [part for part in parts if part.startswith(OUTAGE)]
     python = [part for part in parts if part.partition(":")[0] == PYTHON]
-    faults = [part for part in parts if part not in (*named, *python)]
+    tree = [part for part in parts if part.partition(":")[0] == TREE]
+    faults = [part for part in parts if part not in (*named, *python, *tree)]
     # Each on a stand of its own, where it mostly waits. Three at a time were too many for two cores: sessions took
     # longer than the outages' patience.
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as beside:
@@ -54,6 +56,8 @@ def main(parts: Sequence[str]) -> int:
         }
         if python or not parts:
             sweeping[PYTHON] = beside.submit(sweep_python, python)
+        if tree or not parts:
+            sweeping[TREE] = beside.submit(sweep_tree, tree)
         swept = {stand: sweep.result() for stand, sweep in sweeping.items()}
         met = outlasting.result() if outlasting is not None else []
     seconds = time.monotonic() - began

@@ -1,13 +1,15 @@
 """What a run came to, told without ids and times, so that two runs can be compared, whichever release tells them."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from acta.engine.log.head import Head
 from acta.engine.turn.final_answer import for_people
-from tests.faults.ledger import Effect, receipt
+from tests.faults.ledger import Effect
 from tests.faults.person import Insistent, Json
 from tests.faults.script import CHARGE
 from tests.faults.stand import Stand
@@ -30,12 +32,19 @@ class Ending(NamedTuple):
     pending: int
     listed: bool
     engine: str
+    below: "Mapping[str, Ending]" = MappingProxyType({})
+    """The sessions below, by who they are."""
 
     def differences(self, clean: "Ending", asked: tuple[str, ...]) -> list[str]:
         """From the clean run, one line each. What a question about a call leaves behind is not one."""
         found = []
+        if self.below.keys() != clean.below.keys():
+            found.append(f"below: {', '.join(self.below)} instead of {', '.join(clean.below)}")
+        for name, one in self.below.items():
+            if name in clean.below:
+                found += [f"{name}: {line}" for line in one.differences(clean.below[name], asked)]
         for name, mine, other in zip(self._fields, self._without(asked), clean._without(asked), strict=True):
-            if mine != other:
+            if mine != other and name != "below":
                 found.append(
                     f"{name}: {_short(*_apart(mine, other))} instead of {_short(*_apart(other, mine))}"
                 )
@@ -56,7 +65,7 @@ def ending(person: Insistent, stand: Stand, tag: str, head: Head) -> Ending:
     path = f"/v1/sessions/{head.session_id}"
     seen = person.snapshot(path)
     told = person.rows(f"{path}/messages")
-    plans = person.rows(f"{path}/plan", "versions")
+    plans = person.rows(f"{path}/plan", "versions") if seen["session"]["plan"] else []
     steps = person.rows(f"{path}/steps")
     trace = person.rows(f"{path}/trace")
     listed = person.data("/v1/sessions", state=head.state)["items"]
@@ -90,8 +99,10 @@ def _session(session: Json, versions: int, thoughts: int, tag: str) -> Json:
         **kept,
         "result": _filled(kept["result"]),
         "goal": kept["goal"].replace(tag, "…"),
-        "plan": plan["status"],
-        "steps": [(step["description"], step["status"], step["result"]) for step in plan["steps"]],
+        "plan": plan and plan["status"],
+        "steps": [
+            (one["description"], one["status"], one["result"]) for one in (plan or {"steps": ()})["steps"]
+        ],
         "versions": versions,
         "thoughts": thoughts,
         "iteration": session["run"]["iteration"],
@@ -108,7 +119,7 @@ def _messages(told: list[Json], tag: str) -> tuple[Any, ...]:
     inputs: dict[str, str] = {}
     found: list[tuple[str, str, str]] = []
     row: list[tuple[str, str, str]] = []
-    for message in told:
+    for message in json.loads(json.dumps(told).replace(tag, "…")):
         for call in message.get("tool_calls") or ():
             inputs[call["call_id"]] = f"{call['name']} {call['input']}"
         if message["role"] == "tool":
@@ -117,7 +128,7 @@ def _messages(told: list[Json], tag: str) -> tuple[Any, ...]:
             continue
         found += [
             *sorted(row),
-            (message["role"], ", ".join(_calls(message)), _said(message).replace(tag, "…")),
+            (message["role"], ", ".join(_calls(message)), _said(message)),
         ]
         row = []
     return (*found, *sorted(row))
@@ -135,12 +146,16 @@ def _calls(message: Json) -> list[str]:
 
 MARK = re.compile(r" #[0-9]{9} ---$", re.MULTILINE)
 """Of a quotation. The release before quotes without."""
+CHARGED = re.compile(rf"{CHARGE} [a-z0-9 ]+: done\.")
+SESSION_ID = re.compile(r"ses_[0-9A-HJKMNP-TV-Z]{26}")
 
 
 def _result(call: str, content: str) -> str:
     """A person who says what the service said says it without the fence. Marks of quotations are left out."""
-    said = receipt(CHARGE, "deposit").strip()
-    return said if call.startswith(CHARGE) and said in content else MARK.sub(" ---", content)
+    said = CHARGED.search(content)
+    if call.startswith(CHARGE) and said is not None:
+        return said[0]
+    return SESSION_ID.sub("…", MARK.sub(" ---", content))
 
 
 def _apart(mine: object, other: object) -> tuple[object, ...]:

@@ -1,5 +1,5 @@
-"""How a part of `make faults` is named: `function:operation:kind`, or `outage:service:kind`. `python:` ahead of the
-first: amid calls of Python tools.
+"""How a part of `make faults` is named: `function:operation:kind`, or `outage:service:kind`. Ahead of the first
+`python:`: amid calls of Python tools; `tree:`: in a tree of sessions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,6 +50,10 @@ PYTHON_OPERATIONS: Mapping[str, frozenset[str]] = {
     "tool-rooms": frozenset(("s3:PutObject", "sink:POST")),
 }
 """The same of the scenario with Python tools, of which faults are made."""
+TREE = "tree"
+TREE_OPERATIONS: Mapping[str, frozenset[str]] = {
+    name: OPERATIONS[name] for name in ("admin", "intervene", "start", "step", "tool")
+}
 LEFT = "left"
 """A kind as well: the faults after which nobody comes back."""
 FROM_PEOPLE = ("start", "intervene")
@@ -90,7 +94,7 @@ def what_there_is() -> str:
         [
             "A part is function:operation:kind, of which any may be left out, or outage:service:kind.",
             "python:function:operation:kind is one amid calls of Python tools, of "
-            f"{' and '.join(PYTHON_OPERATIONS)}.",
+            f"{' and '.join(PYTHON_OPERATIONS)}. tree:function:operation:kind is one in a tree of sessions.",
             "cap1 and cap8 choose a stand. Functions and their operations:",
             *lines,
             f"Kinds: {', '.join(faults)}. Not every call has each.",
@@ -100,14 +104,17 @@ def what_there_is() -> str:
 
 
 def without_prefix(parts: Sequence[str]) -> list[str]:
-    """Of parts that begin with `python`."""
+    """Of parts that begin with `python` or `tree`."""
     return [part.partition(":")[2] for part in parts]
 
 
 def _names_something(part: str) -> bool:
-    operations_of = OPERATIONS
-    if part.partition(":")[0] == PYTHON:
-        (part,), operations_of = without_prefix([part]), PYTHON_OPERATIONS
+    first, operations_of = part.partition(":")[0], OPERATIONS
+    if first in (PYTHON, TREE):
+        (part,), operations_of = (
+            without_prefix([part]),
+            PYTHON_OPERATIONS if first == PYTHON else TREE_OPERATIONS,
+        )
     if part.partition(":")[0] == OUTAGE:
         return any(is_named(case, [part]) for case in cases())
     return any(

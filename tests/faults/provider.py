@@ -32,8 +32,8 @@ class Provider:
         self.sold: dict[str, list[Sold]] = defaultdict(list)
 
     def __call__(self, request: Request) -> Answer:
-        said = place_of(request)
-        if said >= len(self._turns):
+        said, turns = place_of(request), self.turns_of(request)
+        if said >= len(turns):
             error = {"type": "invalid_request_error", "message": "the script is over"}
             return Answer(
                 400,
@@ -41,8 +41,12 @@ class Provider:
                 json.dumps({"type": "error", "error": error}).encode(),
             )
         self.sold[request.tag or ""].append(priced(said))
-        stream = b"".join(_events(self._turns[said], said))
+        stream = b"".join(_events(turns[said], said))
         return Answer(200, {"Content-Type": "text/event-stream; charset=utf-8"}, stream)
+
+    def turns_of(self, request: Request) -> Sequence[Turn]:
+        """All that its session is told, the one that is asked for among them."""
+        return self._turns
 
 
 def place_of(request: Request) -> int:

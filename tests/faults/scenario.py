@@ -47,6 +47,7 @@ class Play:
     """
 
     tools: ClassVar[Mapping[str, Json]] = TOOLS
+    agent: ClassVar[str] = "default"
 
     def __init__(self, stand: Stand, *faults: Fault, left: bool = False, exporting: bool = False) -> None:
         self.stand = stand
@@ -64,7 +65,7 @@ class Play:
             self.register_tools()
             session_id = self.start()
             head = self.see_to(session_id)
-            last = ending(self.person, self.stand, self.tag, head)
+            last = self.ending(head)
             self.check_usage(head.session_id)
             if self.stand.traces:
                 self.check_traces(head.session_id)
@@ -73,6 +74,9 @@ class Play:
         return Run(
             last, self.stand.execution_of(head), self.track, tuple(self.asked), time.monotonic() - began
         )
+
+    def ending(self, head: Head) -> Ending:
+        return ending(self.person, self.stand, self.tag, head)
 
     def register_tools(self) -> None:
         if self.stand.has_python_tools:
@@ -85,7 +89,7 @@ class Play:
             assert answer.status_code == 201, answer.text
 
     def start(self) -> str:
-        body = {"content": f"Two rooms for {self.tag}", "token_budget": 1_000_000}
+        body = {"content": f"Two rooms for {self.tag}", "token_budget": 1_000_000, "agent_id": self.agent}
         if self.left and not self.person.has_answered("/v1/sessions", body, "start"):
             self.stand.sweep()
             found = self.person.data("/v1/sessions")["items"]
@@ -139,19 +143,21 @@ class Play:
             time.sleep(LOOK_SECONDS)
 
     def check_usage(self, session_id: str) -> None:
-        """The tenant's usage is what its one session has counted, once the stream has brought its last commit."""
+        """The tenant's usage is what its sessions have counted, once the stream has brought their last commits."""
         deadline = time.monotonic() + LONGEST_SECONDS
         while True:
-            session = self.stand.repository.newest(self.tag, session_id)
-            told = counted(session.head, session.number, "")
-            expected = told.amounts.plus(Amounts(**{told.standing: 1}))
-            found = NOTHING
+            expected, found = self.used(session_id), NOTHING
             for _, row in self.stand.usage.rows(self.tag, "tenant", 0, ALWAYS):
                 found = found.plus(row)
             if found == expected:
                 return
             assert time.monotonic() < deadline, f"usage is {found} instead of {expected}"
             time.sleep(LOOK_SECONDS)
+
+    def used(self, session_id: str) -> Amounts:
+        session = self.stand.repository.newest(self.tag, session_id)
+        told = counted(session.head, session.number, "")
+        return told.amounts.plus(Amounts(**{told.standing: 1}))
 
     def check_traces(self, session_id: str) -> None:
         """The endpoint has the run's whole tree, once the queue has brought its last commit: a span for each row of the

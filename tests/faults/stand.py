@@ -108,9 +108,9 @@ class Stand:
             self.stop()
             raise
         clock = SystemClock()
-        log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
+        self.log = DynamoLog(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
         blobs = S3Blobs(Settings.from_environ(settings).session_bucket, self.client("s3"))
-        self.repository = SessionRepository(log, blobs, clock)
+        self.repository = SessionRepository(self.log, blobs, clock)
         self.states = self.client("stepfunctions")
         self.usage = DynamoUsage(settings["ACTA_TABLE"], clock, self.client("dynamodb"))
         return self

@@ -105,17 +105,19 @@ def recovery_calls(stand: Stand) -> list[Case]:
         run = Play(stand, LOST_START, left=True).run()
     calls = [call for call in run.track.listing.calls.values() if call.function == RECOVER]
     return [
-        case._replace(faults=(*case.faults, LOST_START), left=True) for case in deaths(_first_and_last(calls))
+        case._replace(faults=(*case.faults, LOST_START), left=True)
+        for case in deaths(first_and_last(calls, INDEX))
     ]
 
 
-def _first_and_last(calls: Sequence[Call]) -> list[Call]:
-    """Of the many reads of one kind in the index the first and the last: the shards between them are like them."""
-    most = Counter(call.subject.what for call in calls)
+def first_and_last(calls: Iterable[Call], kind: str = "") -> list[Call]:
+    """Of the calls of one kind the first and the last. `kind`: only of those that begin so; all others are kept."""
+    calls = list(calls)
+    most = Counter((call.group, call.subject.what) for call in calls)
     return [
         call
         for call in calls
-        if not call.subject.what.startswith(INDEX) or call.nth in (1, most[call.subject.what])
+        if not call.subject.what.startswith(kind) or call.nth in (1, most[call.group, call.subject.what])
     ]
 
 
@@ -145,10 +147,14 @@ def judge(stand: Stand, clean: Run, case: Case, scenario: type[Play] = Play) -> 
 
 
 def sweep(
-    stand: Stand, clean: Run, cases: Sequence[Case], told: Callable[[Verdict], object] = lambda verdict: None
+    stand: Stand,
+    clean: Run,
+    cases: Sequence[Case],
+    told: Callable[[Verdict], object] = lambda verdict: None,
+    scenario: type[Play] = Play,
 ) -> list[Verdict]:
     verdicts = []
     for case in cases:
-        verdicts.append(judge(stand, clean, case))
+        verdicts.append(judge(stand, clean, case, scenario))
         told(verdicts[-1])
     return verdicts
