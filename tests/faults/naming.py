@@ -51,9 +51,12 @@ PYTHON_OPERATIONS: Mapping[str, frozenset[str]] = {
 }
 """The same of the scenario with Python tools, of which faults are made."""
 TREE = "tree"
+_STARTS = frozenset(("states:StartExecution", "states:StopExecution"))
 TREE_OPERATIONS: Mapping[str, frozenset[str]] = {
-    name: OPERATIONS[name] for name in ("admin", "intervene", "start", "step", "tool")
+    **{name: OPERATIONS[name] for name in ("admin", "intervene", "start")},
+    **{name: OPERATIONS[name] | _STARTS for name in ("step", "tool")},
 }
+"""The same of the tree, whose writes are disturbed."""
 LEFT = "left"
 """A kind as well: the faults after which nobody comes back."""
 FROM_PEOPLE = ("start", "intervene")
