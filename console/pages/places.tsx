@@ -10,6 +10,7 @@ import { Usage } from "./usage/usage";
 import { Inbox } from "./inbox/inbox";
 import { Files } from "./files/files";
 import { Tools } from "./tools/tools";
+import { Schedules, Triggers } from "./wakes/wakes";
 import { Memories } from "./memories/memories";
 import { Health } from "./health/health";
 import { Servers } from "./servers/servers";
@@ -34,6 +35,8 @@ export const PLACES: readonly Place[] = [
   { name: "files", title: "Files", shows: Files, role: "member" },
   { name: "memories", title: "Memories", shows: Memories, role: "member" },
   { name: "agents", title: "Agents", shows: Agents, role: "member" },
+  { name: "schedules", title: "Schedules", shows: Schedules, role: "member" },
+  { name: "triggers", title: "Triggers", shows: Triggers, role: "admin", under: "schedules" },
   { name: "tools", title: "Tools", shows: Tools, role: "member" },
   { name: "servers", title: "MCP servers", shows: Servers, role: "admin", under: "tools" },
   { name: "secrets", title: "Secrets", shows: Secrets, role: "admin", under: "tools" },

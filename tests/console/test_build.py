@@ -8,8 +8,8 @@ import pytest
 
 from acta.infra.packaging.console_page import WEB, hash_of, made
 
-MOST_BYTES = 70 * 1_024
-"""Compressed, all in. A bound that nobody raises without noticing (ADR 113)."""
+MOST_BYTES = 72 * 1_024
+"""Compressed, all in. A bound that nobody raises without noticing (ADR 222)."""
 
 
 @pytest.fixture(scope="module")

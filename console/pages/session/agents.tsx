@@ -10,14 +10,20 @@ import { Freshness } from "../../parts/fresh";
 import { isOpen, SessionState } from "../../parts/session-state";
 import { type Column, Table } from "../../parts/table";
 import { Until } from "../../parts/time";
-import { Text } from "../../parts/words";
+import { Text, visible } from "../../parts/words";
 
 export type TreeNode = Shapes["TreeNode"];
 
 const MOST = 200;
 
-/** The way up, as links, where a call of another session has started this one. */
-export function Above({ session: { parent } }: { session: Session }) {
+/** The way up, as links, where a call of another session, a schedule or a trigger has started this one. */
+export function Above({ session: { origin, parent } }: { session: Session }) {
+  if (origin)
+    return (
+      <p class="above">
+        Started by <Origin of={origin} />
+      </p>
+    );
   if (!parent) return null;
   return (
     <nav class="above" aria-label="Called by">
@@ -37,6 +43,15 @@ export function Above({ session: { parent } }: { session: Session }) {
         </>
       )}
     </nav>
+  );
+}
+
+/** A link to the schedule or the trigger. */
+export function Origin({ of: { kind, id } }: { of: NonNullable<Session["origin"]> }) {
+  return (
+    <a href={to(`${kind}s`, id)}>
+      {kind} {visible(id)}
+    </a>
   );
 }
 

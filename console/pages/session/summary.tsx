@@ -12,7 +12,7 @@ import { InLine } from "../../parts/in-line";
 import { isOpen, stateInWords } from "../../parts/session-state";
 import { Ago, Until } from "../../parts/time";
 import { sayError } from "../../parts/toasts";
-import { Quoted, Text } from "../../parts/words";
+import { Quoted, Text, visible } from "../../parts/words";
 import type { Feed } from "./feed";
 import { waitsForAnswer, why } from "./why";
 import type { Conversation } from "./texts";
@@ -52,13 +52,13 @@ export function Summary({ session, live, conversation }: Shown) {
 /** Characters of the goal that a session has; the message that it came with has all. */
 const GOAL_CHARS = 1_000;
 
-function Goal({ session: { goal, created_by }, conversation }: Omit<Shown, "live">) {
+function Goal({ session: { goal, created_by, parent }, conversation }: Omit<Shown, "live">) {
   const [whole, setWhole] = useState<string>();
   const isCut = whole === undefined && [...goal].length >= GOAL_CHARS;
   const read = async () => setWhole((await conversation.saidFrom(goal))?.content ?? `${goal} …`);
   return (
     <>
-      <Quoted by={`The goal, as ${created_by} gave it`}>{whole ?? (isCut ? `${goal} …` : goal)}</Quoted>
+      <Quoted by={`The goal, as ${visible(parent?.chain.at(-1)?.agent_name ?? created_by)} gave it`}>{whole ?? (isCut ? `${goal} …` : goal)}</Quoted>
       {isCut && (
         <button type="button" onClick={() => read().catch(sayError)}>
           Show the whole goal

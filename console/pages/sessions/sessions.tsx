@@ -16,6 +16,7 @@ import { isOpen, SessionState } from "../../parts/session-state";
 import { type Column, Table } from "../../parts/table";
 import { Ago } from "../../parts/time";
 import { Text } from "../../parts/words";
+import { Origin } from "../session/agents";
 import { CancelSeveral } from "./cancel-several";
 import { Filters, isNarrowed, wanted } from "./filters";
 import { named } from "./goal-text";
@@ -120,7 +121,7 @@ const COLUMNS: readonly Column<Session>[] = [
     cell: (each) => (
       <>
         <Text>{each.created_by}</Text>
-        {each.visibility === "private" && <span class="tag">private</span>}
+        {each.visibility === "private" && <span class="tag">private</span>} {each.origin && <Origin of={each.origin} />}
       </>
     ),
   },
