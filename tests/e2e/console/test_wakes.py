@@ -1,4 +1,4 @@
-"""Schedules and triggers on the page: when the next times come, what became of each, and what a person does about it."""
+"""Schedules and triggers on the page: when the next times come, what became of each, and what people do about it."""
 
 import re
 
