@@ -311,7 +311,7 @@ def _files(goal: Goal, run: OfflineRun) -> dict[str, str]:
     """Path -> size, as the listing has it, without the file that the run itself writes."""
     listing = run.results.get(_key(_LIST))
     text = unquoted(listing.content.loaded) if listing is not None and listing.ok else ""
-    found = dict(re.findall(r"^(.+)  (\d+ bytes?)$", text, re.M))
+    found = dict(re.findall(r"^(.+)  (\d+ bytes?)  \S+Z$", text, re.M))
     return {path: size for path, size in sorted(found.items()) if path != goal.target}
 
 
