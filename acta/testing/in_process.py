@@ -136,8 +136,7 @@ class InProcess:
         """The files that a call of a Python tool reaches. It reaches private files only in a private session."""
         head = self.head(event["session_id"])
         person = event["user"] if head.private_to is not None else None
-        given = None if head.parent is None else head.parent.files
-        files = self.files if given is None else GivenFiles(self.files, given)
+        files = self.files if head.seen_files is None else GivenFiles(self.files, head.seen_files)
         return files_for(tool, files, event["tenant"], person, writer_of(event))
 
     @property

@@ -39,6 +39,23 @@ def test_a_call_of_an_agent_is_a_session_whose_answer_is_the_calls_result() -> N
     assert "Find the blue one" in goal
 
 
+def test_a_call_that_a_person_has_changed_ends_as_it_ran() -> None:
+    agents = {"boss": {"agents": [{"agent": "worker"}], "high_stakes": ["worker"]}}
+    house = house_of(call("worker", goal="Look at", map=["a", "b"]), agents=agents)
+    boss = house.begin("boss").session_id
+    house.run()
+    (one,) = house.head(boss).interventions
+    house.resolve(boss, one, "modify", input={"goal": "Look at c"})
+    house.run()
+
+    assert len(house.children(boss)) == 1
+    ((text, ok),) = house.results(boss)
+    assert ok
+    assert "Found it." in text
+    assert '"item"' not in text, "one child was asked, so its answer is the result"
+    assert "Look at c" in text, "the model is told with which input the call ran"
+
+
 def test_while_children_work_their_parent_has_no_execution() -> None:
     house = house_of(call("worker", goal="Find it"))
     boss = house.begin("boss")

@@ -334,7 +334,7 @@ class Change:
         opened = opened.model_copy(
             update={
                 "private_to": head.private_to,
-                "agent_name": head.agent_name or head.agent_id,
+                "agent_name": head.shown_agent,
                 "chain": () if head.parent is None else head.parent.chain,
             }
         )

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from acta.engine.errors import Conflict
 from acta.engine.limits.shares import Lease
-from acta.engine.log.conversation import ToolCall
 from acta.engine.people.intervention import Asker, Intervention, SeenFile
 from acta.engine.plans.plan import ExecutionPlan, PlanStatus
 from acta.engine.recovery.outage import AGENTS_AT_WORK, CALLBACK_AWAITED, TIME_AWAITED, Delay, Outage
@@ -208,11 +207,6 @@ class OpenCall(StoredModel):
         """Whether the call may still have its effect: it runs, or a person is asked because its end is unknown."""
         is_known_to_have_begun = self.starter != "" or self.task is not None or self.later is not None
         return self.state == "started" or (self.state == "withheld" and is_known_to_have_begun)
-
-
-def input_to_run(call: ToolCall, open_call: OpenCall) -> dict[str, Any] | None:
-    """The input that a person gave, else the model's. None: the model's is no JSON object."""
-    return open_call.amended if open_call.amended is not None else call.input
 
 
 MAX_NOTES = 20
@@ -682,6 +676,16 @@ class Head(SessionSettings, VersionedModel):
     def private_to(self) -> str | None:
         """The owner of a private session; None: it is the tenant's."""
         return self.created_by if self.visibility == "private" else None
+
+    @property
+    def shown_agent(self) -> str:
+        """What the agent is called, for people and for other agents' models."""
+        return self.agent_name or self.agent_id
+
+    @property
+    def seen_files(self) -> tuple[str, ...] | None:
+        """The files that its agent sees. None: all of the tenant's, and private ones of a private session."""
+        return None if self.parent is None else self.parent.files
 
     @property
     def quotation_key(self) -> str:

@@ -489,7 +489,7 @@ def session_view(head: Head, answer: str | None = None, now: datetime | None = N
     return copied(
         SessionView,
         head,
-        agent_name=head.agent_name or head.agent_id,
+        agent_name=head.shown_agent,
         state_reason=None if is_due else head.state_reason,
         retry_at=None if delay is None or head.interventions else instant_or_none(delay.told_until),
         retrying=delay is None and head.outage is not None and head.coarse_state == "active",

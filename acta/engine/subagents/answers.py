@@ -73,7 +73,7 @@ def node_view(head: Head, depth: int, parent_id: str | None, session: SessionVie
         "item": None if parent is None else parent.item + 1,
         "about": "" if parent is None else parent.about,
         "agent_id": head.agent_id,
-        "agent_name": head.agent_name or head.agent_id,
+        "agent_name": head.shown_agent,
         "state": head.state,
         "state_reason": session["state_reason"],
         "retry_at": session["retry_at"],

@@ -49,7 +49,6 @@ from acta.engine.log.head import (
     OpenCall,
     Parent,
     SessionSettings,
-    input_to_run,
 )
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.log.store import SessionLog
@@ -61,7 +60,14 @@ from acta.engine.sessions.start import begin_run, empty_head, new_session
 from acta.engine.settings import Settings
 from acta.engine.subagents.money import call_of, child_id, grant, is_complete, settle
 from acta.engine.subagents.tool import AgentTool, child_tasks
-from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish, result_of
+from acta.engine.tools.runtime import (
+    CallResult,
+    HeldCall,
+    ToolRuntime,
+    as_it_runs,
+    record_finish,
+    result_of,
+)
 from acta.engine.tools.tool import ToolSpec
 from acta.engine.turn.engine import Workflow, next_decision, position
 from acta.engine.untrusted.path import PathRefused
@@ -70,8 +76,8 @@ from acta.engine.untrusted.visible import visible
 
 LONGEST = timedelta(days=30)
 """How long a parent waits for its children. Then they are cancelled."""
-MAX_SHOWN_GOAL = 200
-MAX_ABOUT_CHARS = 200
+SHOWN_CHARS = 200
+"""Of a goal and of an item that people are shown with a child."""
 LOOK_AGAIN = timedelta(minutes=11)
 """Until children are tried again that the tenant's limits have not let begin: so long that the parent is parked. One
 that ends before gives its place to the next at once."""
@@ -122,21 +128,22 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         require_start_role(agent, frozenset(head.roles))
     except StartRoleMissing:
         return refused("the people of this session may not start sessions of that agent.")
+    tasks, seen = child_tasks(arguments), head.seen_files
     try:
-        unseen = _not_given(head, arguments)
+        paths = [given_path(each) for task in tasks for each in task.files]
     except PathRefused as refusal:
         return refused(f"{refusal}.")
+    unseen = [] if seen is None else [path for path in paths if not is_given(path, seen)]
     if unseen:
         return refused(
-            f"{clipped_name(unseen)} is not among the files that this session was given, so it cannot be given on."
+            f"{clipped_name(unseen[0])} is not among the files that this session was given, so it cannot be given on."
         )
     levels = own.limits.depth or DEFAULT_DEPTH
     if head.parent is not None:
         levels = min(levels, head.parent.levels)
     if levels < 1:
         return refused("agents may not be called any deeper than this. Do the work yourself.")
-    count = len(child_tasks(arguments))
-    most = own.limits.children or DEFAULT_CHILDREN
+    count, most = len(tasks), own.limits.children or DEFAULT_CHILDREN
     if head.children_made + count > most:
         return refused(f"the session may have {most} sub-agents in all, and has had {head.children_made}.")
     settings = deps.settings
@@ -156,15 +163,6 @@ def asked_children(held: HeldCall) -> Children | CallResult:
         given_files=spec.entry.files == "given",
         levels=levels - 1,
     )
-
-
-def _not_given(head: Head, arguments: Mapping[str, Any]) -> str:
-    """A path of the call that the session does not see itself; empty: there is none. Raises PathRefused."""
-    seen = None if head.parent is None else head.parent.files
-    for path in (given_path(each) for task in child_tasks(arguments) for each in task.files):
-        if seen is not None and not is_given(path, seen):
-            return path
-    return ""
 
 
 def start_children(held: HeldCall) -> CallResult:
@@ -233,8 +231,8 @@ def make_child(
         if start and not there.is_over and there.run is not None and there.run.generation == 1:
             deps.workflow.start(next_decision(there, deps.repository.clock.now()))
         return there
-    arguments = input_to_run(deps.repository.load_input(parent, call), open_call) or {}
-    task = child_tasks(arguments)[child.item]
+    call = as_it_runs(deps.repository, parent, call, open_call)
+    task = child_tasks(call.input or {})[child.item]
     agent = deps.definitions.snapshot(head.tenant).agent(of.agent_id)
     if agent is None:  # its first turn ends with that, and its parent is told
         agent = built_in().model_copy(update={"agent_id": of.agent_id, "name": of.agent_id})
@@ -249,14 +247,12 @@ def make_child(
     now = deps.repository.clock.now()
     change = Change(empty_head(requester, new, session_id, now), number=1, now=now)
     assert head.run is not None
-    given = None if head.parent is None else head.parent.files
-    if of.given_files:
-        given = tuple(map(given_path, task.files))
+    given = tuple(map(given_path, task.files)) if of.given_files else head.seen_files
     asker = Asker(
         session_id=head.session_id,
         agent_id=head.agent_id,
-        agent_name=head.agent_name or head.agent_id,
-        goal=head.goal[:MAX_SHOWN_GOAL],
+        agent_name=head.shown_agent,
+        goal=head.goal[:SHOWN_CHARS],
         run_id=head.run.run_id,
     )
     change.set(
@@ -265,7 +261,7 @@ def make_child(
             run_id=head.run.run_id,
             call_id=open_call.call_id,
             item=child.item,
-            about=task.about[:MAX_ABOUT_CHARS],
+            about=task.about[:SHOWN_CHARS],
             chain=(*(head.parent.chain if head.parent is not None else ()), asker),
             files=given,
             levels=of.levels,
@@ -361,7 +357,8 @@ def finish_call(deps: Family, session: Session, call_id: str) -> None:
         return
     runtime = deps.tools()
     spec = runtime.registry.specs(head.tenant, head.agent_id).get(call.name)
-    held = HeldCall(runtime, session, position(head), deps.repository.load_input(session, call), spec)
+    call = as_it_runs(deps.repository, session, call, open_call)
+    held = HeldCall(runtime, session, position(head), call, spec)
     began = open_call.later.began if open_call.later is not None else deps.repository.clock.now()
     record_finish(held, _result(deps, held, of), began, start_is_logged=True)
     wake_engine(deps.repository, deps.workflow, session)
@@ -395,7 +392,7 @@ def _result(deps: Family, held: HeldCall, of: Children) -> CallResult:
 def _said(item: dict[str, Any], head: Head | None) -> OutsideText:
     answer, why = item.get("answer"), item.get("reason")
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    name = "" if head is None else head.agent_name or head.agent_id
+    name = "" if head is None else head.shown_agent
     note = "" if item.get("goal_met") else f"It ended: {item['state']}{f', {why}' if why else ''}."
     return OutsideText("agent", name, text if answer is not None else "", note=note)
 

@@ -88,17 +88,17 @@ def _is_held(head: Head) -> bool:
     return head.is_over or any(map(is_pause, head.interventions))
 
 
-def _has_more(change: Change, call: OpenCall) -> bool:
-    """Whether the call has items that may still begin."""
-    of, ended = call.children, call.later is not None and call.later.until <= change.now
-    return of is not None and of.started < of.count and not ended and not _is_held(change.head)
-
-
 def _calls_with_more(change: Change, call_id: str) -> list[tuple[OpenCall, Children]]:
+    """The calls with items that may still begin. `call_id`: as of `grant`."""
+    if _is_held(change.head):
+        return []
     return [
         (call, call.children)
         for call in change.head.unfinished_calls
-        if call_id in ("", call.call_id) and call.children is not None and _has_more(change, call)
+        if call_id in ("", call.call_id)
+        and call.children is not None
+        and call.children.started < call.children.count
+        and (call.later is None or call.later.until > change.now)
     ]
 
 
@@ -223,7 +223,7 @@ def whose_money(repository: SessionRepository, head: Head) -> dict[str, Any]:
         "given_by": {
             "session_id": giver.session_id,
             "agent_id": giver.agent_id,
-            "agent_name": giver.agent_name or giver.agent_id,
+            "agent_name": giver.shown_agent,
             **left,
         }
     }
@@ -291,7 +291,7 @@ def _raised(child: Child, limits: LimitValues) -> Mapping[str, Any]:
 def _refuse_too_little(giver: Head, child: Child, more: Child, inside: str) -> None:
     """Raises ValidationFailed where the parent's budget does not carry what the child would get."""
     tokens, usd = free(giver)
-    name = f"{giver.agent_name or giver.agent_id} ({giver.session_id})"
+    name = f"{giver.shown_agent} ({giver.session_id})"
     said = "at most {most}: {name}, whose budget this is a part of, has {left} left; raise its {field} first"
     wrong: dict[str, list[str]] = {}
     if more.tokens - child.tokens > tokens:

@@ -12,8 +12,8 @@ from acta.engine.errors import Refused, ToolAsks, ToolLater, ToolNotRun, ToolWai
 from acta.engine.log.commit import Change, Position
 from acta.engine.log.conversation import ToolCall
 from acta.engine.log.events import ToolStarted
-from acta.engine.log.head import Children, Head, OpenCall, input_to_run
-from acta.engine.log.repository import Session, SessionRepository
+from acta.engine.log.head import Children, Head, OpenCall
+from acta.engine.log.repository import Session
 from acta.engine.people.policies import approval_reason
 from acta.engine.recovery.outage import EXECUTION_LOST, Cause, cause_of_lost_call
 from acta.engine.recovery.wait_out import wait_or_ask
@@ -23,6 +23,7 @@ from acta.engine.tools.runtime import (
     CallResult,
     HeldCall,
     ToolRuntime,
+    as_it_runs,
     ask_for_server,
     ask_whether_it_happened,
     finish,
@@ -81,7 +82,7 @@ def run_held_call(
     call, open_call = session.call(call_id), session.head.open_call(call_id)
     if call is None or open_call is None or open_call.state == "withheld":
         return
-    call = _as_it_runs(repository, session, call, open_call)
+    call = as_it_runs(repository, session, call, open_call)
     spec = _present_tool(runtime, session, call.name)
     held = HeldCall(runtime, session, at, call, spec, attempt, fused)
     has_children = open_call.children is not None  # they go on whatever becomes of their tool
@@ -185,7 +186,7 @@ def abandon_call(runtime: ToolRuntime, at: Position, call_id: str, error: str) -
         _wait_for_call(held, cause)
         return
     spec = runtime.registry.specs(at.tenant, session.head.agent_id).get(call.name)
-    held = held._replace(call=_as_it_runs(repository, session, call, open_call), spec=spec)
+    held = held._replace(call=as_it_runs(repository, session, call, open_call), spec=spec)
     if open_call.task is not None:
         look(held)
         return
@@ -251,14 +252,6 @@ def _is_changed_since(spec: ToolSpec, call: ToolCall, open_call: OpenCall) -> bo
     if open_call.approval == "" and approval_reason(None, spec, call.input or {}) is not None:
         return True
     return spec.written != open_call.tool_written
-
-
-def _as_it_runs(
-    repository: SessionRepository, session: Session, call: ToolCall, open_call: OpenCall
-) -> ToolCall:
-    """The call with the input it runs with: a person's, where one changed it, else the model's."""
-    loaded = repository.load_input(session, call)
-    return loaded.model_copy(update={"input": input_to_run(loaded, open_call)})
 
 
 Start = Literal["first", "again", "ask", "withdrawn", "replanned"]

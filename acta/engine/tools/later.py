@@ -7,10 +7,10 @@ call once more, and `end_wait` settles it.
 """
 
 from acta.engine.log.events import ToolStarted
-from acta.engine.log.head import EndedCall, Later, input_to_run
+from acta.engine.log.head import EndedCall, Later
 from acta.engine.log.repository import Session
 from acta.engine.recovery.recover import wake_engine
-from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, record_finish
+from acta.engine.tools.runtime import CallResult, HeldCall, ToolRuntime, as_it_runs, record_finish
 from acta.engine.turn.engine import Workflow, check_run, position
 
 NO_ANSWER = (
@@ -79,9 +79,7 @@ def answer_call(
         session = repository.turn(at)
         call = session.call(call_id)
         if call is not None:
-            call = repository.load_input(session, call)
-            call = call.model_copy(update={"input": input_to_run(call, open_call)})
-            held = HeldCall(runtime, session, at, call)
+            held = HeldCall(runtime, session, at, as_it_runs(repository, session, call, open_call))
             began = open_call.later.began if open_call.later is not None else repository.clock.now()
             start_is_logged = open_call.state == "started" or open_call.starter != ""
             record_finish(held, result, began, start_is_logged=start_is_logged)

@@ -142,7 +142,7 @@ class HeldCall(NamedTuple):
             answered=asked if asked is not None and asked.responses is not None else None,
             takes_tasks=self.runtime.server_tasks is not None,
             seen_file=open_call.seen_file if open_call is not None else None,
-            given_files=None if head.parent is None else head.parent.files,
+            given_files=head.seen_files,
             text_of=lambda handle: self.runtime.repository.text(head, handle),
             callback=self._callback(spec),
         )
@@ -160,6 +160,14 @@ class HeldCall(NamedTuple):
     def refused(self, text: str) -> CallResult:
         """A result that says why the call came to nothing. `text`: with the tool's `{name}`."""
         return CallResult(text.format(name=self.call.name), ok=False)
+
+
+def as_it_runs(
+    repository: SessionRepository, session: Session, call: ToolCall, open_call: OpenCall
+) -> ToolCall:
+    """The call with the input it runs with: a person's, where one changed it, else the model's."""
+    loaded = repository.load_input(session, call)
+    return loaded if open_call.amended is None else loaded.model_copy(update={"input": open_call.amended})
 
 
 EARLIER_ATTEMPT = "An earlier attempt of this call may have had its effect: look before you do it again."

@@ -338,8 +338,8 @@ def _seen_file(turn: Turn, head: Head, call: ToolCall) -> SeenFile | None:
         return None
     try:
         seen = files.seen_by(head.private_to)
-        if head.parent is not None and head.parent.files is not None:
-            seen = GivenFiles(seen, head.parent.files)
+        if head.seen_files is not None:
+            seen = GivenFiles(seen, head.seen_files)
         return SeenFile(path=path, etag=seen.etag(head.tenant, path))
     except PathRefused:  # longer than the store's keys, or not given to the session: the call will be told so
         return None
