@@ -367,7 +367,7 @@ class Change:
     def _lead(self, one: Intervention) -> None:
         """Notes that the sessions below have to follow this one, where a pause of it begins or ends."""
         if is_pause(one) and not is_hold(one):
-            self.set(leads_family=True)
+            self.set(leads_family=bool(self.head.children_at_work))
 
     @property
     def next_step(self) -> int:
