@@ -70,8 +70,11 @@ class CalledAgent(NamedTuple):
 
     agent: Agent
     """Its definition, with an `agent_id`."""
-    script: Iterable[Reply]
-    """What its model says. It begins anew in each session of the agent."""
+    script: Iterable[Reply] | Callable[[str, tuple[str, ...]], Iterable[Reply]]
+    """What its model says, in each session of the agent from the beginning. Where the children of one `map` say
+    different things: a function that makes the script of one child from its goal and the paths of the files that it
+    was given.
+    """
 
 
 def define(acta: InProcess, *agents: AgentDefinition) -> None:
@@ -168,7 +171,13 @@ def run(
     """
     definition = to_definition(agent)
     model = _PlansByItself(script, goal, definition)
-    scripts = {(one := to_definition(each.agent)).agent_id: (one, [*each.script]) for each in agents}
+    scripts = {
+        (one := to_definition(each.agent)).agent_id: (
+            one,
+            each.script if callable(each.script) else [*each.script],
+        )
+        for each in agents
+    }
     acta = InProcess(model, tools=tools_of(tools), **(settings or {}))
     acta.secrets |= secrets or {}
     acta.tenant, acta.user, acta.roles = tenant, user, frozenset(roles)
@@ -198,7 +207,9 @@ def run(
     def model_of(session_id: str) -> ScriptedModel:
         if session_id not in models:
             child = acta.head(session_id)
-            called, said = scripts[child.agent_id]
+            called, script = scripts[child.agent_id]
+            given = (child.parent and child.parent.files) or ()
+            said = script(child.goal, given) if callable(script) else script
             models[session_id] = _PlansByItself(said, child.goal, called)
         return models[session_id]
 

@@ -80,6 +80,6 @@ def test_a_called_agent_whose_script_has_more_to_say_is_named() -> None:
 
 def test_the_example_of_the_page_works_as_it_stands(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "sub-agents.md").read_text(encoding="utf-8")
-    code = page.partition("each of its sessions:\n\n")[2].partition("\n`session.children")[0]
+    code = page.partition("the paths of its files:\n\n")[2].partition("\n`session.children")[0]
     (tmp_path / "test_it.py").write_text(dedent(code), encoding="utf-8")
     run_path(str(tmp_path / "test_it.py"))["test_each_invoice_is_read_by_a_session_of_its_own"]()
