@@ -97,8 +97,7 @@ def _ended(
     nobody can start it any more. None: it cannot be read.
     """
     try:
-        there = make_child(deps, parent, call, child, start=False)
-        session = deps.repository.newest(there.tenant, there.session_id)
+        session = make_child(deps, parent, call, child, start=False)
     except (PoisonedSession, CommitContention):  # the latter: it was erased, and its place is taken
         return None
     is_new_end = commit_cancel(deps.repository, session, None, deps.attempts)
@@ -127,8 +126,9 @@ def _hold_below(deps: Family, session: Session, until: datetime | None) -> None:
             assert call.children is not None
             with suppress(SessionNotFound, PoisonedSession, Fenced):
                 if pauses:  # also one that nobody has created yet
-                    make_child(deps, whole, call, child, start=False)
-                below = deps.repository.newest(head.tenant, child_id(call.children, child.item))
+                    below = make_child(deps, whole, call, child, start=False)
+                else:
+                    below = deps.repository.newest(head.tenant, child_id(call.children, child.item))
                 _hold(deps, below, holder(pauses[0]) if pauses else "", until)
         deps.repository.refresh(session)
         for change in deps.repository.attempts(session, f"followed/{deps.repository.clock.new_id('try')}"):

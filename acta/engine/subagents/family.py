@@ -215,10 +215,10 @@ def _look_again(deps: Family, parent: Session, call_id: str, *, is_needed: bool)
 
 def make_child(
     deps: Family, parent: Session, open_call: OpenCall, child: Child, *, start: bool = True
-) -> Head:
-    """Creates the session and starts its engine, unless it is there. `parent`: holds the reply with the call. `start`
-    False: it is created to be held or ended, which no limit stops. Raises SessionNotFound if the parent's call is gone,
-    LimitReached, and what the stores and the engine raise.
+) -> Session:
+    """The child with its head alone. It is created and started, unless it is there. `parent`: holds the reply with the
+    call. `start` False: it is created to be held or ended, which no limit stops. Raises SessionNotFound if the parent's
+    call is gone, LimitReached, and what the stores and the engine raise.
     """
     of, head = open_call.children, parent.head
     call = parent.call(open_call.call_id)
@@ -227,9 +227,10 @@ def make_child(
         raise SessionNotFound("The call of this session is over.")
     session_id = child_id(of, child.item)
     with suppress(SessionNotFound):
-        there = deps.repository.newest(head.tenant, session_id).head
-        if start and not there.is_over and there.run is not None and there.run.generation == 1:
-            deps.workflow.start(next_decision(there, deps.repository.clock.now()))
+        there = deps.repository.newest(head.tenant, session_id)
+        run = there.head.run
+        if start and not there.head.is_over and run is not None and run.generation == 1:
+            deps.workflow.start(next_decision(there.head, deps.repository.clock.now()))
         return there
     call = as_it_runs(deps.repository, parent, call, open_call)
     task = child_tasks(call.input or {})[child.item]
@@ -280,7 +281,7 @@ def make_child(
     commit = deps.repository.create("start", change)
     if start:
         deps.workflow.start(decision)
-    return commit.head
+    return Session(commit)
 
 
 def _goal(author: str, goal: str, files: tuple[str, ...]) -> str:
