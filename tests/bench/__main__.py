@@ -33,6 +33,7 @@ from tests.bench.figures import (
     requests,
     scenarios,
     tenants,
+    trees,
     zips,
 )
 from tests.bench.growth import Figures
@@ -61,8 +62,8 @@ DEPLOYED = (
     "imports",
 )
 """`turns` with its CPU; `beside`: the others on the same work; `tokens`: what they and Acta ask a model."""
-ASKED_FOR = ("load", "dev")
-"""Only where it is named. `load`: on a stand of its own. `dev`: from an empty folder to the first goal."""
+ASKED_FOR = ("load", "dev", "trees")
+"""Only where it is named. `load` and `trees`: on stands of their own. `dev`: from an empty folder to the first goal."""
 
 Results = dict[str, Any]
 
@@ -132,6 +133,8 @@ def measure(sections: set[str]) -> tuple[Results, list[str]]:
             failures += [f"dev: {one}" for one in results["dev"]["missed"]]
     if "load" in sections:
         results["load"] = load.measure(progress)
+    if "trees" in sections:
+        results["trees"] = trees.measure(progress)
     if sections.isdisjoint(DEPLOYED):
         return results, failures
     with Stand(progress, variables=tokens.VARIABLES) as stand:

@@ -22,6 +22,7 @@ from tests.bench.figures import (
     requests,
     scenarios,
     tenants,
+    trees,
     zips,
 )
 from tests.bench.table import cell, columns, heading, number
@@ -113,6 +114,8 @@ def print_all(results: Mapping[str, Any]) -> None:
         tenants.report(results["tenants"])
     if "load" in results:
         load.report(results["load"])
+    if "trees" in results:
+        trees.report(results["trees"])
     if "recovery" in results:
         mass_recovery.report(results["recovery"])
     if "imports" in results:

@@ -109,10 +109,10 @@ def _compared(stand: Stand, replies: list[Reply], *, questions: int = 0) -> dict
     _until(stand, session, lambda head: head.is_over)
     arns = _until_ended(stand, session)
     stand.check_script_is_over()
-    seen = _seen(stand, stand.proxy.take(), arns)
+    seen = used(stand, stand.proxy.take(), arns)
     seen = seen._replace(api_invocations=seen.api_invocations + 1 + questions, api_ms=seen.api_ms + api_ms)
     receipt = receipt_of(stand.repository().newest(TENANT, session).head, RATES)
-    told, counted = _figures(receipt.aws.use), _figures(seen)
+    told, counted = figures_of(receipt.aws.use), figures_of(seen)
     return {name: {"receipt": told[name], "seen": counted[name]} for name in told}
 
 
@@ -137,7 +137,7 @@ def _until_ended(stand: Stand, session: str) -> list[str]:
     raise RunFailed("an execution did not end")
 
 
-def _seen(stand: Stand, exchanges: Sequence[Exchange], arns: Sequence[str]) -> AwsUse:
+def used(stand: Stand, exchanges: Sequence[Exchange], arns: Sequence[str]) -> AwsUse:
     tables = [each for each in exchanges if each.service == "dynamodb"]
     objects = [each for each in exchanges if each.service == "s3"]
     use = AwsUse(
@@ -179,7 +179,7 @@ def _engine(events: Sequence[history.Event]) -> AwsUse:
     return use
 
 
-def _figures(use: AwsUse) -> dict[str, float]:
+def figures_of(use: AwsUse) -> dict[str, float]:
     dollars = priced(use, RATES)
     return {
         "DynamoDB reads": use.reads,
