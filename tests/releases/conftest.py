@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.scenario import Run
 from tests.faults.stand import is_supported
-from tests.releases.fleet import NEW, Fleet
+from tests.releases.fleet import NEW, Fleet, MixedTree
 
 
 @pytest.fixture(scope="package")
@@ -20,3 +20,8 @@ def fleet() -> Iterator[Fleet]:
 @pytest.fixture(scope="package")
 def clean(fleet: Fleet) -> Run:
     return fleet.play(NEW)
+
+
+@pytest.fixture(scope="package")
+def clean_tree(fleet: Fleet) -> Run:
+    return fleet.play(NEW, scenario=MixedTree)

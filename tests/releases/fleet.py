@@ -17,9 +17,10 @@ from acta.engine.store.schema import CURRENT
 from acta.engine.store.table_layout import unpack
 from tests.faults.calls import Answer, Request
 from tests.faults.person import Json
-from tests.faults.provider import Provider, place_of
+from tests.faults.provider import place_of
 from tests.faults.scenario import LONGEST_SECONDS, Play, Run
 from tests.faults.stand import Stand
+from tests.faults.tree import TreePlay, TreeProvider
 from tests.releases.following import FIELD, zip_of
 
 LIMITS = {"*": {"starts_per_minute": 100, "open_sessions": 100, "requests_per_second": 500, "long_polls": 50}}
@@ -72,7 +73,7 @@ class Fleet(Stand):
         self._changing = threading.Lock()
         self._code = dict.fromkeys(FUNCTIONS, Code(0, CURRENT))
         self._course: list[Mix] = []
-        self._provider = Provider()
+        self._provider = TreeProvider()
         self._tenant = ""
         self.held: dict[tuple[str, int], Held] = {}
         """Replies that are kept back, by the run's tag and their place in the script."""
@@ -87,11 +88,11 @@ class Fleet(Stand):
             zip_of(name, 1)
         return super().__enter__()
 
-    def play(self, *course: Mix) -> Run:
+    def play(self, *course: Mix, scenario: "type[MixedPlay] | None" = None) -> Run:
         """The scenario once, in a fleet that starts with the first of the course and keeps the last."""
         first, *self._course = course
         self.take(first)
-        play = MixedPlay(self)
+        play = (scenario or MixedPlay)(self)
         self._tenant, self.counted = play.tag, []
         run = play.run()
         self._count()
@@ -152,7 +153,7 @@ class Fleet(Stand):
         )
 
     def drawn(self) -> set[str | None]:
-        """The values that the commits of the last run's session have in the field that this release does not know."""
+        """The values that the commits of the last run's sessions have in the field that this release does not know."""
         found = self.client("dynamodb").scan(
             TableName=self.function("step")["ACTA_TABLE"],
             FilterExpression="begins_with(pk, :session) AND begins_with(sk, :commit)",
@@ -170,6 +171,12 @@ class MixedPlay(Play):
     def decide(self, session_id: str, one: Json) -> None:
         self.stand.go_on()
         super().decide(session_id, one)
+
+
+class MixedTree(TreePlay, MixedPlay):
+    """The same as a tree of five sessions."""
+
+    stand: Fleet
 
 
 class TooLateRollback(Play):

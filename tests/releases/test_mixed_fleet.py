@@ -1,10 +1,21 @@
 """Lambdas of two releases side by side bring sessions to the same end (docs/design/releases.md 1); all of it: `make
 mixed-fleet`."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.faults.scenario import Run
-from tests.releases.fleet import ALTERNATING, CARRIED, COURSES, RAISED, Fleet, TooLateRollback
+from tests.releases.fleet import (
+    ALTERNATING,
+    CARRIED,
+    COURSES,
+    RAISED,
+    Fleet,
+    Mix,
+    MixedTree,
+    TooLateRollback,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
@@ -41,3 +52,12 @@ def test_what_a_function_of_the_release_before_cannot_read_waits_for_one_that_ca
     run = play.run()
     assert play.met
     assert (run.ending.differences(clean.ending, run.asked), run.asked) == ([], ())
+
+
+@pytest.mark.parametrize("course", [ALTERNATING, COURSES["rolled back"], COURSES["rolled out for good"]])
+def test_a_tree_of_sessions_ends_as_the_undisturbed_one_in_a_fleet_that_changes(
+    fleet: Fleet, clean_tree: Run, course: Sequence[Mix]
+) -> None:
+    run = fleet.play(*course, scenario=MixedTree)
+    assert (run.ending.differences(clean_tree.ending, run.asked), run.asked) == ([], ())
+    assert len(run.ending.below) == 4
