@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from acta.engine.models.model import ModelChooser
     from acta.engine.notifications.notification import Notifier, OwnReceivers, TenantReceivers
     from acta.engine.notifications.notifications import Notifications
-    from acta.engine.people.resolve import ResolveDeps
     from acta.engine.queue.admission import Admission
     from acta.engine.queue.places import AdmissionStore
     from acta.engine.recovery.handle_error import ErrorDeps
@@ -595,22 +594,6 @@ class App:
         return self.definitions.snapshot(tenant).agent(agent_id)
 
     # People decide, and errors of the engine are handled.
-
-    @cached_property
-    def resolving(self) -> ResolveDeps:
-        from acta.engine.people.resolve import ResolveDeps
-
-        return ResolveDeps(
-            self.repository,
-            self.session_index,
-            self.workflow,
-            self.registry,
-            self.definitions,
-            self.settings.max_message_chars,
-            self.settings.caps,
-            self.settings.high_stakes_approver,
-            lambda: self.family,
-        )
 
     @cached_property
     def errors(self) -> ErrorDeps:

@@ -121,7 +121,6 @@ class InProcess:
         self.on_key_refused: Callable[[Position, str], None] = lambda at, code: None
         self.turns_told: list[dict[str, object]] = []
         self.runtime = self.app().tool_runtime
-        self.resolve_deps = self.app().resolving
         self.tenant, self.user, self.roles = TENANT, USER, frozenset({"member"})
         self.comment: str | None = None
         """What the person who decides says about the decision."""
@@ -231,7 +230,7 @@ class InProcess:
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id
-        return resolve(self.resolve_deps, self.requester, session_id, asked, chosen)[1]
+        return resolve(self.app(), self.requester, session_id, asked, chosen)[1]
 
     def cancel(self, session_id: str) -> Head:
         return control.cancel(
@@ -245,17 +244,10 @@ class InProcess:
         )
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self.fresh_repository(), self.requester, session_id, lambda: self.app().family)
+        return control.pause(self.app(), self.requester, session_id)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(
-            self.fresh_repository(),
-            self.workflow,
-            self.definitions,
-            self.requester,
-            session_id,
-            family=lambda: self.app().family,
-        )
+        return control.resume(self.app(), self.requester, session_id)
 
     def answer_call(self, session_id: str, call_id: str, result: Any, error: str | None) -> None:
         """Raises Conflict where the call is over."""

@@ -36,7 +36,6 @@ def functions_of(
             session_index=index or house.index,
             audit=audit or memory_audit(),
             limiter=limiter_of(house.settings.limits, leases or MemoryRateLeases(), house.clock),
-            resolving=house.resolve_deps,
         )
         for _ in range(3)
     )

@@ -46,7 +46,6 @@ class Lived:
             pause_seconds=float,
         )
         self.house.workflow = self.engine  # type: ignore[assignment]
-        self.house.resolve_deps = self.house.app().resolving
 
     def _work(self, event: Data) -> Data:
         self.meet("before")

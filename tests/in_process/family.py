@@ -53,7 +53,6 @@ class FamilyHouse(FragileHouse):
         self.model = self.family_model
         self.park_after = 600
         self.runtime = self.app().tool_runtime  # with the workflow that can be lost
-        self.resolve_deps = self.app().resolving
         now = self.clock.now()
         for agent_id in scripts:
             made = {"name": agent_id, "system_prompt": f"You are {agent_id}.", "planning": "when_needed"}

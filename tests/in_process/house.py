@@ -11,7 +11,7 @@ from acta.engine.models.model import Model
 from acta.engine.people.requester import Requester
 from acta.engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
 from acta.engine.recovery.recovery import Recovery
-from acta.engine.sessions.control import LimitDeps, NewLimits, change_limits
+from acta.engine.sessions.control import NewLimits, change_limits
 from acta.engine.sessions.delete import delete as delete_session
 from acta.engine.sessions.poll import Cursor, SessionSnapshot, poll
 from acta.engine.telemetry import Telemetry
@@ -52,8 +52,7 @@ class House(InProcess):
         return WholeHistory(self.stored_history(session_id))
 
     def limit(self, session_id: str, **limits: Any) -> Head:
-        deps = LimitDeps(self.fresh_repository(), self.workflow, self.definitions, self.settings.caps)
-        return change_limits(deps, self.requester, session_id, NewLimits(LimitValues(**limits)))
+        return change_limits(self.app(), self.requester, session_id, NewLimits(LimitValues(**limits)))
 
     def edit_plan(self, session_id: str, *operations: Operation, version: int | None = None) -> Head:
         """`version`: what the person has seen; None: they take whatever there is."""

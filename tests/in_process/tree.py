@@ -129,7 +129,6 @@ class TreeHouse(FamilyHouse):
     def new_worker(self) -> None:
         self.repository = self.fresh_repository()
         self.runtime = self.app().tool_runtime
-        self.resolve_deps = self.app().resolving
 
     def mortal_workers(self, deaths: Deaths) -> None:
         for name in PORTS:

@@ -11,7 +11,6 @@ import pytest
 from acta.engine.errors import CallerError, LimitReached, SessionNotFound, TooManyOpenSessions
 from acta.engine.log.head import Head
 from acta.engine.models.model import ModelReply, ModelRequest
-from acta.engine.people.resolve import ResolveDeps
 from acta.engine.recovery.repair import repair
 from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta.engine.store.table_layout import item_commit
@@ -98,9 +97,6 @@ class Life:
         house = self.house
         house.repository = house.fresh_repository()
         house.runtime = house.runtime._replace(repository=house.fresh_repository())
-        house.resolve_deps = ResolveDeps(
-            house.fresh_repository(), house.index, house.workflow, house.registry, house.definitions
-        )
 
     def heads(self) -> list[Head]:
         """The newest of each session that is there."""

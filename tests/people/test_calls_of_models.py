@@ -5,7 +5,7 @@
 import pytest
 
 from acta.engine.errors import NotYours
-from acta.engine.limits.caps import NO_CAPS, LimitValues
+from acta.engine.limits.caps import LimitValues
 from acta.engine.people.intervention import ENDS_WORK, Intervention, require_person
 from acta.engine.people.policies import OPTIONS, InterventionType
 from acta.engine.people.requester import Requester
@@ -45,21 +45,18 @@ def test_every_option_that_lets_something_run_is_refused_before_it_is_looked_at(
     house, session_id, one = waiting(type)
     for option in set(one.options) - ENDS_WORK - {"answer"}:
         with pytest.raises(NotYours):
-            resolve(
-                house.resolve_deps, MODEL, session_id, one.intervention_id, Resolution(option, None, None)
-            )
+            resolve(house.app(), MODEL, session_id, one.intervention_id, Resolution(option, None, None))
     assert recorded(house, one).state == "pending"
 
 
 def test_neither_a_review_nor_a_budget_is_passed_by_another_way() -> None:
     house, session_id, one = waiting("checkpoint_review")
     with pytest.raises(NotYours):
-        control.resume(house.repository, house.workflow, house.definitions, MODEL, session_id)
-    deps = control.LimitDeps(house.repository, house.workflow, house.definitions, NO_CAPS)
+        control.resume(house.app(), MODEL, session_id)
     for new in (
         control.NewLimits(LimitValues(None, None, None), review_every=0),
         control.NewLimits(LimitValues(None, 4_000_000, None)),
     ):
         with pytest.raises(NotYours):
-            control.change_limits(deps, MODEL, session_id, new)
+            control.change_limits(house.app(), MODEL, session_id, new)
     assert recorded(house, one).state == "pending"

@@ -12,7 +12,7 @@ from acta.engine.log.commit import Decision
 from acta.engine.log.head import Wait
 from acta.engine.people.intervention import Intervention
 from acta.engine.people.requester import Requester
-from acta.engine.people.resolve import Resolution, ResolveDeps, resolve
+from acta.engine.people.resolve import Resolution, resolve
 from acta.engine.people.wait import ask
 from acta.engine.turn.engine import Workflow
 from tests.in_process.house import TENANT, House
@@ -41,18 +41,12 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
     return outcomes
 
 
-def desk_of(house: House, workflow: Workflow | None = None) -> ResolveDeps:
-    """As another Lambda has it."""
-    chosen = workflow or house.workflow
-    return ResolveDeps(house.fresh_repository(), house.index, chosen, house.registry, house.definitions)
-
-
 def deciding(
     house: House, session: str, one: Intervention, options: Sequence[str]
 ) -> list[Callable[[], Any]]:
     def act(option: str, number: int) -> Callable[[], Any]:
         return lambda: resolve(
-            desk_of(house),
+            house.app(),
             Requester(TENANT, f"person-{number}"),
             session,
             one.intervention_id,
@@ -146,7 +140,7 @@ class Dies:
 def test_a_decision_whose_lambda_died_before_it_woke_the_engine_is_kept_and_the_repeat_wakes_it() -> None:
     house, session, one = waiting("approval_required")
     chosen = Resolution("approve", None, None)
-    dying = desk_of(house, Dies(house.workflow))  # type: ignore[arg-type]
+    dying = house.app(workflow=Dies(house.workflow))
     with pytest.raises(Crash):
         resolve(dying, house.requester, session, one.intervention_id, chosen)
     house.run()

@@ -81,9 +81,9 @@ def overtaken(house: House, first: Callable[[], object]) -> SessionRepository:
 
 def test_a_decision_that_lost_a_race_until_its_time_was_over_is_late() -> None:
     house, session, one = waiting("approval_required", timeout_seconds=60)
-    deps = house.resolve_deps._replace(repository=overtaken(house, lambda: house.say(session, "Well?")))
+    app = house.app(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict) as late:
-        resolve(deps, house.requester, session, one.intervention_id, Resolution("approve", None, None))
+        resolve(app, house.requester, session, one.intervention_id, Resolution("approve", None, None))
     assert late.value.details == {"state": ["expired"], "resolution": ["reject"]}
     house.run()
     assert files(house) == ["a.txt", "b.txt"]
@@ -111,7 +111,7 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
 
 def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -> None:
     house, session, one = waiting("checkpoint_review", timeout_seconds=60)
-    repository = overtaken(house, lambda: house.say(session, "Well?"))
+    app = house.app(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict, match="cancelled"):
-        control.resume(repository, house.workflow, house.definitions, house.requester, session)
+        control.resume(app, house.requester, session)
     assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")

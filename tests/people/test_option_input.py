@@ -34,7 +34,6 @@ def refund_waits(
     registry = RefundRegistry("once")
     registry.refund = registry.refund.model_copy(update={"input_schema": schema})
     house.registry = registry
-    house.resolve_deps = house.resolve_deps._replace(registry=registry)
     session = house.start("Go").session_id
     house.run()
     return house, session, house.head(session).interventions[0]

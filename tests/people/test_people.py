@@ -263,7 +263,7 @@ def test_an_idle_session_begins_with_its_first_message() -> None:
 def test_another_tenants_session_does_not_exist() -> None:
     house, session = waiting_house()
     with pytest.raises(SessionNotFound):
-        house.resolve_deps.repository.newest("other", session)
+        house.fresh_repository().newest("other", session)
 
 
 def test_an_unknown_intervention_is_not_found() -> None:

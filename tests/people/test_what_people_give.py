@@ -63,7 +63,6 @@ def test_an_input_as_deep_as_may_be_is_stored_and_read_again_wherever_it_stands(
     free = {"high_stakes": True, "input_schema": {"type": "object"}}
     registry.refund = registry.refund.model_copy(update=free)
     house.registry = registry
-    house.resolve_deps = house.resolve_deps._replace(registry=registry)
     house.runtime = house.runtime._replace(registry=registry)
     session = house.start("Go", review_every=1).session_id
     house.run()

@@ -8,7 +8,6 @@ import pytest
 
 from acta.engine.log.commit import Decision
 from acta.engine.log.head import Head
-from acta.engine.people.resolve import ResolveDeps
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
 from acta.engine.tools.port import CallContext
@@ -60,9 +59,6 @@ class FragileHouse(House):
     def __init__(self, script: Sequence[Turn], effect: Effect = "idempotent", **settings: Any) -> None:
         super().__init__(ScriptedModel(script), **settings)
         self.mortal = self.workflow = MortalWorkflow()
-        self.resolve_deps = ResolveDeps(
-            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
-        )
         self.sink = Sink()
         self.unreadable = Unreadable()
         self.files.write(TENANT, "a.md", b"x")
@@ -71,9 +67,6 @@ class FragileHouse(House):
     def with_refunds(self) -> "FragileHouse":
         self.registry = RefundRegistry(self._effect)
         self.runtime = self.runtime._replace(registry=self.registry, toolbox=self.sink)
-        self.resolve_deps = ResolveDeps(
-            self.fresh_repository(), self.index, self.workflow, self.registry, self.definitions
-        )
         return self
 
     def lose(self, session: str) -> None:

@@ -125,7 +125,6 @@ def test_a_small_input_is_shown_there_too_and_a_question_without_a_call_has_none
 def test_a_large_input_that_a_person_changed_is_shown_as_changed_when_it_is_asked_about_again() -> None:
     house = house_with(plans("pay"), says("", call("refund", note="small")), high_stakes=("refund",))
     house.registry = RefundRegistry("once")
-    house.resolve_deps = house.resolve_deps._replace(registry=house.registry)
     house.runtime = house.runtime._replace(registry=house.registry, toolbox=Sink("after"))
     session = house.start("Go").session_id
     house.run()

@@ -7,29 +7,23 @@ then the decision itself. Who may decide: `requester.py`; which options there ar
 """
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from acta.engine.agents.agent import AgentDefinition, agent_of_session
-from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE
 from acta.engine.errors import Conflict, InterventionNotFound, ToolInputInvalid, ValidationFailed
 from acta.engine.limits.caps import (
     MAX_COST_BUDGET_USD,
     MAX_TOKEN_BUDGET,
-    NO_CAPS,
-    Caps,
     LimitValues,
     refuse_beyond,
 )
 from acta.engine.log.head import Head
-from acta.engine.log.repository import SessionRepository
-from acta.engine.log.store import SessionIndex
 from acta.engine.people.effects import settle
 from acta.engine.people.intervention import Intervention, is_hold
-from acta.engine.people.policies import ANYONE, HIGH_STAKES, approval_reason
+from acta.engine.people.policies import HIGH_STAKES, approval_reason
 from acta.engine.people.requester import Requester, require_decider
 from acta.engine.people.visibility import is_visible
 from acta.engine.people.wait import attempts_in_time
@@ -38,12 +32,11 @@ from acta.engine.store.schema import FrozenModel
 from acta.engine.tools.port import Registry
 from acta.engine.tools.tool import ToolSpec
 from acta.engine.turn.budget import spent_usd, tokens_used
-from acta.engine.turn.engine import Workflow
 from acta.engine.untrusted.validation_messages import error_sentence, too_long
 from acta.engine.untrusted.visible import is_blank
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
-    from acta.engine.subagents.family import Family
+    from acta.engine.app import App
 
 MAX_AMENDED_BYTES = 65_536
 """The most bytes of a person's input, which is part of the head until its call has run."""
@@ -172,25 +165,8 @@ class Resolution(NamedTuple):
     comment: str | None
 
 
-class ResolveDeps(NamedTuple):
-    """What `resolve` needs. `max_answer_chars`: an answer may be as long as any other message
-    (`Settings.max_message_chars`). `caps`: the deployment's. `high_stakes_approver`: the setting of that name.
-    `family`: what the sessions above and below need; None: there are none.
-    """
-
-    repository: SessionRepository
-    session_index: SessionIndex
-    workflow: Workflow
-    registry: Registry
-    definitions: Definitions
-    max_answer_chars: int = MAX_ANSWER_CHARS
-    caps: Caps = NO_CAPS
-    high_stakes_approver: str = ANYONE
-    family: "Callable[[], Family] | None" = None
-
-
 def resolve(
-    deps: ResolveDeps, requester: Requester, session_id: str, intervention_id: str, chosen: Resolution
+    app: "App", requester: Requester, session_id: str, intervention_id: str, chosen: Resolution
 ) -> tuple[Head, Intervention]:
     """Commits the decision, wakes the engine, and returns the head and the closed intervention.
 
@@ -198,26 +174,26 @@ def resolve(
     RoleMissing, ApproverMustDiffer, Forbidden (a limit above the caps), ValidationFailed, TreeBusy, and Conflict where
     the agent was deleted, or where it was decided already; its details have the recorded decision.
     """
-    session = deps.repository.newest(requester.tenant, session_id)
-    agent = agent_of_session(session.head, deps.definitions.snapshot(requester.tenant).agent)
-    message_id = deps.repository.clock.new_id(MESSAGE)
+    session = app.repository.newest(requester.tenant, session_id)
+    agent = agent_of_session(session.head, app.definitions.snapshot(requester.tenant).agent)
+    message_id = app.repository.clock.new_id(MESSAGE)
     closed: Intervention | None = None
 
     try:
-        for change in attempts_in_time(deps.repository, session, f"resolve/{intervention_id}/{message_id}"):
+        for change in attempts_in_time(app.repository, session, f"resolve/{intervention_id}/{message_id}"):
             head = change.head
             one = next((it for it in head.interventions if it.intervention_id == intervention_id), None)
             if one is None or is_hold(one) or not is_visible(one):
-                raise _decided(deps, requester.tenant, session_id, intervention_id)
-            tool, approver = _tool(deps, head, one), deps.high_stakes_approver
+                raise _decided(app, requester.tenant, session_id, intervention_id)
+            tool, approver = _tool(app, head, one), app.settings.high_stakes_approver
             present = require_decider(head, one, agent, requester, chosen.option, tool, approver)
-            given = _check(deps, head, present, agent, chosen, requester)
+            given = _check(app, head, present, agent, chosen, requester)
             if head.parent is not None and chosen.option == "raise":
                 from acta.engine.subagents.money import take_from_parent  # few sessions have a parent
 
                 # repeated where this race is lost, which reserves nothing twice
                 more = LimitValues(**given)
-                take_from_parent(deps.repository, deps.definitions, requester, head, more, inside="input.")
+                take_from_parent(app.repository, app.definitions, requester, head, more, inside="input.")
             closed = settle(
                 change,
                 one,
@@ -231,25 +207,25 @@ def resolve(
             )
             change.commit(idempotency=requester.key)
     except Conflict:  # whoever decided first may have died before the engine was woken
-        wake_engine(deps.repository, deps.workflow, session)
+        wake_engine(app.repository, app.workflow, session)
         raise
     try:
-        align(session, deps.family)
+        align(session, lambda: app.family)
     finally:
-        wake_engine(deps.repository, deps.workflow, session)
+        wake_engine(app.repository, app.workflow, session)
     assert closed is not None  # the loop ran, else it raised
     return session.head, closed
 
 
-def _tool(deps: ResolveDeps, head: Head, one: Intervention) -> ToolSpec | None:
+def _tool(app: "App", head: Head, one: Intervention) -> ToolSpec | None:
     """The tool whose call is decided on, as it is now."""
     if one.tool_call is None:
         return None
-    return deps.registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
+    return app.registry.specs(head.tenant, head.agent_id).get(one.tool_call.name)
 
 
-def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: str) -> Exception:
-    recorded = deps.session_index.intervention(tenant, intervention_id)
+def _decided(app: "App", tenant: str, session_id: str, intervention_id: str) -> Exception:
+    recorded = app.session_index.intervention(tenant, intervention_id)
     if recorded is None or recorded.session_id != session_id:
         return InterventionNotFound("There is no such intervention.")
     if recorded.state == "withdrawn":  # `resolved_by` then is whoever has ended the session
@@ -263,7 +239,7 @@ def _decided(deps: ResolveDeps, tenant: str, session_id: str, intervention_id: s
 
 
 def _check(
-    deps: ResolveDeps,
+    app: "App",
     head: Head,
     one: Intervention,
     agent: AgentDefinition | None,
@@ -278,13 +254,13 @@ def _check(
     given = chosen.input or {}
     match one.type, chosen.option:
         case "approval_required", "modify":
-            return {"input": amended(deps.registry, head, one, given, requester.user)}
+            return {"input": amended(app.registry, head, one, given, requester.user)}
         case "clarification_needed", "answer" if one.tool_call is not None:
-            return {"answers": _fields_of(deps.registry, head, one.tool_call.call_id, given)}
+            return {"answers": _fields_of(app.registry, head, one.tool_call.call_id, given)}
         case "clarification_needed", "answer":
             answer = _parse(Answer, given)
-            if len(answer["text"]) > deps.max_answer_chars:
-                too_much = too_long(answer["text"], deps.max_answer_chars)
+            if len(answer["text"]) > app.settings.max_message_chars:
+                too_much = too_long(answer["text"], app.settings.max_message_chars)
                 raise ValidationFailed("input.text is too long.", {"input.text": [too_much]})
             return answer
         case "budget_exceeded", "finish" if head.has_unread_message:
@@ -297,7 +273,7 @@ def _check(
             if agent is not None:  # without an agent the option was refused
                 is_admin = "admin" in requester.roles
                 refuse_beyond(
-                    LimitValues(**raised), agent.caps, deps.caps, is_admin=is_admin, inside="input."
+                    LimitValues(**raised), agent.caps, app.settings.caps, is_admin=is_admin, inside="input."
                 )
             return _raised(head, raised)
         case "error_recovery", "record":

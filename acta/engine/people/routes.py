@@ -22,7 +22,7 @@ def resolve_intervention(api: Api, session_id: str, intervention_id: str, body: 
 
     def act() -> Json:
         chosen = Resolution(body.option, body.input, body.comment)
-        _, decided = resolve(api.app.resolving, requester, session_id, intervention_id, chosen)
+        _, decided = resolve(api.app, requester, session_id, intervention_id, chosen)
         return intervention_view(decided)
 
     def repeat(_: IdempotencyRecord) -> Json:
@@ -32,7 +32,7 @@ def resolve_intervention(api: Api, session_id: str, intervention_id: str, body: 
         ):
             return {"session_id": session_id, "intervention_id": intervention_id}
         with suppress(SessionNotFound):  # deleted meanwhile
-            align(api.app.repository.newest(api.caller.tenant, session_id), api.app.resolving.family)
+            align(api.app.repository.newest(api.caller.tenant, session_id), lambda: api.app.family)
         return intervention_view(decided)
 
     return success(api.app.idempotency.answer(requester.key, act, repeat))

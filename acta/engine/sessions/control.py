@@ -10,9 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, require_start_role
-from acta.engine.agents.store import Definitions
 from acta.engine.errors import Conflict, ValidationFailed
-from acta.engine.limits.caps import Caps, LimitValues, refuse_beyond
+from acta.engine.limits.caps import LimitValues, refuse_beyond
 from acta.engine.log.beside import AttemptStore
 from acta.engine.log.commit import Change
 from acta.engine.log.conversation import Content, ToolEntry
@@ -73,6 +72,7 @@ from acta.engine.turn.engine import Workflow
 if TYPE_CHECKING:  # types alone: no cold start loads them
     from collections.abc import Callable
 
+    from acta.engine.app import App
     from acta.engine.subagents.family import Family
 
 PAUSE = "Paused."
@@ -82,15 +82,11 @@ ENDLESS_CHILDREN = (
 )
 
 
-def pause(
-    repository: SessionRepository,
-    requester: Requester,
-    session_id: str,
-    family: "Callable[[], Family] | None" = None,
-) -> Head:
+def pause(app: "App", requester: Requester, session_id: str) -> Head:
     """Opens a checkpoint review without a deadline; a paused session stays as it is. Once this has returned, every
-    session below is held. `family`: as in `cancel`. Raises Conflict where nothing runs, and TreeBusy.
+    session below is held. Raises Conflict where nothing runs, and TreeBusy.
     """
+    repository = app.repository
     session = repository.newest(requester.tenant, session_id)
     rules = AskingRules(repository.clock, NO_POLICIES)
 
@@ -105,32 +101,25 @@ def pause(
         )
         wait_for_people(change)
         change.commit(idempotency=requester.key)
-    align(session, family)
+    align(session, lambda: app.family)
     return session.head
 
 
-def resume(
-    repository: SessionRepository,
-    workflow: Workflow,
-    definitions: Definitions,
-    requester: Requester,
-    session_id: str,
-    on_decided: OnDecided = ignore,
-    family: "Callable[[], Family] | None" = None,
-) -> Head:
+def resume(app: "App", requester: Requester, session_id: str, on_decided: OnDecided = ignore) -> Head:
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
     next try in an outage. The sessions below go on, too. `on_decided`: is told of the pause or the review that has
-    ended. `family`: as in `cancel`.
+    ended.
 
     Raises TreeBusy, Conflict where the session is held by the pause of one above, is neither paused nor running, where
     its pause was lifted before and a review is still open, or where its agent was deleted; RoleMissing where that
     review needs a role that the requester lacks; PersonMissing for a program that decides nothing.
     """
+    repository = app.repository
     session = repository.newest(requester.tenant, session_id)
     requester.check_decides(session_id)
-    agent = agent_of(definitions, session.head)
+    agent = agent_of(app.definitions, session.head)
     decided: Intervention | None = None
-    wake = partial(wake_engine, repository, workflow, session)
+    wake = partial(wake_engine, repository, app.workflow, session)
     key = f"resume/{repository.clock.new_id('evt')}"
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         decided = None
@@ -163,7 +152,7 @@ def resume(
     on_decided(decided)
     head = session.head
     try:
-        align(session, family)
+        align(session, lambda: app.family)
     finally:
         wake()
     return head
@@ -244,15 +233,6 @@ def in_flight(head: Head) -> tuple[str, ...]:
     return tuple(call.call_id for call in head.calls if call.state == "started")
 
 
-class LimitDeps(NamedTuple):
-    """`caps`: the deployment's."""
-
-    repository: SessionRepository
-    workflow: Workflow
-    definitions: Definitions
-    caps: Caps
-
-
 class NewLimits(NamedTuple):
     """What is None stays as it is."""
 
@@ -260,7 +240,7 @@ class NewLimits(NamedTuple):
     review_every: int | None = None
 
 
-def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: NewLimits) -> Head:
+def change_limits(app: "App", requester: Requester, session_id: str, new: NewLimits) -> Head:
     """Commits the limits; a run that waits for its token budget to renew goes on with a higher one.
 
     Raising a budget decides what a question about the budget would, and fewer reviews what a review would: each needs
@@ -270,12 +250,12 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
     caps, as a `raise` does, ValidationFailed for a limit that is used up already, and Conflict where a question about
     the budget is open or the agent was deleted.
     """
-    repository = deps.repository
+    repository = app.repository
     session = repository.newest(requester.tenant, session_id)
-    agent = agent_of(deps.definitions, session.head)
+    agent = agent_of(app.definitions, session.head)
     require_start_role(agent, requester.roles)
-    refuse_beyond(new.limits, agent.caps, deps.caps, is_admin="admin" in requester.roles)
-    wake = partial(wake_engine, repository, deps.workflow, session)
+    refuse_beyond(new.limits, agent.caps, app.settings.caps, is_admin="admin" in requester.roles)
+    wake = partial(wake_engine, repository, app.workflow, session)
     key = f"limits/{repository.clock.new_id('evt')}"
     for change in attempts_in_time(repository, session, key, on_expired=wake):
         _require_deciders(change.head, agent, requester, new)
@@ -284,7 +264,7 @@ def change_limits(deps: LimitDeps, requester: Requester, session_id: str, new: N
             from acta.engine.subagents.money import take_from_parent  # few sessions have a parent
 
             # repeated where this race is lost, which reserves nothing twice
-            take_from_parent(repository, deps.definitions, requester, change.head, new.limits)
+            take_from_parent(repository, app.definitions, requester, change.head, new.limits)
         _apply(change, new, requester.user)
         change.commit(idempotency=requester.key)
     if session.head.run is not None:

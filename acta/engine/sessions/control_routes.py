@@ -25,7 +25,7 @@ from acta.engine.recovery.recover import align, wake_again
 from acta.engine.sessions import control
 from acta.engine.sessions.answers import session_view
 from acta.engine.sessions.bodies import ChangeLimits, RateAnswer
-from acta.engine.sessions.control import LimitDeps, NewLimits
+from acta.engine.sessions.control import NewLimits
 from acta.engine.sessions.delete import delete
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
@@ -36,27 +36,13 @@ Json = Mapping[str, Any]
 
 
 def pause_session(api: Api, session_id: str) -> Response:
-    return _controlled(
-        api,
-        session_id,
-        lambda requester: control.pause(api.app.repository, requester, session_id, lambda: api.app.family),
-    )
+    return _controlled(api, session_id, lambda requester: control.pause(api.app, requester, session_id))
 
 
 def resume_session(api: Api, session_id: str) -> Response:
     decided = DecisionDetails()
     answer = _controlled(
-        api,
-        session_id,
-        lambda requester: control.resume(
-            api.app.repository,
-            api.app.workflow,
-            api.app.definitions,
-            requester,
-            session_id,
-            decided.by,
-            lambda: api.app.family,
-        ),
+        api, session_id, lambda requester: control.resume(api.app, requester, session_id, decided.by)
     )
     return answer._replace(recorded=decided)
 
@@ -95,9 +81,8 @@ def delete_session(api: Api, session_id: str) -> Response:
 def change_limits(api: Api, session_id: str, body: ChangeLimits) -> Response:
     named = LimitValues(body.max_steps, body.token_budget, body.cost_budget_usd)
     new = NewLimits(named, body.review_every)
-    changing = LimitDeps(api.app.repository, api.app.workflow, api.app.definitions, api.app.settings.caps)
     return _controlled(
-        api, session_id, lambda requester: control.change_limits(changing, requester, session_id, new)
+        api, session_id, lambda requester: control.change_limits(api.app, requester, session_id, new)
     )
 
 

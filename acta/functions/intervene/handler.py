@@ -11,7 +11,13 @@ from acta.engine.turn.engine import engine_event
 
 _app = App()
 _api = Api("intervene", _app, audit=_app.audit, limiter=_app.limiter)
-NEEDED = (_api.load("resolveIntervention"), _app.resolving, _app.idempotency)
+NEEDED = (
+    _api.load("resolveIntervention"),
+    _app.session_index,
+    _app.workflow,
+    _app.registry,
+    _app.idempotency,
+)
 """Most requests need these, so a worker loads them when it starts."""
 
 
