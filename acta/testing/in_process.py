@@ -216,17 +216,7 @@ class InProcess:
         return start(self.fresh_repository(), self.workflow, self.requester, new)
 
     def say(self, session_id: str, text: str, output_schema: str = "") -> Head:
-        repository, caps = self.fresh_repository(), self.settings.caps
-        return post_message(
-            repository,
-            self.workflow,
-            self.definitions,
-            self.requester,
-            session_id,
-            text,
-            caps,
-            output_schema=output_schema,
-        )
+        return post_message(self.app(), self.requester, session_id, text, output_schema=output_schema)
 
     def resolve(self, session_id: str, one: Intervention, option: str, **given: Any) -> Intervention:
         chosen, asked = Resolution(option, given or None, self.comment), one.intervention_id

@@ -9,7 +9,7 @@ from acta.engine.log.commit import Decision, Position
 from acta.engine.log.head import Head
 from acta.engine.models.model import Model
 from acta.engine.people.requester import Requester
-from acta.engine.plans.edit import EditDeps, Operation, PlanEdit, edit_plan
+from acta.engine.plans.edit import Operation, PlanEdit, edit_plan
 from acta.engine.recovery.recovery import Recovery
 from acta.engine.sessions.control import NewLimits, change_limits
 from acta.engine.sessions.delete import delete as delete_session
@@ -56,9 +56,8 @@ class House(InProcess):
 
     def edit_plan(self, session_id: str, *operations: Operation, version: int | None = None) -> Head:
         """`version`: what the person has seen; None: they take whatever there is."""
-        deps = EditDeps(self.fresh_repository(), self.workflow, self.registry, self.definitions)
         edit = PlanEdit(operations, lambda there: version in (None, there), self.comment or "")
-        return edit_plan(deps, self.requester, session_id, edit)
+        return edit_plan(self.app(), self.requester, session_id, edit)
 
     def delete(self, session_id: str) -> None:
         delete_session(

@@ -98,9 +98,7 @@ def test_an_answer_that_lost_a_race_until_its_time_was_over_begins_a_new_run() -
         for change in house.fresh_repository().attempts(stored, "another"):
             change.commit()
 
-    post_message(
-        overtaken(house, another), house.workflow, house.definitions, house.requester, session, "This one"
-    )
+    post_message(house.app(repository=overtaken(house, another)), house.requester, session, "This one")
     assert (recorded(house, one).state, recorded(house, one).resolved_by) == ("expired", None)
     house.run()
     head = house.head(session)

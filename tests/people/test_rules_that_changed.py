@@ -1,7 +1,6 @@
 """Who may decide is who might when the question was asked, and would now; without an agent nobody lets anything run."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -256,7 +255,7 @@ def test_a_session_that_a_person_lets_go_on_is_a_program_s_to_start_and_to_write
 
 def strict(house: House, approver: str) -> None:
     """The operator's environment is strict since."""
-    house.settings = replace(house.settings, high_stakes_approver=approver)
+    house.settings = house.settings.but(high_stakes_approver=approver)
 
 
 def test_an_environment_that_wants_two_people_since_wants_them_for_what_is_open() -> None:

@@ -12,17 +12,15 @@ an operation that does not fit the plan or the agent's tools.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, Strict
 
 from acta.engine.agents.agent import require_start_role
-from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE
 from acta.engine.errors import Conflict, PlanNotFound, PlanRefused, PreconditionFailed, ValidationFailed
 from acta.engine.log.events import PlanRevised
 from acta.engine.log.head import Head
-from acta.engine.log.repository import SessionRepository
 from acta.engine.people.intervention import Intervention
 from acta.engine.people.requester import OnDecided, Requester, agent_of, ignore
 from acta.engine.people.wait import attempts_in_time
@@ -38,11 +36,12 @@ from acta.engine.plans.update import MAX_STEP_NUMBER, CheckInput, fitted, regist
 from acta.engine.recovery.recover import wake_engine
 from acta.engine.sessions.start import tell
 from acta.engine.store.schema import FrozenModel
-from acta.engine.tools.port import Registry
 from acta.engine.tools.tool import ToolSpec
-from acta.engine.turn.engine import Workflow
 from acta.engine.untrusted.texts import NOT_BLANK, READABLE, JsonObject, Name
 from acta.engine.untrusted.visible import one_line
+
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.app import App
 
 MAX_OPERATIONS = 20
 MAX_EDITED_STEPS = 20
@@ -130,13 +129,6 @@ class EditedPlan(NamedTuple):
     told: tuple[str, ...]
 
 
-class EditDeps(NamedTuple):
-    repository: SessionRepository
-    workflow: Workflow
-    registry: Registry
-    definitions: Definitions
-
-
 class PlanEdit(NamedTuple):
     """`fits`: whether the person has seen this version of the plan. `comment`: for the model, as they wrote it."""
 
@@ -146,7 +138,7 @@ class PlanEdit(NamedTuple):
 
 
 def edit_plan(
-    deps: EditDeps, requester: Requester, session_id: str, edit: PlanEdit, on_decided: OnDecided = ignore
+    app: "App", requester: Requester, session_id: str, edit: PlanEdit, on_decided: OnDecided = ignore
 ) -> Head:
     """Commits the plan's next version and wakes the engine. The change is a message: `on_decided` is told of the
     clarification that the message has answered.
@@ -155,18 +147,18 @@ def edit_plan(
     KeyTaken, StartRoleMissing and RoleMissing as for a message, and Conflict (the run is over, a plan is being made, a
     step has begun, too many messages wait, the agent was deleted).
     """
-    repository = deps.repository
+    repository = app.repository
     session = repository.newest(requester.tenant, session_id)
-    agent = agent_of(deps.definitions, session.head)
+    agent = agent_of(app.definitions, session.head)
     require_start_role(agent, requester.roles)
-    tools = agent.toolset(deps.registry.specs(requester.tenant, session.head.agent_id))
+    tools = agent.toolset(app.registry.specs(requester.tenant, session.head.agent_id))
     message_id = repository.clock.new_id(MESSAGE)
 
     answered: Intervention | None = None
-    wake = partial(wake_engine, repository, deps.workflow, session)
+    wake = partial(wake_engine, repository, app.workflow, session)
     for change in attempts_in_time(repository, session, f"plan/{message_id}", on_expired=wake):
         before = _editable(change.head, edit)
-        changed = edited(before, edit.operations, tools, change.now, deps.registry.check)
+        changed = edited(before, edit.operations, tools, change.now, app.registry.check)
         plan = changed.plan
         change.set(plan=plan, plan_edit=message_id)
         change.event(

@@ -19,7 +19,7 @@ from acta.engine.people.requester import Requester
 from acta.engine.people.visibility import may_read
 from acta.engine.plans.answers import plan_view
 from acta.engine.plans.bodies import EditPlan
-from acta.engine.plans.edit import EditDeps, PlanEdit
+from acta.engine.plans.edit import PlanEdit
 from acta.engine.plans.edit import edit_plan as change_plan
 from acta.engine.recovery.recover import align, wake_again
 from acta.engine.sessions import control
@@ -101,12 +101,10 @@ def edit_plan(api: Api, session_id: str, body: EditPlan) -> Response:
         raise PreconditionRequired("Send If-Match with the ETag of the plan that you have read.")
     requester = requester_of(api.request, status=200)
     edit = PlanEdit(body.operations, lambda version: admits(seen, plan_tag(version)), body.comment or "")
-    editing = EditDeps(api.app.repository, api.app.workflow, api.app.registry, api.app.definitions)
-
     decided = DecisionDetails()
 
     def act() -> Json:
-        return plan_of(change_plan(editing, requester, session_id, edit, decided.by))
+        return plan_of(change_plan(api.app, requester, session_id, edit, decided.by))
 
     def repeat(record: IdempotencyRecord) -> Json:
         wake_again(api.app.repository, api.app.workflow, api.caller.tenant, session_id)

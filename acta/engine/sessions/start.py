@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acta.engine.agents.agent import AgentDefinition, require_start_role
-from acta.engine.agents.store import Definitions
 from acta.engine.clock import MESSAGE, RUN, SESSION
 from acta.engine.errors import Conflict, TreeBusy, ValidationFailed
 from acta.engine.limits.caps import DEFAULT_MAX_STEPS, NO_CAPS, Caps, LimitValues, beyond, chosen, usual
@@ -31,6 +30,7 @@ from acta.engine.turn.engine import Workflow, next_turn_kind, position
 from acta.engine.turn.final_answer import schema_text
 
 if TYPE_CHECKING:
+    from acta.engine.app import App
     from acta.engine.people.requester import OnDecided
     from acta.engine.settings import Settings
 
@@ -148,19 +148,16 @@ def create(
 
 
 def post_message(
-    repository: SessionRepository,
-    workflow: Workflow,
-    definitions: Definitions,
+    app: "App",
     requester: Requester,
     session_id: str,
     text: str,
-    caps: Caps = NO_CAPS,
     on_decided: "OnDecided | None" = None,
     output_schema: str = "",
 ) -> Head:
     """The message answers an open clarification; else it waits for the next turn; else it starts a new run, within the
-    present caps. `caps`: the deployment's. `on_decided`: is told of the clarification that the message has answered.
-    `output_schema`: of the answer that the message asks for, as in `Head`; empty: it asks for none.
+    present caps. `on_decided`: is told of the clarification that the message has answered. `output_schema`: of the
+    answer that the message asks for, as in `Head`; empty: it asks for none.
 
     Raises SessionNotFound, KeyTaken, LimitReached (it would begin a run), Conflict (too many messages queued, too many
     people writing, the agent was deleted), StartRoleMissing and RoleMissing (the agent, or the question, needs a role
@@ -170,9 +167,10 @@ def post_message(
     from acta.engine.people.wait import attempts_in_time
     from acta.engine.recovery.recover import wake_engine
 
+    repository, workflow = app.repository, app.workflow
     clock = repository.clock
     session = repository.newest(requester.tenant, session_id)
-    agent = agent_of(definitions, session.head)
+    agent = agent_of(app.definitions, session.head)
     require_start_role(agent, requester.roles)
     run_id, message_id = clock.new_id(RUN), clock.new_id(MESSAGE)
     answered: Intervention | None = None
@@ -193,7 +191,7 @@ def post_message(
         if head.is_over and (head.parent is not None or head.children_at_work):
             raise Conflict(WORKED_FOR_ANOTHER if head.parent is not None else CHILDREN_END)
         if head.is_over or head.state == "idle":
-            _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, caps)
+            _keep_within(change, NO_CAPS if "admin" in requester.roles else agent.caps, app.settings.caps)
             max_steps = change.head.max_steps
             decision = begin_run(change, run_id, message_id, text, max_steps, requester)
             change.commit(decision, idempotency=requester.key, starts=True)

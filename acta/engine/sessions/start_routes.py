@@ -85,19 +85,7 @@ def post_message(api: Api, session_id: str, body: PostMessage) -> Response:
     schema = "" if body.output_schema is None else schema_text(body.output_schema)
 
     def act() -> Json:
-        said, caps = body.content, api.app.settings.caps
-        head = say(
-            api.app.repository,
-            api.app.workflow,
-            api.app.definitions,
-            requester,
-            session_id,
-            said,
-            caps,
-            decided.by,
-            schema,
-        )
-        return session_view(head)
+        return session_view(say(api.app, requester, session_id, body.content, decided.by, schema))
 
     answer = success(api.app.idempotency.answer(requester.key, act, partial(repeated, api)), 202)
     return answer._replace(recorded=decided)
