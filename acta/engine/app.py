@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from acta.engine.recovery.store import RecoveryScans, RecoveryWorkers
     from acta.engine.schedules.fire import FireDeps
     from acta.engine.schedules.schedule import ScheduleStore
-    from acta.engine.sessions.housekeeping import Housekeeping
     from acta.engine.signed_urls import SignedUrls
     from acta.engine.subagents.family import Family
     from acta.engine.telemetry import Telemetry
@@ -617,43 +616,10 @@ class App:
 
     @cached_property
     def recovery(self) -> Recovery:
-        from functools import partial
-
         from acta.engine.recovery.aws import StatusChanges
         from acta.engine.recovery.recovery import Recovery
-        from acta.engine.triggers.fire import retry_waiting
 
-        return Recovery(
-            self.settings,
-            self.repository,
-            self.session_index,
-            self.workflow,
-            StatusChanges(),
-            self.scans,
-            self.housekeeping,
-            self.firing,
-            self.lines,
-            partial(retry_waiting, self),
-            self.recovery_workers,
-            self.telemetry,
-        )
-
-    @cached_property
-    def housekeeping(self) -> Housekeeping:
-        from acta.engine.sessions.housekeeping import Housekeeping
-
-        return Housekeeping(
-            self.settings,
-            self.repository,
-            self.log,
-            self.blobs,
-            self.session_index,
-            self.scans,
-            self.long_polls,
-            self.load,
-            self.clock,
-            self.telemetry,
-        )
+        return Recovery(self, StatusChanges())
 
     @cached_property
     def scans(self) -> RecoveryScans:

@@ -214,7 +214,7 @@ class MassLoss:
         self.workflow = CountedWorkflow(house, self.aws)
         self.aws.threads = 1 if most is None else THREADS
         self.recovery = house.recovery(
-            session_index=index, workflow=self.workflow, recovery_workers=self.handed, lines=None
+            session_index=index, workflow=self.workflow, recovery_workers=self.handed
         )
 
     def standing_still(self) -> int:

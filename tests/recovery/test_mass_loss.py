@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -123,7 +122,7 @@ def test_a_start_that_is_throttled_is_made_again_without_another_generation() ->
             return super().start(decision)
 
     loss.workflow = Throttled()
-    loss.recovery.workflow = loss.workflow
+    loss.recovery.app.workflow = loss.workflow
     minutes = recovered(loss, most=3)
 
     assert sum(minute.restarted + minute.started for minute in minutes) == 600
@@ -141,9 +140,9 @@ def test_a_list_of_executions_that_breaks_off_has_nothing_handed_over() -> None:
             raise StoreThrottled("ListExecutions")
 
     whole = loss.workflow
-    loss.recovery.workflow = BreaksOff()
+    loss.recovery.app.workflow = BreaksOff()
     first = loss.minute()
-    loss.recovery.workflow = whole
+    loss.recovery.app.workflow = whole
 
     assert first.invocations == 1
     assert first.made["DescribeExecution"] >= first.restarted > 0
@@ -228,8 +227,8 @@ def test_an_event_of_another_form_is_refused() -> None:
 def test_a_dispatcher_says_how_many_wait_for_each_provider_and_another_one_admits_what_is_paid_for() -> None:
     loss, line = MassLoss(0, REGION, most=1), DynamoAdmission("t", SqliteTable(None))
     limits = {"scripted": {"requests_per_minute": 60}}
-    settings = loss.house.settings.but(provider_limits=limits)
-    recovery = replace(loss.recovery, settings=settings, admission=line)
+    loss.house.settings = loss.house.settings.but(provider_limits=limits)
+    recovery = loss.house.recovery(lines=line)
     now = loss.house.clock.now()
     for number in range(3):  # of sessions that are deleted by now
         line.join(QueuePlace("scripted", "acme", f"ses_{number}", now, 10), now, now + timedelta(minutes=3))

@@ -80,7 +80,7 @@ def test_a_round_that_dies_after_the_start_starts_the_same_session_again_and_the
             return getattr(store, name)
 
     met: list[str] = []
-    deps = world.recovery.firing._replace(
+    deps = world.recovery.app.firing._replace(
         schedules=Dying(),
         on_error=lambda subject, error: met.append(type(error).__name__),
     )
@@ -96,7 +96,7 @@ def test_two_rounds_at_once_count_nothing_twice() -> None:
     world = Scheduled()
     world.made()
     world.house.clock.set(datetime(2027, 3, 28, 1, tzinfo=UTC))
-    store, deps = world.house.app().schedules, world.recovery.firing
+    store, deps = world.house.app().schedules, world.recovery.app.firing
 
     class Between:
         """Another round settles the time between this one's start and its move."""
@@ -115,7 +115,7 @@ def test_a_session_that_was_started_is_noted_though_a_person_changed_the_schedul
     world = Scheduled()
     world.made()
     world.house.clock.set(datetime(2027, 3, 28, 1, tzinfo=UTC))
-    store, deps = world.house.app().schedules, world.recovery.firing
+    store, deps = world.house.app().schedules, world.recovery.app.firing
     changed: list[int] = []
 
     class Between:
@@ -285,7 +285,7 @@ def test_a_schedule_that_fails_again_and_again_is_told_and_one_good_session_ends
     def on_told(tenant: str, schedule_id: str, in_a_row: int) -> None:
         told.append((schedule_id, in_a_row))
 
-    deps = world.recovery.firing._replace(told=on_told)
+    deps = world.recovery.app.firing._replace(told=on_told)
     for day in range(1, 8):
         world.house.clock.set(datetime(2027, 4, day, 0, 30, tzinfo=UTC))
         fire_due(deps)
@@ -331,7 +331,7 @@ def test_an_error_of_one_schedule_stops_no_other() -> None:
             return get if name == "get" else getattr(store, name)
 
     met: list[str] = []
-    deps = world.recovery.firing._replace(schedules=Failing(), on_error=lambda what, _: met.append(what))
+    deps = world.recovery.app.firing._replace(schedules=Failing(), on_error=lambda what, _: met.append(what))
     assert fire_due(deps) == {"again": 1, "started": 1}
     assert met == ["a-broken-one"]
 

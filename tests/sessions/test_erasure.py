@@ -15,7 +15,7 @@ from acta.engine.log.repository import SessionRepository
 from acta.engine.log.s3 import S3Blobs
 from acta.engine.log.store import NO_ITEMS, Erasure, KeyTaken, LivePage, TransactionItems
 from acta.engine.people.requester import Requester
-from acta.engine.sessions.delete import ErasureDeps, ErasureProgress, erase_again
+from acta.engine.sessions.delete import ErasureProgress, erase_again
 from acta.engine.sessions.fork import fork, parent_at
 from acta.engine.sessions.start import NewSession
 from tests.in_process.house import TENANT, USER, House
@@ -92,16 +92,10 @@ class ErasedHouse(House):
         return self.erased_again(lambda: time_is_left).sessions
 
     def erased_again(self, time_is_left: Callable[[], bool], cursor: str | None = None) -> ErasureProgress:
-        deps = ErasureDeps(
-            self.log,
-            self.blobs,
-            self.index,
-            self.clock,
-            after=self.settings.erase_again_seconds,
-            time_is_left=time_is_left,
-            failed=lambda session, error: self.failures.append((session, type(error).__name__)),
-        )
-        return erase_again(deps, cursor)
+        def failed(session: str, error: Exception) -> None:
+            self.failures.append((session, type(error).__name__))
+
+        return erase_again(self.app(), time_is_left, failed, cursor)
 
     def when_all_workers_are_gone(self) -> None:
         self.clock.advance(self.settings.erase_again_seconds + 1)

@@ -8,7 +8,7 @@ from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import NO_ITEMS, FailedPage, TransactionItems
 from acta.engine.recovery.store import EndedPlace
-from acta.engine.sessions.delete import PARTS, RetentionDeps, delete_ended
+from acta.engine.sessions.delete import PARTS, delete_ended
 from tests.api.gateway import Context
 from tests.in_process.house import TENANT, House
 from tests.in_process.scripted import ScriptedModel, call, completes, plans, says, step
@@ -29,8 +29,7 @@ class KeptHouse(House):
     """Runs recovery's part each minute of a day."""
 
     def __init__(self, *turns: object, days: int = 30) -> None:
-        super().__init__(ScriptedModel(turns))  # type: ignore[arg-type]
-        self.days = days
+        super().__init__(ScriptedModel(turns), ended_sessions_days=days)  # type: ignore[arg-type]
         self.failures: list[str] = []
         self.seconds_left: Callable[[], bool] = lambda: True
         self.place: EndedPlace | None = None
@@ -41,17 +40,10 @@ class KeptHouse(House):
         return session
 
     def look(self) -> int:
-        deps = RetentionDeps(
-            self.fresh_repository(),
-            self.log,
-            self.blobs,
-            self.index,
-            self.clock,
-            days=self.days,
-            time_is_left=self.seconds_left,
-            failed=lambda session, error: self.failures.append(session),
-        )
-        deleted, self.place = delete_ended(deps, self.place)
+        def failed(session: str, error: Exception) -> None:
+            self.failures.append(session)
+
+        deleted, self.place = delete_ended(self.app(), self.seconds_left, failed, self.place)
         return deleted
 
     def a_day_passes(self) -> int:
@@ -219,7 +211,6 @@ def test_recovery_looks_each_minute() -> None:
     house = KeptHouse(*TURNS)
     session = house.ended()
     house.days_pass(31)
-    house.settings = house.settings.but(ended_sessions_days=house.days)
     recovery = house.recovery()
     for _ in range(PARTS):
         house.clock.advance(MINUTE)

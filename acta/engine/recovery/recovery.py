@@ -31,31 +31,29 @@ from typing import Any
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
+from acta.engine.app import App
 from acta.engine.bound_tenant import tenant_hash
 from acta.engine.errors import CallerError, PoisonedSession, Refused, SchemaUnknown
-from acta.engine.log.repository import SessionRepository
-from acta.engine.log.store import SessionIndex, SessionName
+from acta.engine.log.store import SessionName
 from acta.engine.queue.dispatcher import AdmitDeps, Pace, Sharing, admit, admit_paid
-from acta.engine.queue.places import AdmissionStore, QueuePlace
+from acta.engine.queue.places import QueuePlace
 from acta.engine.recovery.recover import recover_ended
 from acta.engine.recovery.repair import FailedDeps, find_failed, repair, repair_each
 from acta.engine.recovery.store import (
     SHARE,
     LostSessions,
     PaidPlaces,
-    RecoveryScans,
-    RecoveryWorkers,
     Round,
     RoundCounts,
     RoundResult,
 )
 from acta.engine.recovery.sweep import Sought, SweepDeps, Unreadable, recover_lost, sweep
-from acta.engine.schedules.fire import FireDeps, fire_due
+from acta.engine.schedules.fire import fire_due
 from acta.engine.sessions.housekeeping import Housekeeping
-from acta.engine.settings import Settings
 from acta.engine.store.schema import FrozenModel
-from acta.engine.telemetry import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS, Telemetry
-from acta.engine.turn.engine import ExecutionEvents, Workflow
+from acta.engine.telemetry import LINE_METRICS, ROUND_METRICS, SWEEP_METRICS
+from acta.engine.triggers.fire import retry_waiting
+from acta.engine.turn.engine import ExecutionEvents
 
 SPARE_MILLISECONDS = 15_000
 """The longest that one session takes, with every request repeated."""
@@ -114,28 +112,12 @@ RepairRequest = TypeAdapter[OneSession | FailedSince | ManySessions](
 )
 
 
-RetryEvents = Callable[[Callable[[], bool], Callable[[str, Exception], None]], int]
-
-
 @dataclass(eq=False, repr=False)
 class Recovery:
     """Answers each event of the function `recover`."""
 
-    settings: Settings
-    repository: SessionRepository
-    session_index: SessionIndex
-    workflow: Workflow
+    app: App
     execution_events: ExecutionEvents
-    scans: RecoveryScans
-    housekeeping: Housekeeping
-    firing: FireDeps
-    admission: AdmissionStore | None
-    """The lines of the providers. None where no session waits for a provider."""
-    retry_events: RetryEvents
-    """Tries waiting events of triggers again, and returns how many went on (`acta/engine/triggers/fire.py`)."""
-    workers: RecoveryWorkers | None
-    """More invocations of this function, for very many lost sessions. None: there are no more."""
-    telemetry: Telemetry
     threads: int = THREADS
     """Sessions that are looked at at once."""
     unreadable: Unreadable = field(default_factory=Unreadable)
@@ -173,16 +155,18 @@ class Recovery:
         ended = self.execution_events.ended(event)
         if ended is None:
             return {"outcome": "nothing"}
-        limits = self.settings.outage_limits
+        limits = self.app.settings.outage_limits
         try:
-            outcome: str = recover_ended(self.repository, self.session_index, self.workflow, ended, limits)
+            outcome: str = recover_ended(
+                self.app.repository, self.app.session_index, self.app.workflow, ended, limits
+            )
         except (PoisonedSession, SchemaUnknown) as error:  # the same event would meet the same
             self._failed(ended.session_id, error)
             outcome = "unreadable"
         ids = {"session_id": ended.session_id}
         if ended.tenant is not None:
             ids["tenant_hash"] = tenant_hash(ended.tenant)
-        self.telemetry.logger.info("execution ended", extra={**ids, "outcome": outcome})
+        self.app.telemetry.logger.info("execution ended", extra={**ids, "outcome": outcome})
         return {"outcome": outcome}
 
     def _make_round(self, round: Round, context: Any) -> dict[str, Any]:
@@ -192,20 +176,22 @@ class Recovery:
             case "due" | "woken":
                 tally = self._sweep(round, context)
             case "events":
-                tally = RoundCounts(started=self.retry_events(_time_is_left(context), self._failed))
+                tally = RoundCounts(started=retry_waiting(self.app, _time_is_left(context), self._failed))
                 if tally.started:
-                    self.telemetry.logger.info("events went on", extra={"events": tally.started})
+                    self.app.telemetry.logger.info("events went on", extra={"events": tally.started})
             case "housekeeping":
-                self.housekeeping.keep(_time_is_left(context))
+                Housekeeping(self.app).keep(_time_is_left(context))
             case "timed":
                 self._fire_schedules(context)
             case _:
                 raise Refused("not a round of recovery")
         try:
-            self.scans.put(round, RoundResult(self.repository.clock.now(), tally))
+            self.app.scans.put(round, RoundResult(self.app.repository.clock.now(), tally))
         except Exception as error:  # the sessions go on all the same
             self._failed("note_round", error)
-        self.telemetry.counted("round ended", ROUND_METRICS, {"RecoveryRounds": 1}, [["round"]], round=round)
+        self.app.telemetry.counted(
+            "round ended", ROUND_METRICS, {"RecoveryRounds": 1}, [["round"]], round=round
+        )
         return tally._asdict()
 
     def _sweep(self, sought: Sought, context: Any) -> RoundCounts:
@@ -216,15 +202,15 @@ class Recovery:
         return tally
 
     def _fire_schedules(self, context: Any) -> None:
-        firing = self.firing._replace(
+        firing = self.app.firing._replace(
             time_is_left=_time_is_left(context),
             on_error=self._failed,
-            told=self.telemetry.schedule_fails,
+            told=self.app.telemetry.schedule_fails,
             threads=self.threads,
         )
         counts = fire_due(firing)
         if counts:
-            self.telemetry.logger.info("fired schedules", extra=dict(counts))
+            self.app.telemetry.logger.info("fired schedules", extra=dict(counts))
 
     def _recover_lost(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         try:
@@ -237,18 +223,18 @@ class Recovery:
 
     def _sweep_deps(self, context: Any) -> SweepDeps:
         return SweepDeps(
-            self.repository,
-            self.session_index,
-            self.workflow,
-            grace=self.settings.recovery_grace_seconds,
-            warn=self.settings.intervention_warn_seconds,
+            self.app.repository,
+            self.app.session_index,
+            self.app.workflow,
+            grace=self.app.settings.recovery_grace_seconds,
+            warn=self.app.settings.intervention_warn_seconds,
             unreadable=self.unreadable,
             time_is_left=_time_is_left(context),
             on_error=self._failed,
-            limits=self.settings.outage_limits,
-            workers=self.workers,
+            limits=self.app.settings.outage_limits,
+            workers=self.app.recovery_workers,
             threads=self.threads,
-            pace=Pace(self.repository.clock),
+            pace=Pace(self.app.repository.clock),
         )
 
     def _log_counts(self, message: str, tally: RoundCounts, **ids: object) -> None:
@@ -256,18 +242,16 @@ class Recovery:
             "SessionsRecovered": tally.started + tally.restarted + tally.woken,
             "SessionsStuck": tally.unreadable + tally.put_off,
         }
-        self.telemetry.counted(message, SWEEP_METRICS, metrics, **ids, **tally._asdict())
+        self.app.telemetry.counted(message, SWEEP_METRICS, metrics, **ids, **tally._asdict())
 
     def _admit(self, context: Any) -> dict[str, Any]:
-        if self.admission is None:
-            return {}
-        done = admit(self._admit_deps(self.admission, context))
+        done = admit(self._admit_deps(context))
         counts = done.counts._asdict()
         if any(counts.values()):
-            self.telemetry.logger.info("admitted", extra=counts)
+            self.app.telemetry.logger.info("admitted", extra=counts)
         for provider, waited in done.waited.items():
             in_line = {"SessionsInLine": waited}
-            self.telemetry.counted("in line", LINE_METRICS, in_line, [["provider"]], provider=provider)
+            self.app.telemetry.counted("in line", LINE_METRICS, in_line, [["provider"]], provider=provider)
         return counts
 
     def _admit_paid(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -275,23 +259,21 @@ class Recovery:
             paid = Paid.model_validate(event)
         except ValidationError as error:
             raise Refused(f"not places that are paid for: {error.error_count()} fields are wrong") from None
-        if self.admission is None:
-            return {}
-        counts = admit_paid(self._admit_deps(self.admission, context), paid.places)._asdict()
-        self.telemetry.logger.info("admitted", extra=counts)
+        counts = admit_paid(self._admit_deps(context), paid.places)._asdict()
+        self.app.telemetry.logger.info("admitted", extra=counts)
         return counts
 
-    def _admit_deps(self, line: AdmissionStore, context: Any) -> AdmitDeps:
+    def _admit_deps(self, context: Any) -> AdmitDeps:
         return AdmitDeps(
-            self.repository,
-            self.workflow,
-            line,
-            self.settings.limits_of_providers,
+            self.app.repository,
+            self.app.workflow,
+            self.app.lines,
+            self.app.settings.limits_of_providers,
             _time_is_left(context, SPARE_MILLISECONDS_OF_ONE),
             self._failed,
-            workers=self.workers,
+            workers=self.app.recovery_workers,
             threads=self.threads,
-            pace=Pace(self.repository.clock),
+            pace=Pace(self.app.repository.clock),
         )
 
     def _find_failed(self, wanted: FailedSince, context: Any) -> dict[str, Any]:
@@ -308,31 +290,31 @@ class Recovery:
     def _repair_each(self, wanted: ManySessions, context: Any) -> dict[str, Any]:
         names = [SessionName(one.tenant, one.session_id) for one in wanted.sessions]
         outcomes = repair_each(self._failed_deps(context), names)
-        self.telemetry.logger.info("repaired", extra={"sessions": len(names), **Counter(outcomes)})
+        self.app.telemetry.logger.info("repaired", extra={"sessions": len(names), **Counter(outcomes)})
         return {"outcomes": outcomes}
 
     def _failed_deps(self, context: Any) -> FailedDeps:
         return FailedDeps(
-            self.repository,
-            self.session_index,
-            self.workflow,
+            self.app.repository,
+            self.app.session_index,
+            self.app.workflow,
             _time_is_left(context),
             self._failed,
-            self.settings.outage_limits,
+            self.app.settings.outage_limits,
         )
 
     def _repair(self, wanted: OneSession) -> dict[str, Any]:
-        limits = self.settings.outage_limits
+        limits = self.app.settings.outage_limits
         try:
-            outcome = repair(self.repository, self.workflow, wanted.tenant, wanted.session_id, limits)
+            outcome = repair(self.app.repository, self.app.workflow, wanted.tenant, wanted.session_id, limits)
         except CallerError as refusal:
             return {"refused": {"code": refusal.code, "message": str(refusal)}}
         ids = {"session_id": wanted.session_id, "tenant_hash": tenant_hash(wanted.tenant)}
-        self.telemetry.logger.info("repaired", extra={**ids, "outcome": outcome})
+        self.app.telemetry.logger.info("repaired", extra={**ids, "outcome": outcome})
         return {"outcome": outcome}
 
     def _failed(self, what: str, error: Exception) -> None:
-        self.telemetry.failure(error, at=what)
+        self.app.telemetry.failure(error, at=what)
 
 
 def _time_is_left(context: Any, spare: int = SPARE_MILLISECONDS) -> Callable[[], bool]:

@@ -15,7 +15,6 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from acta.engine.clock import Clock
 from acta.engine.errors import Conflict, Fenced, PoisonedSession, SessionHidden, SessionNotFound, TreeBusy
 from acta.engine.log.beside import BlobStore
 from acta.engine.log.repository import Session, SessionRepository
@@ -35,6 +34,7 @@ from acta.engine.sessions.control import cancel
 from acta.engine.turn.engine import Workflow
 
 if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.app import App
     from acta.engine.subagents.family import Family
 
 
@@ -160,19 +160,10 @@ def walk(
 
 
 PAGE = 100
-
-
-class ErasureDeps(NamedTuple):
-    log: SessionLog
-    blobs: BlobStore
-    session_index: SessionIndex
-    clock: Clock
-    after: float
-    """Seconds after a deletion when no worker that began before it can be at work."""
-    time_is_left: Callable[[], bool]
-    """Whether another page can be read, or another session erased."""
-    failed: Callable[[str, Exception], None]
-    """Is called with the id and the error of a session that could not be erased."""
+TimeIsLeft = Callable[[], bool]
+"""Whether another page can be read, or another session erased."""
+Failed = Callable[[str, Exception], None]
+"""Is called with the id and the error of a session that could not be erased."""
 
 
 class ErasureProgress(NamedTuple):
@@ -202,29 +193,33 @@ def erase(
     blobs.delete_all(tenant, session_id)
 
 
-def erase_again(deps: ErasureDeps, cursor: str | None = None) -> ErasureProgress:
-    """What failed, or was left for lack of time, is still noted. An error of one session does not stop the others.
-    Raises what the index raises.
+def erase_again(
+    app: "App", time_is_left: TimeIsLeft, failed: Failed, cursor: str | None = None
+) -> ErasureProgress:
+    """Erases the sessions of which no worker can be at work any more that began before their deletion. What failed, or
+    was left for lack of time, is still noted. An error of one session does not stop the others. Raises what the index
+    raises.
     """
-    before = deps.clock.now() - timedelta(seconds=deps.after)
+    log = app.log
+    before = app.clock.now() - timedelta(seconds=app.settings.erase_again_seconds)
     erased = 0
 
     def page(cursor: str | None) -> LivePage:
-        return deps.session_index.erasures(before=before, limit=PAGE, cursor=cursor)
+        return app.session_index.erasures(before=before, limit=PAGE, cursor=cursor)
 
     def erase_one(session: LiveSession) -> None:
         nonlocal erased
         try:
-            lives = _lives(deps.log, session)
+            lives = _lives(log, session)
             if not lives:
-                erase(deps.log, deps.blobs, session.tenant, session.session_id, deps.clock.now())
-            deps.log.end_erasure(session.tenant, session.session_id)
+                erase(log, app.blobs, session.tenant, session.session_id, app.clock.now())
+            log.end_erasure(session.tenant, session.session_id)
         except Exception as error:  # whatever it is, it is this session's alone
-            deps.failed(session.session_id, error)
+            failed(session.session_id, error)
         else:
             erased += not lives
 
-    stopped = walk(page, erase_one, cursor, deps.time_is_left)
+    stopped = walk(page, erase_one, cursor, time_is_left)
     return ErasureProgress(erased, stopped.cursor)
 
 
@@ -244,33 +239,23 @@ PARTS = 1_440
 ENDED_PAGE = 1_000
 
 
-class RetentionDeps(NamedTuple):
-    repository: SessionRepository
-    log: SessionLog
-    blobs: BlobStore
-    session_index: SessionIndex
-    clock: Clock
-    days: int
-    """After which a session that has ended is deleted; 0: never."""
-    time_is_left: Callable[[], bool]
-    """Whether another page can be read, or another session deleted."""
-    failed: Callable[[str, Exception], None]
-    """Is called with the id and the error of a session that could not be deleted."""
-
-
 class DeletionProgress(NamedTuple):
     sessions: int
     place: EndedPlace | None
     """Where the next call goes on; None: at the part of its minute."""
 
 
-def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> DeletionProgress:
-    """Looks through the parts of all minutes since the last call, from where that one stopped. An error of one session
-    does not stop the others. Raises what the index raises.
+def delete_ended(
+    app: "App", time_is_left: TimeIsLeft, failed: Failed, place: EndedPlace | None = None
+) -> DeletionProgress:
+    """Deletes the sessions that ended longer ago than the deployment keeps them (`ended_sessions_days`). Looks through
+    the parts of all minutes since the last call, from where that one stopped. An error of one session does not stop the
+    others. Raises what the index raises.
     """
-    if not deps.days:
+    days = app.settings.ended_sessions_days
+    if not days:
         return DeletionProgress(0, None)
-    now, deleted = deps.clock.now(), 0
+    now, deleted = app.clock.now(), 0
     this_minute = int(now.timestamp() // 60)
     minute, cursor = place or EndedPlace(this_minute)
     if minute < this_minute:  # after more than a day a part is due once, not once for each day
@@ -279,14 +264,14 @@ def delete_ended(deps: RetentionDeps, place: EndedPlace | None = None) -> Deleti
     def delete_one(session: SessionName) -> None:
         nonlocal deleted
         try:
-            deleted += _delete(deps, session, now - timedelta(days=deps.days))
+            deleted += _delete(app, session, now - timedelta(days=days))
         except (SessionNotFound, Fenced):  # deleted meanwhile
             pass
         except Exception as error:  # whatever it is, it is this session's alone
-            deps.failed(session.session_id, error)
+            failed(session.session_id, error)
 
     while minute <= this_minute:
-        stopped = walk(_pages(deps.session_index, minute % PARTS), delete_one, cursor, deps.time_is_left)
+        stopped = walk(_pages(app.session_index, minute % PARTS), delete_one, cursor, time_is_left)
         if not stopped.at_end:
             return DeletionProgress(deleted, EndedPlace(minute, stopped.cursor))
         minute, cursor = minute + 1, None
@@ -297,19 +282,19 @@ def _pages(index: SessionIndex, part: int) -> Callable[[str | None], FailedPage]
     return lambda cursor: index.ended(part=part, parts=PARTS, limit=ENDED_PAGE, cursor=cursor)
 
 
-def _delete(deps: RetentionDeps, name: SessionName, before: datetime) -> int:
+def _delete(app: "App", name: SessionName, before: datetime) -> int:
     """Deletes the session, unless somebody has just written to it: each attempt looks at the newest head. One that has
     worked for another session goes with that one.
     """
-    session = deps.repository.newest(*name)
+    session = app.repository.newest(*name)
     parent = session.head.parent
-    if parent is not None and deps.log.latest(name.tenant, parent.session_id) is not None:
+    if parent is not None and app.log.latest(name.tenant, parent.session_id) is not None:
         return 0
-    for change in deps.repository.attempts(session, f"delete/{deps.clock.new_id('evt')}"):
+    for change in app.repository.attempts(session, f"delete/{app.clock.new_id('evt')}"):
         head = change.head
         if not head.is_over or head.owes_family or head.updated_at >= before:
             return 0
         change.set(deleted=True)
         change.commit()
-    erase(deps.log, deps.blobs, *name, deps.clock.now())
+    erase(app.log, app.blobs, *name, app.clock.now())
     return 1

@@ -4,4 +4,7 @@ from acta.engine.app import App
 from acta.engine.telemetry import Telemetry
 
 telemetry = Telemetry("recover")
-handler = telemetry.watch(App(telemetry=telemetry).recovery.handle)
+_app = App(telemetry=telemetry)
+NEEDED = (_app.repository, _app.session_index, _app.workflow, _app.scans)
+"""Most events need these, so a worker loads them when it starts."""
+handler = telemetry.watch(_app.recovery.handle)
