@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from acta.engine.notifications.notifications import Notifications
     from acta.engine.queue.admission import Admission
     from acta.engine.queue.places import AdmissionStore
-    from acta.engine.recovery.handle_error import ErrorDeps
     from acta.engine.recovery.recovery import Recovery
     from acta.engine.recovery.store import RecoveryScans, RecoveryWorkers
+    from acta.engine.recovery.wait_out import OutageRules
     from acta.engine.schedules.fire import FireDeps
     from acta.engine.schedules.schedule import ScheduleStore
     from acta.engine.signed_urls import SignedUrls
@@ -592,27 +592,14 @@ class App:
     def _agent(self, tenant: str, agent_id: str) -> AgentDefinition | None:
         return self.definitions.snapshot(tenant).agent(agent_id)
 
-    # People decide, and errors of the engine are handled.
+    # Recovery.
 
     @cached_property
-    def errors(self) -> ErrorDeps:
-        from functools import partial
-
-        from acta.engine.agents.agent import agent_of_session, policies_of
-        from acta.engine.recovery.handle_error import ErrorDeps
+    def outage_rules(self) -> OutageRules:
         from acta.engine.recovery.wait_out import OutageRules
 
         chosen = self.settings
-        rules = OutageRules(chosen.outage_limits, self.timeouts, chosen.roll_over_events)
-        return ErrorDeps(
-            self.repository,
-            self.attempts,
-            rules,
-            chosen.token_window_seconds,
-            lambda head: policies_of(agent_of_session(head, partial(self._agent, head.tenant)), head),
-        )
-
-    # Recovery.
+        return OutageRules(chosen.outage_limits, self.timeouts, chosen.roll_over_events)
 
     @cached_property
     def recovery(self) -> Recovery:

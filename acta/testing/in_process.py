@@ -30,7 +30,7 @@ from acta.engine.people.resolve import Resolution, resolve
 from acta.engine.people.wait import ask
 from acta.engine.queue.admission import Admission
 from acta.engine.queue.dynamodb import DynamoAdmission
-from acta.engine.recovery.handle_error import ErrorDeps, handle_error, park
+from acta.engine.recovery.handle_error import handle_error, park
 from acta.engine.recovery.recover import roll_over
 from acta.engine.sessions import control
 from acta.engine.sessions.history import History
@@ -197,10 +197,6 @@ class InProcess:
         seconds = SECONDS_OF_FUSED_TURNS if is_fused else SECONDS_OF_ONE_TURN
         return take_turns(self.steps, kind, at, attempt, seconds).decision
 
-    @property
-    def errors(self) -> ErrorDeps:
-        return self.app().errors
-
     def _running_text(self) -> RunningText | None:
         every = timedelta(milliseconds=self.settings.partial_text_ms)
         return RunningText(self.partials, self.clock, every, lambda work: work()) if every else None
@@ -281,14 +277,14 @@ class InProcess:
             try:
                 following = self._state(decision)
             except EngineError as error:
-                following = handle_error(self.errors, decision.at, type(error).__name__)
+                following = handle_error(self.app(), decision.at, type(error).__name__)
             if following is None:
                 return
             decision = following
         raise AssertionError("the execution did not end")
 
     def _parked(self, at: Position) -> Decision:
-        following = park(self.errors, at)
+        following = park(self.app(), at)
         return self._waited(following) if following.next == "wait" else following
 
     def _waited(self, decision: Decision) -> Decision:

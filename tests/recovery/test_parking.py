@@ -190,16 +190,16 @@ def test_a_repeated_park_ends_the_execution_again_and_a_late_one_is_fenced() -> 
     house, session = asking()
     at = position(house.head(session))
     house.clock.advance(PARK_AFTER)
-    first = park(house.errors, at)
+    first = park(house.app(), at)
     numbers = house.fresh_repository().newest(TENANT, session).number
 
-    assert park(house.errors, at) == first == Decision(next="done", at=at)
+    assert park(house.app(), at) == first == Decision(next="done", at=at)
     assert house.fresh_repository().newest(TENANT, session).number == numbers
     (asked,) = house.head(session).interventions
     house.resolve(session, asked, "approve")
     house.run()
     with pytest.raises(Fenced):
-        park(house.errors, at.model_copy(update={"turn": 9}))
+        park(house.app(), at.model_copy(update={"turn": 9}))
 
 
 def test_a_decision_that_comes_first_is_gone_on_with() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.agents.store import DefinitionSnapshot
 from acta.engine.errors import (
     AwsDenied,
     CommitContention,
@@ -26,7 +26,6 @@ from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.events import Event
 from acta.engine.log.head import Head
 from acta.engine.log.store import LogPage
-from acta.engine.people.policies import NO_POLICIES, Policies
 from acta.engine.recovery.handle_error import handle_error
 from acta.engine.recovery.outage import WORKER_LOST
 from acta.engine.recovery.recover import recover
@@ -88,14 +87,15 @@ def test_the_agent_s_policies_are_read_once_for_a_wait_however_many_races_its_co
     assert decision is not None
     read: list[str] = []
 
-    def policies(head: Head) -> Policies:
-        read.append(head.agent_id)
-        return NO_POLICIES
+    class Watched:
+        def snapshot(self, tenant: str) -> DefinitionSnapshot:
+            read.append(tenant)
+            return house.definitions.snapshot(tenant)
 
     house.log = OvertakenLog(house)  # type: ignore[assignment]
-    following = handle_error(house.errors._replace(policies=policies), decision.at, "StoreUnavailable")
+    following = handle_error(house.app(definitions=Watched()), decision.at, "StoreUnavailable")
     assert (following.next, house.head(session).state_reason) == ("wait", "waiting_for_aws")
-    assert read == [DEFAULT_AGENT]
+    assert read == [TENANT]
 
 
 @pytest.mark.parametrize(("error", "code"), [*PROVIDER, *AWS])
@@ -242,11 +242,11 @@ def test_a_session_that_kills_its_workers_waits_for_a_person_and_does_not_fail(e
     house, session = begun(SCRIPT[0])
     at = _until_think(house)
     for _ in range(6):
-        decision = handle_error(house.errors, at, error)
+        decision = handle_error(house.app(), at, error)
         assert (decision.next, decision.then) == ("wait", "think")
         at = decision.at
         house.clock.advance(decision.wait_seconds or 0)
-    assert handle_error(house.errors, at, error).next == "ask"
+    assert handle_error(house.app(), at, error).next == "ask"
     head = house.head(session)
     (asked,) = head.interventions
     assert (head.state, head.error, asked.timeout_at) == ("waiting_for_user", None, None)
@@ -271,7 +271,7 @@ def _until_think(house: House) -> Any:
 def test_a_damaged_session_fails_and_says_so() -> None:
     house, session = begun(SCRIPT[0])
     at = _until_think(house)
-    assert handle_error(house.errors, at, "PoisonedSession").next == "failed"
+    assert handle_error(house.app(), at, "PoisonedSession").next == "failed"
     head = house.head(session)
     assert head.error is not None
     assert (head.state, head.error.code) == ("failed", "STEP_FAILED")
@@ -293,21 +293,21 @@ def test_a_session_whose_turn_cannot_be_read_fails_in_a_commit_so_that_recovery_
     at = _until_think(house)
     house.log = DamagedTurn(house.log)
     for _ in range(2):
-        assert handle_error(house.errors, at, "StoreUnavailable").next == "failed"
+        assert handle_error(house.app(), at, "StoreUnavailable").next == "failed"
     head = house.head(session)
     assert head.error is not None
     assert (head.state, head.error.code) == ("failed", "STEP_FAILED")
     assert recover(house.fresh_repository(), house.workflow, TENANT, session) == "nothing"
     house.delete(session)
-    assert handle_error(house.errors, at, "StoreUnavailable").next == "done"
+    assert handle_error(house.app(), at, "StoreUnavailable").next == "done"
 
 
 def test_handling_an_error_again_returns_what_was_decided() -> None:
     house, session = begun(SCRIPT[0])
     at = _until_think(house)
-    first = handle_error(house.errors, at, "StoreThrottled")
+    first = handle_error(house.app(), at, "StoreThrottled")
     house.clock.advance(5)
-    assert handle_error(house.errors, at, "StoreThrottled") == first
+    assert handle_error(house.app(), at, "StoreThrottled") == first
     assert len(waits(house, session)) == 1
 
 
@@ -315,12 +315,12 @@ def test_what_was_overtaken_or_deleted_ends_and_commits_nothing() -> None:
     house, session = begun(SCRIPT[0])
     at = _until_think(house)
     older = at.model_copy(update={"generation": 0})
-    assert handle_error(house.errors, older, "StoreThrottled").next == "done"
+    assert handle_error(house.app(), older, "StoreThrottled").next == "done"
     house.cancel(session)
-    assert handle_error(house.errors, at, "StoreThrottled").next == "done"
+    assert handle_error(house.app(), at, "StoreThrottled").next == "done"
     assert house.head(session).state == "cancelled"
     house.delete(session)
-    assert handle_error(house.errors, at, "StoreThrottled").next == "done"
+    assert handle_error(house.app(), at, "StoreThrottled").next == "done"
 
 
 def test_a_cancel_during_the_wait_ends_it_at_once() -> None:
@@ -403,7 +403,7 @@ def test_an_error_while_people_are_asked_is_waited_out_and_they_are_still_asked(
     head = house.head(session)
     (asked,) = head.interventions
     at = house.decisions[-1].at
-    decision = handle_error(house.errors, at, "StoreUnavailable")
+    decision = handle_error(house.app(), at, "StoreUnavailable")
     assert (decision.next, decision.then) == ("wait", "think")
     head = house.head(session)
     assert (head.state, head.state_reason) == ("waiting_for_user", "approval_required")
@@ -436,7 +436,7 @@ def asks_after(code: str) -> tuple[House, str]:
         plans("tidy"), APPROVAL, outage_patience_seconds=3_600, approval_timeout_seconds=86_400
     )
     house.run()
-    decision = handle_error(house.errors, house.decisions[-1].at, code)
+    decision = handle_error(house.app(), house.decisions[-1].at, code)
     house.clock.advance(decision.wait_seconds or 0)
     house.go_on(decision)
     return house, session

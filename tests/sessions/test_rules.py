@@ -155,7 +155,7 @@ class Sessions(RuleBasedStateMachine):
         try:
             following = self.house._state(decision)
         except EngineError as error:
-            following = handle_error(self.house.errors, decision.at, type(error).__name__)
+            following = handle_error(self.house.app(), decision.at, type(error).__name__)
         if following is not None:
             self.ready.insert(place, following)
 

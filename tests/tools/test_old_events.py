@@ -32,7 +32,7 @@ def repeat(house: House, decision: Decision) -> None:
     events: list[Callable[[], object]] = [
         *steps(house, decision),
         lambda: ask(house.fresh_repository(), house.workflow, house.timeouts, at, wait),
-        lambda: handle_error(house.errors, at, "Timeout"),
+        lambda: handle_error(house.app(), at, "Timeout"),
         lambda: roll_over(house.fresh_repository(), house.workflow, at),
     ]
     for send in events:
@@ -129,7 +129,7 @@ def test_an_execution_left_behind_in_an_earlier_turn_does_not_make_the_session_w
     thought = take_turn(house.worker, "think", planned.at, 0, 60).decision
 
     before = numbered(house, session)
-    assert handle_error(house.errors, behind.at, "Timeout").at == thought.at
+    assert handle_error(house.app(), behind.at, "Timeout").at == thought.at
     assert numbered(house, session) == before
     assert house.head(session).state == "waiting_for_tool"
     house.go_on(thought)

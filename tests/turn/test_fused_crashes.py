@@ -160,12 +160,12 @@ class Scene:
                 except Crash:
                     house = process()
                 except FinalError as error:
-                    decision = handle_error(self.house.errors, decision.at, type(error).__name__)
+                    decision = handle_error(self.house.app(), decision.at, type(error).__name__)
                     break
                 except EngineError:
                     continue
             else:
-                decision = handle_error(self.house.errors, decision.at, LOST)
+                decision = handle_error(self.house.app(), decision.at, LOST)
             assert len(states) < 100, "the execution does not end"
         return states
 
@@ -319,7 +319,7 @@ def beside(scene: Scene, choose: Callable[[Sequence[int]], int]) -> None:
         try:
             decision = live.step("plan", scene.first.at, 1)
         except Fenced as error:
-            decision = handle_error(scene.house.errors, scene.first.at, type(error).__name__)
+            decision = handle_error(scene.house.app(), scene.first.at, type(error).__name__)
         scene.engine(lambda: live, decision)
 
     lockstep.run([given_up, retried])

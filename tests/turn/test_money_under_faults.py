@@ -253,7 +253,7 @@ class Play:
                 left = "States.TaskFailed" if isinstance(error, Crash) else type(error).__name__
         while True:
             try:
-                return handle_error(self.house.errors, decision.at, left)
+                return handle_error(self.house.app(), decision.at, left)
             except (EngineError, Crash):
                 continue
 

@@ -220,7 +220,7 @@ def test_it_is_there_after_the_wait_that_follows_the_engines_retries() -> None:
         with pytest.raises(StoreThrottled):
             plan(house, first, attempt)
     down.now = set()
-    waits = handle_error(house.errors, first.at, "StoreThrottled")
+    waits = handle_error(house.app(), first.at, "StoreThrottled")
     assert (waits.next, house.head(session).state_reason) == ("wait", "waiting_for_aws")
     assert house.head(session).budget.vanished_tokens == 0, "it did not vanish"
     house.clock.advance(waits.wait_seconds or 0)
@@ -285,7 +285,7 @@ def test_a_wait_is_committed_while_the_blob_store_is_away_and_the_next_turn_sett
         plan(house, first)
     down.now, down.refusals = {"blobs"}, 0
 
-    waits = handle_error(house.errors, first.at, "StoreUnavailable")
+    waits = handle_error(house.app(), first.at, "StoreUnavailable")
 
     head = house.head(session)
     assert (waits.next, head.state_reason, head.budget.vanished_tokens) == ("wait", "waiting_for_aws", 0)
@@ -301,7 +301,7 @@ def test_the_blob_store_is_not_asked_for_the_reply_of_attempts_that_failed() -> 
     model.meanwhile = goes_down(down, "blobs")
     with pytest.raises(ProviderTimeout):
         plan(house, first)
-    handle_error(house.errors, first.at, "ProviderTimeout")
+    handle_error(house.app(), first.at, "ProviderTimeout")
     assert down.refusals == 0
     assert house.head(session).budget.vanished_tokens > 0
 
@@ -326,7 +326,7 @@ def test_the_reply_of_a_worker_that_was_given_up_while_it_thought_is_committed_b
     """The engine lost sight of the worker, and the wait was committed and charged while it lived."""
     house, session, first, _, model = house_with(plans("look"))
     waits: list[Decision] = []
-    model.meanwhile = lambda: waits.append(handle_error(house.errors, first.at, "Lambda.SdkClientException"))
+    model.meanwhile = lambda: waits.append(handle_error(house.app(), first.at, "Lambda.SdkClientException"))
     with pytest.raises(Fenced):
         plan(house, first)
     assert house.head(session).budget.vanished_tokens > 0

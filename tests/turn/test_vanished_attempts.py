@@ -280,11 +280,11 @@ def test_a_run_that_waits_after_its_retries_keeps_its_bill() -> None:
     for attempt in range(3):
         with pytest.raises(ProviderTimeout):
             plan(house, first, attempt)
-    waits = handle_error(house.errors, first.at, "ProviderTimeout")
+    waits = handle_error(house.app(), first.at, "ProviderTimeout")
     head = house.head(session)
     assert (waits.next, head.state_reason) == ("wait", "waiting_for_provider")
     assert head.budget.vanished_tokens > 3 * house.settings.max_output_tokens
     assert [row.error for row in failed_rows(house, session)] == ["PROVIDER_TIMEOUT"] * 3
     all_is_charged_once(house, session)
-    assert handle_error(house.errors, first.at, "ProviderTimeout").next == "wait"
+    assert handle_error(house.app(), first.at, "ProviderTimeout").next == "wait"
     assert house.head(session).budget == head.budget, "an error that is handled again is not charged again"

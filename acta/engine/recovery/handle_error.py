@@ -9,20 +9,20 @@ The engine also asks here to park a session, where it has waited for people for 
 longer than that (`Park` in `acta/infra/engine/state_machine.asl.json`, ADR 104).
 """
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from acta.engine.agents.agent import agent_of_session, policies_of
 from acta.engine.errors import Fenced, PoisonedSession, SessionNotFound, TransientError
-from acta.engine.log.beside import Attempt, AttemptStore, Marker, open_attempts
+from acta.engine.log.beside import Attempt, Marker, open_attempts
 from acta.engine.log.commit import Decision, Position
 from acta.engine.log.head import Head
 from acta.engine.log.repository import Session, SessionRepository
 from acta.engine.people.opening import AskingRules
-from acta.engine.people.policies import NO_POLICIES, Policies
+from acta.engine.people.policies import NO_POLICIES
 from acta.engine.recovery.outage import cause_of
 from acta.engine.recovery.recover import begin_next_generation
-from acta.engine.recovery.wait_out import OutageRules, wait_out
+from acta.engine.recovery.wait_out import wait_out
 from acta.engine.turn.budget import attempts_so_far, charge_attempts, keep_what_is_uncharged
 from acta.engine.turn.endings import failed
 from acta.engine.turn.engine import (
@@ -36,22 +36,13 @@ from acta.engine.turn.engine import (
 )
 from acta.engine.turn.model_call import SUMMARY, KeptReply, kept
 
+if TYPE_CHECKING:  # types alone: no cold start loads them
+    from acta.engine.app import App
+
 POISONED = "A part of the session is damaged, or cannot be stored ({error}). An operator has to look."
 
 
-class ErrorDeps(NamedTuple):
-    """What handling an error needs. `token_window`: of a session's token budget, in seconds. `policies`: how the
-    agent of a session asks people, by the session's head.
-    """
-
-    repository: SessionRepository
-    attempts: AttemptStore
-    rules: OutageRules
-    token_window: float
-    policies: Callable[[Head], Policies] = lambda head: NO_POLICIES
-
-
-def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
+def handle_error(app: "App", at: Position, error: str) -> Decision:
     """Commits what follows from the error, and returns what the engine does next.
 
     `error`: the name of the error class that was left. Where the session has moved on nothing is committed: an
@@ -60,29 +51,32 @@ def handle_error(deps: ErrorDeps, at: Position, error: str) -> Decision:
     """
     with suppress(Fenced, SessionNotFound):  # a deleted session has nothing left to do
         try:
-            return _handled(deps, at, error)
+            return _handled(app, at, error)
         except PoisonedSession:
-            return _failed(deps, at)
+            return _failed(app, at)
     return Decision(next="done", at=at)
 
 
-def _handled(deps: ErrorDeps, at: Position, error: str) -> Decision:
-    repository, cause = deps.repository, cause_of(error)
+def _handled(app: "App", at: Position, error: str) -> Decision:
+    repository, cause = app.repository, cause_of(error)
     session = repository.turn(at)
-    lost = _lost_attempts(deps, session)
+    lost = _lost_attempts(app, session)
     # Read once, and not in the loop, which is repeated for each lost race. Nobody is asked where waiting cannot help.
     head = session.head
-    policies = deps.policies(head) if cause is not None else NO_POLICIES
+    policies = NO_POLICIES
+    if cause is not None:
+        agents = app.definitions.snapshot(head.tenant)
+        policies = policies_of(agent_of_session(head, agents.agent), head)
     asking = AskingRules(repository.clock, policies)
     for change in repository.attempts(session, at.key("handle_error")):
         head = change.head
         if is_overtaken(head, at) or head.run is None or head.run.turn != at.turn or head.is_over:
             break
-        charge_attempts(change, lost, deps.token_window)
+        charge_attempts(change, lost, app.settings.token_window_seconds)
         if cause is None:
             change.commit(failed(change, "STEP_FAILED", POISONED.format(error=error)))
         else:
-            change.commit(wait_out(change, cause, deps.rules, asking))
+            change.commit(wait_out(change, cause, app.outage_rules, asking))
     return _decided(repository, session, at)
 
 
@@ -99,26 +93,26 @@ def _decided(repository: SessionRepository, session: Session, at: Position) -> D
     return end_decision(head) if head.is_over else next_decision(head, repository.clock.now())
 
 
-def _lost_attempts(deps: ErrorDeps, session: Session) -> tuple[Attempt, ...] | None:
+def _lost_attempts(app: "App", session: Session) -> tuple[Attempt, ...] | None:
     """What the commit charges. None where no store can say now what came of the attempts: the next turn, which asks
     again, charges them or commits the reply.
     """
     head = session.head
     try:
-        marker = deps.attempts.read(head.tenant, head.session_id)
+        marker = app.attempts.read(head.tenant, head.session_id)
         unsettled = open_attempts(head, marker.attempts)
-        reply = _kept_reply(deps, head, marker) if unsettled else None
+        reply = _kept_reply(app, head, marker) if unsettled else None
     except (TransientError, PoisonedSession):
         return None
     kept_id = reply.attempt.attempt_id if reply is not None else ""
     return tuple(one for one in marker.attempts if one not in unsettled or one.attempt_id != kept_id)
 
 
-def _failed(deps: ErrorDeps, at: Position) -> Decision:
+def _failed(app: "App", at: Position) -> Decision:
     """The turn itself is what cannot be read, so the head alone says where the run stands. Raises PoisonedSession where
     that is damaged, too.
     """
-    repository = deps.repository
+    repository = app.repository
     session = repository.newest(at.tenant, at.session_id)
     for change in repository.attempts(session, at.key("handle_error")):
         if is_overtaken(change.head, at) or change.head.is_over:
@@ -128,14 +122,14 @@ def _failed(deps: ErrorDeps, at: Position) -> Decision:
     return _decided(repository, session, at)
 
 
-def _kept_reply(deps: ErrorDeps, head: Head, marker: Marker) -> KeptReply | None:
+def _kept_reply(app: "App", head: Head, marker: Marker) -> KeptReply | None:
     """The next reply, or summary, where it could not be committed: it did not vanish, and the next turn commits it."""
     kinds = (next_turn_kind(head), SUMMARY)
-    replies = (kept(deps.repository, head, kind, marker) for kind in kinds)
+    replies = (kept(app.repository, head, kind, marker) for kind in kinds)
     return next((reply for reply in replies if reply is not None), None)
 
 
-def park(deps: ErrorDeps, at: Position) -> Decision:
+def park(app: "App", at: Position) -> Decision:
     """Commits the next generation and starts no execution of it. The decision ends this one, or says how it goes on
     where there is something to do now or soon. May be repeated. Raises Fenced where another run or generation has the
     session.
@@ -143,15 +137,15 @@ def park(deps: ErrorDeps, at: Position) -> Decision:
     The commit gives back the session's lease of the tenant's hour, so it charges what lost calls may have used of it.
     In an outage the lease stays, and the reply that ends the outage charges them.
     """
-    repository, timeouts = deps.repository, deps.rules.timeouts
+    repository, timeouts = app.repository, app.timeouts
     session = repository.turn(at)
-    lost = attempts_so_far(deps.attempts, session.head) if session.head.outage is None else ()
+    lost = attempts_so_far(app.attempts, session.head) if session.head.outage is None else ()
     for change in repository.attempts(session, at.key("park")):
         check_run(change.head, at)
         run = change.head.run
         if run is None or not is_worth_parking(change.head, change.now, timeouts.warn):
             break
-        charge_attempts(change, lost, deps.token_window)
+        charge_attempts(change, lost, app.settings.token_window_seconds)
         begin_next_generation(change, run, run.restarts, parked=True)
         change.commit(Decision(next="done", at=at))
     done = session.recorded(at.key("park"))

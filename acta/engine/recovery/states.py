@@ -25,11 +25,11 @@ def perform_state(app: App, step: EngineEvent) -> dict[str, Any]:
         case "handle_error":
             from acta.engine.recovery.handle_error import handle_error
 
-            return handle_error(app.errors, step.at, step.error).to_engine()
+            return handle_error(app, step.at, step.error).to_engine()
         case "park":
             from acta.engine.recovery.handle_error import park
 
-            return park(app.errors, step.at).to_engine()
+            return park(app, step.at).to_engine()
         case "roll_over":
             from acta.engine.recovery.recover import roll_over
 
