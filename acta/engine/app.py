@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acta.engine.settings import Settings, settings
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from acta.engine.schedules.fire import FireDeps
     from acta.engine.schedules.schedule import ScheduleStore
     from acta.engine.signed_urls import SignedUrls
+    from acta.engine.store.dynamodb import ClockedTable
     from acta.engine.subagents.family import Family
     from acta.engine.telemetry import Telemetry
     from acta.engine.tools.mcp.servers import McpServers
@@ -74,6 +75,8 @@ if TYPE_CHECKING:
     from acta.engine.usage.aws_estimate import AwsRates
     from acta.engine.usage.dynamodb import DynamoUsage
     from acta.engine.usage.usage_count import UsageCount
+
+    Store = TypeVar("Store", bound=ClockedTable)
 
 
 class App:
@@ -158,21 +161,22 @@ class App:
 
     # The stores of a tenant.
 
+    def _made(self, store: type[Store]) -> Store:
+        """A store of documents that read the time."""
+        chosen = self.settings
+        return store(chosen.table, self.clock, self.dynamodb, write_version=chosen.write_version)
+
     @cached_property
     def definitions(self) -> DefinitionStore:
         from acta.engine.agents.dynamodb import DynamoDefinitions
 
-        return DynamoDefinitions(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoDefinitions)
 
     @cached_property
     def memories(self) -> MemoryStore:
         from acta.engine.memories.dynamodb import DynamoMemories
 
-        return DynamoMemories(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoMemories)
 
     @cached_property
     def files(self) -> FileStore:
@@ -184,25 +188,19 @@ class App:
     def tool_definitions(self) -> ToolStore:
         from acta.engine.agents.dynamodb import DynamoToolStore
 
-        return DynamoToolStore(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoToolStore)
 
     @cached_property
     def server_definitions(self) -> McpServerStore:
         from acta.engine.agents.dynamodb import DynamoMcpServerStore
 
-        return DynamoMcpServerStore(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoMcpServerStore)
 
     @cached_property
     def triggers(self) -> NamedDefinitions[Trigger]:
         from acta.engine.agents.dynamodb import DynamoTriggerStore
 
-        return DynamoTriggerStore(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoTriggerStore)
 
     @cached_property
     def trigger_events(self) -> TriggerEvents:
@@ -258,9 +256,7 @@ class App:
     def schedules(self) -> ScheduleStore:
         from acta.engine.schedules.dynamodb import DynamoSchedules
 
-        return DynamoSchedules(
-            self.settings.table, self.clock, self.dynamodb, write_version=self.settings.write_version
-        )
+        return self._made(DynamoSchedules)
 
     @cached_property
     def firing(self) -> FireDeps:
