@@ -119,12 +119,7 @@ class Life:
 
     def sweep(self) -> None:
         self.house.clock.advance(61)
-        sweep(
-            SweepDeps(
-                self.house.fresh_repository(), self.raw_index, self.house.workflow, 60.0, 300.0, Unreadable()
-            ),
-            "everything",
-        )
+        sweep(SweepDeps(self.house.app(session_index=self.raw_index), Unreadable()), "everything")
 
     def steps(self) -> list[Callable[[], object]]:
         house = self.house

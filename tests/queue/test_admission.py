@@ -415,7 +415,7 @@ def admitted_with_deaths(deaths: Deaths) -> None:
             assert 0 < counting.given_back < counting.taken
             return
         one.clock.advance(61)
-        sweep(SweepDeps(one.fresh_repository(), one.index, one.workflow, 60.0, 300.0, Unreadable()))
+        sweep(SweepDeps(one.app(), Unreadable()))
     raise AssertionError(f"at the {len(deaths.met)}th call")
 
 
@@ -520,7 +520,7 @@ def in_a_line_with_deaths(deaths: Deaths) -> None:
             driven(one)
             one.dispatch(most=3)
             one.clock.advance(61)
-            sweep(SweepDeps(one.fresh_repository(), one.index, one.workflow, 60.0, 300.0, Unreadable()))
+            sweep(SweepDeps(one.app(), Unreadable()))
         except Died:
             new_worker(one)
         if states() == {"completed"} and line.first_after("scripted", "") is None:

@@ -323,7 +323,7 @@ def long_line_with_deaths(deaths: Deaths) -> None:
             new_worker(one)
         one.clock.advance(61)
         try:
-            sweep(SweepDeps(one.fresh_repository(), one.index, one.workflow, 60.0, 300.0, Unreadable()))
+            sweep(SweepDeps(one.app(), Unreadable()))
         except Died:
             new_worker(one)
         if states() == {"completed"} and line.first_after(PROVIDER, "") is None:

@@ -52,7 +52,7 @@ def with_failed(count: int, code: str = "PROVIDER_UNAVAILABLE") -> tuple[Fragile
 
 
 def deps_of(house: FragileHouse, time_is_left: Callable[[], bool] = lambda: True) -> FailedDeps:
-    return FailedDeps(house.fresh_repository(), house.index, house.workflow, time_is_left)
+    return FailedDeps(house.app(), time_is_left)
 
 
 def found_by(house: FragileHouse, deps: FailedDeps | None = None, tenant: str | None = None) -> list[Found]:
@@ -173,7 +173,7 @@ class RefusingIndex(DynamoIndex):
 @pytest.mark.parametrize("error", [THROTTLED, StoreUnavailable("no answer"), AwsDenied("not yet allowed")])
 def test_a_page_that_aws_does_not_give_is_asked_for_again_by_the_next_call(error: Exception) -> None:
     house, sessions = with_failed(5)
-    deps = deps_of(house)._replace(session_index=RefusingIndex(house, error))
+    deps = FailedDeps(house.app(session_index=RefusingIndex(house, error)))
     first, *others = found_by(house, deps)
     assert (first.runs, first.cursor, first.complete) == ((), None, False)
     assert ids([first, *others]) == sorted(sessions)

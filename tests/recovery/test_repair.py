@@ -97,8 +97,7 @@ def failed(house: FragileHouse, code: str) -> str:
 def time_for_fifty(house: FragileHouse) -> FailedDeps:
     """What one call has."""
     left = iter(range(50))
-    repository = house.fresh_repository()
-    return FailedDeps(repository, house.index, house.workflow, lambda: next(left, None) is not None)
+    return FailedDeps(house.app(), lambda: next(left, None) is not None)
 
 
 def test_what_failed_since_then_and_can_be_repaired_is_listed_page_by_page_and_nothing_is_changed() -> None:

@@ -10,7 +10,7 @@ from acta.engine.recovery.sweep import Sought, SweepDeps, Unreadable, sweep
 from acta.engine.turn.engine import ExecutionStatus
 from tests.in_process.queues import PROVIDER, QueueHouse
 from tests.in_process.scripted import ScriptedModel, plans
-from tests.runs.fragile import GRACE, SCRIPT, WARN, FragileHouse
+from tests.runs.fragile import GRACE, SCRIPT, FragileHouse
 
 LOST, OTHERS = 10, 80
 STATUS_SECONDS = 1.0
@@ -31,10 +31,7 @@ def slow(house: QueueHouse | FragileHouse) -> None:
 def round_of(house: QueueHouse | FragileHouse, sought: Sought) -> RoundCounts:
     end = house.clock.now() + timedelta(seconds=SECONDS)
     time_is_left: Callable[[], bool] = lambda: house.clock.now() < end  # noqa: E731
-    deps = SweepDeps(
-        house.fresh_repository(), house.index, house.workflow, GRACE, WARN, Unreadable(), time_is_left
-    )
-    return sweep(deps, sought)
+    return sweep(SweepDeps(house.app(), Unreadable(), time_is_left), sought)
 
 
 def kinds(house: QueueHouse, *wanted: LiveKind) -> list[int]:

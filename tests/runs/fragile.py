@@ -99,15 +99,10 @@ class FragileHouse(House):
     def sweep_deps(self, time_is_left: Callable[[], bool]) -> SweepDeps:
         self.told: list[tuple[str, str]] = []
         return SweepDeps(
-            self.fresh_repository(),
-            self.index,
-            self.workflow,
-            grace=GRACE,
-            warn=WARN,
-            time_is_left=time_is_left,
-            unreadable=self.unreadable,
+            self.app(),
+            self.unreadable,
+            time_is_left,
             on_error=lambda what, error: self.told.append((what, type(error).__name__)),
-            limits=self.settings.outage_limits,
         )
 
     def recover(self) -> RoundCounts:

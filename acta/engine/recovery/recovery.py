@@ -223,16 +223,10 @@ class Recovery:
 
     def _sweep_deps(self, context: Any) -> SweepDeps:
         return SweepDeps(
-            self.app.repository,
-            self.app.session_index,
-            self.app.workflow,
-            grace=self.app.settings.recovery_grace_seconds,
-            warn=self.app.settings.intervention_warn_seconds,
-            unreadable=self.unreadable,
+            self.app,
+            self.unreadable,
             time_is_left=_time_is_left(context),
             on_error=self._failed,
-            limits=self.app.settings.outage_limits,
-            workers=self.app.recovery_workers,
             threads=self.threads,
             pace=Pace(self.app.repository.clock),
         )
@@ -294,14 +288,7 @@ class Recovery:
         return {"outcomes": outcomes}
 
     def _failed_deps(self, context: Any) -> FailedDeps:
-        return FailedDeps(
-            self.app.repository,
-            self.app.session_index,
-            self.app.workflow,
-            _time_is_left(context),
-            self._failed,
-            self.app.settings.outage_limits,
-        )
+        return FailedDeps(self.app, _time_is_left(context), self._failed)
 
     def _repair(self, wanted: OneSession) -> dict[str, Any]:
         limits = self.app.settings.outage_limits

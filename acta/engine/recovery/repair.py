@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from acta.engine.app import App
 from acta.engine.errors import (
     AwsDenied,
     CallerError,
@@ -88,15 +89,11 @@ def is_repairable(head: Head) -> bool:
 
 
 class FailedDeps(NamedTuple):
-    repository: SessionRepository
-    session_index: SessionIndex
-    workflow: Workflow
+    app: App
     time_is_left: Callable[[], bool] = lambda: True
     """Whether another session can be looked at."""
     on_error: Callable[[str, Exception], None] = lambda subject, error: None
     """Is called with each error and what it was met at: a session's id, or `index`."""
-    limits: OutageLimits = DEFAULT_LIMITS
-    """As in `restart`."""
 
 
 class FailedRun(NamedTuple):
@@ -130,7 +127,7 @@ def find_failed(deps: FailedDeps, since: datetime, tenant: str | None, cursor: s
     `tenant`: whose, newest first; None: all tenants'. `cursor`: of the call before. Raises ValueError where it is not
     valid, and what the index raises other than `AWAY`.
     """
-    index, runs, unreadable, unanswered = deps.session_index, list[FailedRun](), 0, 0
+    index, runs, unreadable, unanswered = deps.app.session_index, list[FailedRun](), 0, 0
     for _ in range(MOST_PAGES):
         if not deps.time_is_left():
             break
@@ -144,7 +141,7 @@ def find_failed(deps: FailedDeps, since: datetime, tenant: str | None, cursor: s
             if len(runs) >= MOST_FOUND or not deps.time_is_left():
                 return FailedRuns(tuple(runs), cursor, False, unreadable, unanswered)
             try:
-                head = deps.repository.newest(*name).head
+                head = deps.app.repository.newest(*name).head
             except SessionNotFound:  # deleted a moment ago
                 pass
             except AWAY as error:
@@ -183,7 +180,7 @@ def _repaired(deps: FailedDeps, session: SessionName) -> RepairOutcome:
     if not deps.time_is_left():
         return "left"
     try:
-        return repair(deps.repository, deps.workflow, *session, deps.limits)
+        return repair(deps.app.repository, deps.app.workflow, *session, deps.app.settings.outage_limits)
     except (SessionNotFound, Fenced):
         return "gone"
     except CallerError:

@@ -24,13 +24,12 @@ from threading import Lock
 from typing import Literal, NamedTuple, get_args
 from zlib import crc32
 
+from acta.engine.app import App
 from acta.engine.errors import Fenced, SchemaUnknown, SessionNotFound, TransientError
-from acta.engine.log.repository import SessionRepository
-from acta.engine.log.store import LIVE_SHARDS, LiveKind, LiveSession, SessionIndex, SessionName
-from acta.engine.recovery.outage import DEFAULT_LIMITS, OutageLimits
+from acta.engine.log.store import LIVE_SHARDS, LiveKind, LiveSession, SessionName
 from acta.engine.recovery.recover import RecoveryResult, recover
 from acta.engine.recovery.store import LostSessions, RecoveryWorkers, RoundCounts
-from acta.engine.turn.engine import LEAD, Workflow
+from acta.engine.turn.engine import LEAD
 
 LONGEST_PAUSE = timedelta(hours=1)
 MOST_REMEMBERED = 10_000
@@ -122,23 +121,13 @@ OnError = Callable[[str, Exception], None]
 
 
 class SweepDeps(NamedTuple):
-    repository: SessionRepository
-    session_index: SessionIndex
-    workflow: Workflow
-    grace: float
-    """Seconds for which a session is left to the worker it may have (`Settings.recovery_grace_seconds`)."""
-    warn: float
-    """Seconds before its end at which a wait is looked after (`Settings.intervention_warn_seconds`)."""
+    app: App
     unreadable: Unreadable
     """What the scans before this one could not read."""
     time_is_left: Callable[[], bool] = lambda: True
     """Whether another request can be made."""
     on_error: OnError = lambda subject, error: None
     """Is called with each error and what it was met at: a session's id, `index`, `executions` or `workers`."""
-    limits: OutageLimits = DEFAULT_LIMITS
-    """As in `restart`."""
-    workers: RecoveryWorkers | None = None
-    """Other invocations, which go on with a part where very many sessions are lost. None: there are none."""
     threads: int = 1
     """Sessions that are looked at at once."""
     pace: Callable[[], None] = lambda: None
@@ -158,16 +147,16 @@ def recover_lost(deps: SweepDeps, lost: LostSessions) -> RoundCounts:
     """
 
     def time_is_left() -> bool:
-        return deps.repository.clock.now() < lost.until and deps.time_is_left()
+        return deps.app.repository.clock.now() < lost.until and deps.time_is_left()
 
     return _Scan(deps._replace(time_is_left=time_is_left), "due").run_on(lost)
 
 
 class _Scan:
     def __init__(self, deps: SweepDeps, sought: Sought) -> None:
-        self._deps = deps
+        self._app, self._deps = deps.app, deps
         self._sought = sought
-        self._now = deps.repository.clock.now()
+        self._now = deps.app.repository.clock.now()
         self._number = int(self._now.timestamp() // SCAN_SECONDS)
         self._counts: Counter[str] = Counter()
         self._pages = 0
@@ -182,7 +171,7 @@ class _Scan:
         last: list[LiveSession] = []
         for session in found:
             (last if self._deps.unreadable.has(session) else readable).append(session)
-        workers = self._deps.workers
+        workers = self._app.recovery_workers
         if workers is not None and len(readable) > ASKED_ONE_BY_ONE and self._list_is_whole:
             self._listed_at = self._now
             readable = self._handed_over(workers, readable)
@@ -201,7 +190,7 @@ class _Scan:
             wanted = [session for session in wanted if self._deps.unreadable.is_away(session)]
             if not wanted or not self._deps.time_is_left():
                 return self._tally()
-            self._deps.repository.clock.back_off(AGAIN_SECONDS)
+            self._app.repository.clock.back_off(AGAIN_SECONDS)
 
     def _found(self) -> tuple[list[LiveSession], list[LiveSession]]:
         """The sessions to look at, and those at work that an operator wants looked at, too. In an order of this scan's
@@ -232,9 +221,12 @@ class _Scan:
             case "everything":
                 return dict.fromkeys(get_args(LiveKind))
             case "woken":
-                return {"woken": self._now - timedelta(seconds=min(self._deps.grace, WAKE_SECONDS))}
+                return {
+                    "woken": self._now
+                    - timedelta(seconds=min(self._app.settings.recovery_grace_seconds, WAKE_SECONDS))
+                }
             case "due":
-                soon = self._now + timedelta(seconds=self._deps.warn) + LEAD
+                soon = self._now + timedelta(seconds=self._app.settings.intervention_warn_seconds) + LEAD
                 return {"waiting": soon, "active": self._now + LEAD}
 
     def _running(self) -> frozenset[str]:
@@ -243,7 +235,7 @@ class _Scan:
         """
         found: set[str] = set()
         try:
-            for session_id in islice(self._deps.workflow.running(), MOST_LISTED):
+            for session_id in islice(self._app.workflow.running(), MOST_LISTED):
                 found.add(session_id)
         except Exception as error:
             self._list_is_whole = False
@@ -253,7 +245,7 @@ class _Scan:
 
     def _is_young(self, session: LiveSession) -> bool:
         """Whether an active session is left to the worker it may have."""
-        late = self._now - timedelta(seconds=self._deps.grace)
+        late = self._now - timedelta(seconds=self._app.settings.recovery_grace_seconds)
         return self._sought != "everything" and late <= session.at
 
     def _live(self, kind: LiveKind, shard: int, before: datetime | None) -> Iterator[LiveSession]:
@@ -263,7 +255,7 @@ class _Scan:
                 self._count("unread")
                 return
             try:
-                page = self._deps.session_index.live(kind, shard, before=before, limit=PAGE, cursor=cursor)
+                page = self._app.session_index.live(kind, shard, before=before, limit=PAGE, cursor=cursor)
             except Exception as error:
                 self._met(error, "index")
                 return
@@ -314,12 +306,12 @@ class _Scan:
         outcome: RecoveryResult
         try:
             outcome = recover(
-                deps.repository,
-                deps.workflow,
+                self._app.repository,
+                self._app.workflow,
                 session.tenant,
                 session.session_id,
-                limits=deps.limits,
-                warn=deps.warn,
+                limits=self._app.settings.outage_limits,
+                warn=self._app.settings.intervention_warn_seconds,
                 listed_at=self._listed_at,
             )
         except (SessionNotFound, Fenced):  # deleted; the index is a moment behind

@@ -20,12 +20,14 @@ from typing import Any
 
 import httpx
 
+from acta.engine.app import App
 from acta.engine.aws.step_functions import StepFunctionsWorkflow
 from acta.engine.clock import SystemClock
 from acta.engine.log.dynamodb import DynamoLog
 from acta.engine.log.dynamodb_index import DynamoIndex
 from acta.engine.log.store import TransactionItems
 from acta.engine.recovery.sweep import SweepDeps, Unreadable, sweep
+from acta.engine.settings import Settings
 from acta.engine.store.table_layout import LISTING, item_listing
 from acta.infra.local.config import PROVIDER_LIMITS
 from acta.infra.local.deploy import DeployProgress
@@ -265,12 +267,16 @@ def _scan(stand: Stand, clock: SystemClock) -> dict[str, float]:
     stand.proxy.take()
     tally = sweep(
         SweepDeps(
-            stand.repository(counted=True),
-            DynamoIndex(stand.settings["ACTA_TABLE"], clock, stand.client("dynamodb", counted=True)),
-            StepFunctionsWorkflow(stand.machine, stand.client("stepfunctions")),
-            grace=60,
-            warn=300,
-            unreadable=Unreadable(),
+            App(
+                Settings(
+                    env="bench", table=stand.settings["ACTA_TABLE"], bucket=stand.settings["ACTA_BUCKET"]
+                ),
+                clock=clock,
+                dynamodb=stand.client("dynamodb", counted=True),
+                repository=stand.repository(counted=True),
+                workflow=StepFunctionsWorkflow(stand.machine, stand.client("stepfunctions")),
+            ),
+            Unreadable(),
         )
     )
     asked = [each for each in stand.proxy.take() if each.service == "dynamodb"]
