@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from acta.engine.app import App
 from acta.engine.errors import Conflict, TreeBusy
 from acta.engine.log.head import Head
 from acta.engine.people.effects import lift_hold
 from acta.engine.people.intervention import Intervention
+from acta.engine.people.requester import Requester
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.sessions.control import pause, resume
 from acta.engine.subagents.control import align
@@ -166,10 +168,21 @@ def test_a_pause_that_was_cut_short_is_finished_by_repeating_it() -> None:
     assert states(house, boss) == PAUSED
 
 
+class Deadly:
+    def __getattr__(self, name: str) -> Any:
+        raise Crash
+
+
+def cut_short(act: Callable[[App, Requester, str], Head], house: FamilyHouse, session_id: str) -> None:
+    """The worker dies before it comes to the children."""
+    with suppress(Crash):
+        act(house.app(family=Deadly()), house.requester, session_id)
+
+
 def test_a_pause_and_its_end_that_were_cut_short_are_finished_by_the_engine() -> None:
     house = tree_of()
     boss = at_work(house)
-    pause(house.fresh_repository(), house.requester, boss)  # its worker dies before it comes to the children
+    cut_short(pause, house, boss)
     assert states(house, boss) != PAUSED
 
     house.recover()
@@ -179,13 +192,13 @@ def test_a_pause_and_its_end_that_were_cut_short_are_finished_by_the_engine() ->
     assert house.sweep() == RoundCounts(), "nothing is left to be looked after"
 
     for _ in range(2):  # the second time the session's execution waits for the end of the pause
-        resume(house.fresh_repository(), house.workflow, house.definitions, house.requester, boss)
-        pause(house.fresh_repository(), house.requester, boss)
+        cut_short(resume, house, boss)
+        cut_short(pause, house, boss)
         house.recover()
         house.run()
         assert not house.head(boss).owes_family
         assert states(house, boss) == PAUSED
-    resume(house.fresh_repository(), house.workflow, house.definitions, house.requester, boss)
+    cut_short(resume, house, boss)
     house.recover()
     house.run()
     assert PAUSED.isdisjoint(states(house, boss))

@@ -6,7 +6,7 @@ from acta.engine.errors import Conflict, SessionNotFound, TreeBusy
 from acta.engine.log.commit import Change
 from acta.engine.recovery.repair import repair
 from acta.engine.sessions.answers import fork_view
-from acta.engine.sessions.delete import PARTS, RetentionDeps, delete, delete_ended
+from acta.engine.sessions.delete import PARTS, delete, delete_ended
 from acta.engine.sessions.fork import fork, parent_at
 from acta.engine.sessions.start import NewSession
 from acta.engine.subagents.money import give_up_child
@@ -170,20 +170,14 @@ def test_a_child_from_a_backup_owes_nobody_anything() -> None:
 
 
 def a_day_of_retention_passes(house: FamilyHouse) -> None:
-    deps = RetentionDeps(
-        house.fresh_repository(),
-        house.log,
-        house.blobs,
-        house.index,
-        house.clock,
-        days=30,
-        time_is_left=lambda: True,
-        failed=lambda session, error: pytest.fail(f"{session}: {type(error).__name__}"),
-    )
-    place = None
+    def failed(session: str, error: Exception) -> None:
+        pytest.fail(f"{session}: {type(error).__name__}")
+
+    house.settings = house.settings.but(ended_sessions_days=30)
+    app, place = house.app(), None
     for _ in range(PARTS):
         house.clock.advance(60)
-        _, place = delete_ended(deps, place)
+        _, place = delete_ended(app, lambda: True, failed, place)
 
 
 def test_retention_keeps_children_as_long_as_their_parent_and_deletes_them_with_it() -> None:

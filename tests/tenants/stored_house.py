@@ -62,4 +62,3 @@ class StoredTree(FamilyHouse, Stored):
         super().__init__(scripts, agents)
         self.store_in(aws)
         self.runtime = self.app().tool_runtime
-        self.resolve_deps = self.app().resolving
