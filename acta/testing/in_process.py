@@ -13,7 +13,7 @@ from acta.engine.agents.agent import DEFAULT_AGENT, AgentDefinition, Purpose
 from acta.engine.agents.dynamodb import DynamoDefinitions
 from acta.engine.app import App
 from acta.engine.clock import SystemClock
-from acta.engine.errors import Conflict, EngineError
+from acta.engine.errors import Conflict, EngineError, SessionNotFound
 from acta.engine.files.given import GivenFiles
 from acta.engine.files.s3 import S3FileStore
 from acta.engine.log.commit import Decision, Position
@@ -249,7 +249,10 @@ class InProcess:
         self._execute(Decision(next=resting.then or "think", at=resting.at), lambda decision: None)
 
     def _rests(self, at: Position) -> bool:
-        wait = self.head(at.session_id).wait_for_calls
+        try:
+            wait = self.head(at.session_id).wait_for_calls
+        except SessionNotFound:  # deleted meanwhile
+            return False
         return self.park_after is None and wait is not None and wait.reason != "waiting_until"
 
     def head(self, session_id: str) -> Head:
