@@ -73,5 +73,5 @@ def test_a_trigger_shows_the_events_that_were_refused_and_an_admin_replays_one(
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     event.get_by_role("button", name="Replay").click()
     expect(page.get_by_text("There is none.")).to_be_visible()
-    page.get_by_role("link", name="all").click()
+    page.get_by_role("link", name="all", exact=True).click()
     expect(event).to_contain_text(re.compile("waiting|started"))
