@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acta.client.following import needs_a_person, waits_for_tokens
+from acta.client.following import Update, waits_for_tokens
 
 OK: Final = 0
 SESSION_FAILED: Final = 1
@@ -48,10 +48,10 @@ def of_session(session: Mapping[str, Any]) -> int:
     return CANCELLED if state == "cancelled" else OK
 
 
-def of_followed_session(session: Mapping[str, Any]) -> int:
-    """The exit code for a session that was followed. If it waits for a person or for tokens, `--no-wait` ended the
-    following.
+def of_followed_session(last: Update) -> int:
+    """The exit code for a session that was followed. If it waits for tokens, or it or one below it waits for a person,
+    `--no-wait` ended the following.
     """
-    if needs_a_person(session) or waits_for_tokens(session):
+    if last.waits_for_a_person or waits_for_tokens(last.session):
         return WAITING
-    return of_session(session)
+    return of_session(last.session)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -107,12 +107,14 @@ PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitErro
 class Update:
     """One answer to a poll. `session`: the session as it is. `events`: those since the last update. `cursor`: the place
     after them, from which following can go on later. `partial`: the end of what the model is writing, if that is shown.
+    `below`: the open interventions of sessions below this one, if whoever follows it has looked for them.
     """
 
     session: shapes.Session
     events: list[shapes.Event]
     cursor: str = "0"
     partial: str | None = None
+    below: Sequence[Mapping[str, Any]] = ()
 
     @property
     def has_ended(self) -> bool:
@@ -123,8 +125,8 @@ class Update:
         return is_paused(self.session)
 
     @property
-    def open_interventions(self) -> list[dict[str, Any]]:
-        return open_interventions(self.session)
+    def open_interventions(self) -> list[Mapping[str, Any]]:
+        return [*open_interventions(self.session), *self.below]
 
     def is_open(self, intervention_id: str) -> bool:
         """Whether a person can still decide this intervention."""
@@ -133,7 +135,7 @@ class Update:
 
     @property
     def waits_for_a_person(self) -> bool:
-        return needs_a_person(self.session)
+        return needs_a_person(self.session) or bool(self.below)
 
 
 Told = Callable[[ClientError], None]

@@ -73,7 +73,8 @@ def failure(status: int, code: str, message: str, *headers: tuple[str, str], **e
 
 
 def session(state: str, **values: Any) -> Any:
-    return {"session_id": SESSION_ID, "state": state, "usage": {}, "interventions": [], **values}
+    asked = [{"session_id": SESSION_ID, **each} for each in values.pop("interventions", ())]
+    return {"session_id": SESSION_ID, "state": state, "usage": {}, "interventions": asked, **values}
 
 
 def poll(

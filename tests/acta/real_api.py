@@ -21,9 +21,10 @@ FOR_ADMINS = "admin"
 class RealApi(LoopbackServer):
     """The bearer token says who calls. The offline model works on what is started, before the answer is sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, house: House | None = None) -> None:
+        """`house`: another one than that of the offline model."""
         super().__init__()
-        self.house = House(
+        self.house = house or House(
             OfflineModel(),
             tenant_tools={"*": ["acta-test-tool-ping"]},
             http_tool_hosts="orders.example.com",

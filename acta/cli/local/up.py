@@ -261,7 +261,7 @@ def run_goal(stack: LocalStack) -> Mapping[str, Any]:
     echo("")
     session_id = client.start(GOAL, token_budget=TOKEN_BUDGET, max_steps=MAX_STEPS)["session_id"]
     here = Invocation.from_arguments(Namespace(state=str(stack.state.path)))
-    session = Watcher(client, session_id, here).watch()
+    session = Watcher(client, session_id, here).watch().session
     echo("")
     echo("What it thought and did")
     for item in client.trace(session_id):

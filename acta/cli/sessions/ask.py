@@ -31,13 +31,13 @@ class Question:
 
     client: Client
     invocation: Invocation
-    session_id: str
     intervention: Mapping[str, Any]
     echo: Echo
     why_closed: str = ""
     """Why the prompt was taken away; empty if there is nothing to say."""
 
     def __post_init__(self) -> None:
+        self.session_id = str(self.intervention["session_id"])
         self.intervention_id = str(self.intervention.get("intervention_id"))
         self.prompt = LinePrompt(self.echo)
 
@@ -256,7 +256,6 @@ class Questions:
     """Several yes-or-no questions with one prompt. `echo` prints a line."""
 
     client: Client
-    session_id: str
     interventions: Sequence[Mapping[str, Any]]
     echo: Echo
 
@@ -294,7 +293,7 @@ class Questions:
     def decide(self, intervention: Mapping[str, Any], option: str) -> None:
         identity = str(intervention.get("intervention_id"))
         try:
-            self.client.decide(self.session_id, identity, option)
+            self.client.decide(intervention["session_id"], identity, option)
         except ApiError as error:
             if error.status not in (400, 403, 409):
                 raise

@@ -7,7 +7,9 @@ commands that decide it, ready to be typed, and who may type them.
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any
@@ -28,8 +30,14 @@ from acta.cli.terminal.text import (
     visible,
 )
 from acta.client.api import Client
-from acta.client.errors import NotFoundError
-from acta.client.following import has_ended, is_intervention_id, open_interventions, waits_for_tokens
+from acta.client.errors import ClientError, NotFoundError
+from acta.client.following import (
+    Update,
+    has_ended,
+    is_intervention_id,
+    open_interventions,
+    waits_for_tokens,
+)
 from acta.client.sign_in.oidc import claims_of
 from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
@@ -189,12 +197,15 @@ def fitting(client: Client, arguments: Namespace) -> list[str]:
         raise CliError("\n  ".join([f"several are open, name one of them{ways}:", *named]))
     if not found:
         instead = open_instead(arguments, waiting)
+        ended = f"is {state_words(session)} and " if has_ended(session) else ""
         if below := [] if waiting else asked_below(arguments, client, session, option):
             instead = "\n  ".join(["; sessions below it ask:", *below])
         elif option == "raise" and not waiting:
             line = Invocation.from_arguments(arguments).line("limits", session_id, "--token-budget", "N")
             instead = f"; to give it more without a question: {line}"
-        raise CliError(f"session {session_id} has nothing open that {one_line(option)} decides{instead}")
+        raise CliError(
+            f"session {session_id} {ended}has nothing open that {one_line(option)} decides{instead}"
+        )
     return [str(one["intervention_id"]) for one in found]
 
 
@@ -225,6 +236,21 @@ def asked_below(arguments: Namespace, client: Client, session: Mapping[str, Any]
     if len(asking) > MAX_ASKING:
         lines.append(f"and {len(asking) - MAX_ASKING} more: {invocation.line('interventions')}")
     return lines
+
+
+def with_questions_below(client: Client, updates: Iterable[Update]) -> Iterator[Update]:
+    """The updates of a session, each with what sessions below it ask, of the tenant's `MAX_SEARCHED` open questions."""
+    below: list[Mapping[str, Any]] = []
+    for update in updates:
+        session: Mapping[str, Any] = update.session
+        if update.has_ended or not (session.get("children") or {}).get("at_work"):
+            below = []
+        else:
+            with suppress(ClientError):  # those that were found last stay; following says that nobody answers
+                waiting = islice(client.interventions(state="pending", limit=PAGE_SIZE), MAX_SEARCHED)
+                above = session["session_id"]
+                below = [one for one in waiting if any(each["session_id"] == above for each in one["chain"])]
+        yield replace(update, below=below)
 
 
 TITLES = {

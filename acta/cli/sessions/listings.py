@@ -55,6 +55,8 @@ def sessions(arguments: Namespace) -> int:
             hint = (
                 "; --user is the subject of a person, as `created_by` in acta sessions --json" if user else ""
             )
+            if not arguments.children:
+                hint += "; --children also lists those that agents have started"
             note((f"no sessions in the state {one_line(state)}" if state else "no session fits") + hint)
         else:
             note("no sessions yet: start one with acta run")

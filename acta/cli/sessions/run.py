@@ -19,7 +19,12 @@ from acta.cli.connection import Invocation, connect, session_named
 from acta.cli.exit_codes import CliError
 from acta.cli.files import put_directory
 from acta.cli.sessions.ask import Question, Questions, fit_together
-from acta.cli.sessions.interventions import deciding_lines, question_lines, token_lines
+from acta.cli.sessions.interventions import (
+    deciding_lines,
+    question_lines,
+    token_lines,
+    with_questions_below,
+)
 from acta.cli.sessions.tree import LiveTree
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
 from acta.cli.terminal.session_lines import (
@@ -189,27 +194,27 @@ def follow_on_screen(client: Client, session_id: str, arguments: Namespace) -> i
     try:
         all_runs = getattr(arguments, "all", False)
         watcher = Watcher(client, session_id, invocation, no_wait=arguments.no_wait, all_runs=all_runs)
-        session = watcher.watch()
+        last = watcher.watch()
     except KeyboardInterrupt:
         ways = " or ".join(invocation.line(name, session_id) for name in ("watch", "cancel"))
         note(f"\nThe session continues without you: {ways}")
         return exit_codes.INTERRUPTED
+    session: Mapping[str, Any] = last.session
     going_on = f"to go on: {invocation.line('say', session_id, 'TEXT')}"
     if (session.get("result") or {}).get("reason") == "max_steps":
         going_on += f"; with more turns, first: {invocation.line('limits', session_id, '--max-steps', 'N')}"
     costs = f"its whole bill: {invocation.line('receipt', session_id)}"
     can_go_on = has_ended(session) or session.get("state") == "idle"  # a fork waits for its first message
     print_outcome(session, [going_on, costs] if can_go_on else [costs])
-    return exit_codes.of_followed_session(session)
+    return exit_codes.of_followed_session(last)
 
 
 def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int:
     """Prints the session alone on standard output. Standard error gets each wait, and for each intervention, once, how
     to decide it.
     """
-    session: Mapping[str, Any] = {}
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in client.updates(session_id, on_outage=Outages(note)):
+    for update in with_questions_below(client, client.updates(session_id, on_outage=Outages(note))):
         session = update.session
         for event in update.events:
             wait, line = begun_wait(event), event_line(event)
@@ -222,8 +227,9 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
             identity = str(intervention.get("intervention_id"))
             if identity not in announced:
                 announced.add(identity)
-                note(f"a person is needed; look with {invocation.line('watch', session_id)}")
-                for line in deciding_lines(invocation, session_id, intervention):
+                asking = intervention["session_id"]
+                note(f"a person is needed; look with {invocation.line('watch', asking)}")
+                for line in deciding_lines(invocation, asking, intervention):
                     note(f"  {line}")
         if str(session.get("retry_at")) not in announced:
             announced.add(str(session.get("retry_at")))
@@ -231,8 +237,8 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
                 note(line)
         if arguments.no_wait and (update.waits_for_a_person or waits_for_tokens(session)):
             break
-    print(json.dumps(session))
-    return exit_codes.of_followed_session(session)
+    print(json.dumps(update.session))
+    return exit_codes.of_followed_session(update)
 
 
 class Outages:
@@ -286,13 +292,13 @@ class Watcher:
         self.has_told = False
         """Whether the person was told that this command cannot ask."""
 
-    def watch(self) -> Mapping[str, Any]:
-        """Returns the session when it has ended, or with `no_wait` when it waits for a person. Raises ClientError."""
-        session: Mapping[str, Any] = {}
+    def watch(self) -> Update:
+        """Returns the last update: the session has ended, or with `no_wait` somebody is needed. Raises ClientError."""
         was_called = False
         updates: Iterable[Update] = self.client.updates(self.session_id, on_outage=Outages(self.view.tell))
         if not self.all_runs:
             updates = of_last_run(updates)
+        updates = with_questions_below(self.client, updates)
         if self.interactive:
             updates = self.feed = Feed(iter(updates))
         try:
@@ -311,7 +317,7 @@ class Watcher:
         finally:
             self.tree.close()
             self.view.close()
-        return session
+        return update
 
     def tell_token_wait(self, session: Mapping[str, Any]) -> None:
         """Says once for each wait for tokens what the session needs."""
@@ -353,11 +359,16 @@ class Watcher:
             discard_typed_ahead()
             for number, intervention in enumerate(fresh, 1):
                 echo(f"{number} of {len(fresh)}")
-                self.show_lines(self.client.with_whole_inputs(self.session_id, intervention))
-            if Questions(self.client, self.session_id, fresh, echo).ask(feed):
+                self.show_lines(self.client.with_whole_inputs(intervention["session_id"], intervention))
+            if Questions(self.client, fresh, echo).ask(feed):
                 self.shown.update(one["intervention_id"] for one in fresh)
 
     def show_lines(self, intervention: Mapping[str, Any]) -> None:
+        asking = intervention["session_id"]
+        if asking != self.session_id:
+            echo(
+                f"Session {asking} ({one_line(intervention['agent_name'])}) below this one waits for a person."
+            )
         for line in question_lines(intervention, Screen.of(sys.stdout)):
             echo(line)
         call, identity = intervention.get("tool_call") or {}, str(intervention.get("intervention_id"))
@@ -369,9 +380,9 @@ class Watcher:
     def show_question(self, intervention: Mapping[str, Any]) -> None:
         if self.interactive:
             discard_typed_ahead()
-        whole = self.client.with_whole_inputs(self.session_id, intervention)
+        whole = self.client.with_whole_inputs(intervention["session_id"], intervention)
         self.show_lines(whole)
-        question = Question(self.client, self.invocation, self.session_id, whole, echo)
+        question = Question(self.client, self.invocation, whole, echo)
         if self.feed is not None:
             question.ask(self.feed)
             return

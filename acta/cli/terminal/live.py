@@ -69,7 +69,7 @@ class Display:
         session = self.update.session
         yield self.header(session)
         style = "yellow"
-        for words in waiting_lines(session, self.resume):
+        for words in waiting_lines(session, self.resume, self.update.below):
             yield Padding(Text(words, style), (0, 0, 0, 2))
             style = "dim"
         plan = Table.grid(padding=(0, 1))

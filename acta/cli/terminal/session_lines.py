@@ -14,6 +14,8 @@ TEXT_LIMIT = 140
 EVENT_LIMIT = 400
 INPUT_LIMIT = 100
 DESCRIPTION_LIMIT = 96
+MOST_ASKING = 3
+"""How many questions of sessions below are named while a session is followed. Each was shown when it came."""
 MARKED = ("pending", "in_progress", "completed", "failed", "skipped", "left", "not_met")
 MARKS = dict(zip(MARKED, "·▶✔✘–■◐", strict=True))
 ASCII_MARKS = dict(zip(MARKED, ".>x!-#~", strict=True))
@@ -133,11 +135,16 @@ def awaited(session_or_event: Data) -> Awaited | None:
     return WAITS_FOR.get(str(session_or_event.get("state_reason") or session_or_event.get("reason")))
 
 
-def waiting_lines(session: Data, resume: str) -> Iterator[str]:
+def waiting_lines(session: Data, resume: str, below: Sequence[Data] = ()) -> Iterator[str]:
     """What the session waits for and until when, why, and how to try now. No lines if it waits for nothing.
 
-    `resume`: the command that tries now.
+    `resume`: the command that tries now. `below`: the open interventions of sessions below it.
     """
+    for one in below[:MOST_ASKING]:
+        kind = one_line(str(one["type"]).replace("_", " "), 40)
+        yield f"{one_line(one['agent_name'], 40)} waits for a person ({kind}): {one['session_id']}"
+    if len(below) > MOST_ASKING:
+        yield f"and {len(below) - MOST_ASKING} more of its agents wait for people"
     what, cause = awaited(session), session.get("cause") or {}
     if session.get("retrying"):
         yield f"tries again now ({one_line(str(cause.get('code')), 60)})"
@@ -145,7 +152,7 @@ def waiting_lines(session: Data, resume: str) -> Iterator[str]:
         return
     yield from waiting_words(session)
     yield from line_words(session)
-    if cause.get("message"):
+    if cause.get("message") and not below:
         yield one_line(cause["message"], TEXT_LIMIT)
     if what.may_be_tried:
         yield try_now_line(resume)

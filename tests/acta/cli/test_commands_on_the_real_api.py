@@ -13,6 +13,8 @@ from acta.cli.commands.sessions import STATES
 from acta.cli.main import main
 from acta.engine.log.head import SessionState
 from tests.acta.real_api import FOR_ADMINS, RealApi
+from tests.in_process.family import FamilyHouse
+from tests.in_process.scripted import call, says
 
 SESSION = re.compile(r"ses_[0-9A-Z]{26}")
 
@@ -355,3 +357,29 @@ def test_a_schedule_is_put_listed_run_paused_and_put_again_as_it_is_shown(run: R
     assert run("schedules", "resume", "nightly").out.endswith("08:00 Asia/Tokyo")
     assert run("schedules", "rm", "nightly").code == 0
     assert run("schedules", "get", "nightly").code != 0
+
+
+def test_who_does_not_wait_is_told_what_a_child_s_child_asks_and_decides_it_with_the_command_shown(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    scripts = {
+        "boss": [says("", call("lead", goal="Clean up")), says("All done.")],
+        "lead": [says("", call("worker", goal="Delete the old one")), says("Led.")],
+        "worker": [says("", call("delete_file", path="a.md")), says("Gone.")],
+    }
+    agents = {"boss": {"agents": [{"agent": "lead"}]}, "lead": {"agents": [{"agent": "worker"}]}}
+    with RealApi(FamilyHouse(scripts, agents)) as running:
+        where = ("--api-url", running.url, "--token", FOR_ADMINS)
+        assert main(["run", "Tidy", "--agent", "boss", "--no-wait", *where]) == 5
+        shown = capfd.readouterr().out
+        parent = SESSION.search(shown)
+        command = re.search(r"acta approve (ses_\w+) (int_\w+) ", shown)
+        assert parent and command
+        assert command[1] != parent[0]
+        assert f"Session {command[1]} (worker) below this one waits for a person." in shown
+        assert main(["watch", parent[0], "--no-wait", "--json", *where]) == 5
+        told = capfd.readouterr()
+        assert f"acta approve {command[1]} {command[2]} " in told.err
+        assert main(["approve", command[1], command[2], *where]) == 0
+        assert main(["watch", parent[0], "--no-wait", *where]) == 0
+        assert "All done." in capfd.readouterr().out

@@ -13,6 +13,7 @@ from acta.engine.log.events import Event
 from acta.engine.sessions.answers import event_view
 from acta.infra.local.issuer import LocalIssuer
 from tests.acta.cli.interventions.at_a_terminal import Terminal, at_a_terminal
+from tests.acta.cli.interventions.waiting import waits
 from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, Reply, failure, poll, session, success
 
 PROMPT = "approve / reject / modify > "
@@ -134,6 +135,33 @@ def test_a_decision_at_the_terminal_is_taken_while_the_session_is_followed(
     assert [request.json for request in deployment.requests_to("POST", RESOLVE)] == [{"option": "approve"}]
 
 
+def test_the_question_of_a_child_is_asked_and_decided_where_its_parent_is_watched(
+    deployment: FakeDeployment,
+) -> None:
+    above = session("waiting_for_tool", state_reason="waiting_for_agents", children={"at_work": 1})
+    chain = [{"session_id": SESSION_ID, "agent_name": "Lead", "goal": "Clean up"}]
+    of_child = [
+        waits(name, session_id=f"ses_{name}", agent_name="Clerk", chain=chain) for name in ("int_1", "int_2")
+    ]
+    path = "/v1/sessions/ses_{0}/interventions/{0}/resolve"
+    inbox, one = (success({"items": some, "next_cursor": None}) for some in (of_child, of_child[:1]))
+    for each in of_child:
+        deployment.on("POST", path.format(each["intervention_id"]), success({}))
+    for answers, typed in ((one, PROMPT), (inbox, "all 2: y / n, or each > ")):
+        deployment.polls(poll(above, poll_after_ms=50))
+        deployment.on("GET", "/v1/interventions", answers)
+        with watching(deployment) as terminal:
+            terminal.until("Session ses_int_1 (Clerk) below this one waits for a person.")
+            terminal.until(typed)
+            terminal.type("n\n")
+            terminal.until("n\r\n")
+            until_decided(deployment, 1, path.format("int_1" if answers is one else "int_2"))
+            deployment.polls(DONE)
+            assert "no longer open" not in terminal.rest()
+    decided = [request.path for request in deployment.requests if request.method == "POST"]
+    assert decided == [path.format(name) for name in ("int_1", "int_1", "int_2")]
+
+
 def test_an_input_that_is_refused_is_asked_for_again_at_once(deployment: FakeDeployment) -> None:
     deployment.polls(waiting())
     wrong = failure(400, "VALIDATION_FAILED", "The input does not fit the tool.", details={"input": ["path"]})
@@ -204,8 +232,8 @@ def test_who_is_known_to_lack_the_role_reads_who_decides_and_is_not_asked(
     assert PROMPT not in terminal.shown
 
 
-def until_decided(deployment: FakeDeployment, times: int = 1) -> None:
-    while len(deployment.requests_to("POST", RESOLVE)) < times:
+def until_decided(deployment: FakeDeployment, times: int = 1, path: str = RESOLVE) -> None:
+    while len(deployment.requests_to("POST", path)) < times:
         pass
 
 

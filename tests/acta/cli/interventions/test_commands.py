@@ -181,6 +181,18 @@ def test_approve_with_nothing_open_is_one_clear_line(
     assert capsys.readouterr().err == f"acta: session {SESSION_ID} has nothing open that approve decides\n"
 
 
+@pytest.mark.parametrize(
+    ("state", "word"), [("cancelled", "cancelled"), ("failed", "failed"), ("completed", "goal not met")]
+)
+def test_approve_of_a_session_that_has_ended_says_how_it_ended(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str], state: str, word: str
+) -> None:
+    deployment.polls(poll(session(state)))
+    assert acta("approve", SESSION_ID) == 2
+    said = f"acta: session {SESSION_ID} is {word} and has nothing open that approve decides\n"
+    assert capsys.readouterr().err == said
+
+
 ABOVE = {**session("waiting_for_tool", state_reason="waiting_for_agents"), "children": {"at_work": 2}}
 TREE = [
     {"session_id": SESSION_ID, "depth": 0, "agent_name": "Lead", "about": "", "questions": []},

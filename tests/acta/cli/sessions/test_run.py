@@ -11,8 +11,17 @@ from acta.cli.exit_codes import of_session
 from acta.cli.main import main
 from acta.client.following import input_hash
 from acta.engine.untrusted.exact_json import canonical_json
+from tests.acta.cli.interventions.waiting import waits
 from tests.acta.conftest import Acta
-from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, failure, poll, session, success
+from tests.acta.fake_deployment import (
+    SESSION_ID,
+    FakeDeployment,
+    Reply,
+    failure,
+    poll,
+    session,
+    success,
+)
 
 ENDED = session("completed", result={"goal_met": True, "answer": "All done.", "reason": "goal_complete"})
 
@@ -85,6 +94,9 @@ def test_that_no_session_is_in_a_state_is_not_that_there_are_none(
 ) -> None:
     deployment.on("GET", "/v1/sessions", success({"items": [], "next_cursor": None}))
     assert acta("sessions", "--state-is", "failed") == 0
+    no_child = "; --children also lists those that agents have started"
+    assert capsys.readouterr() == ("", f"no sessions in the state failed{no_child}\n")
+    assert acta("sessions", "--state-is", "failed", "--children") == 0
     assert capsys.readouterr() == ("", "no sessions in the state failed\n")
     assert acta("sessions") == 0
     assert capsys.readouterr().err == "no sessions yet: start one with acta run\n"
@@ -216,6 +228,56 @@ def test_where_nobody_is_waited_for_nothing_is_said_about_waiting(
     deployment.polls(waiting("approval_required", "approve", "reject"))
     assert acta("watch", SESSION_ID, "--no-wait") == 5
     assert "nobody can be asked" not in capsys.readouterr().err
+
+
+ABOVE = session("waiting_for_tool", state_reason="waiting_for_agents", children={"at_work": 1})
+CHAIN = [{"session_id": SESSION_ID, "agent_name": "Lead", "goal": "Clean up"}]
+OF_CHILD = waits(session_id="ses_2", agent_name="Clerk", chain=CHAIN)
+OF_OTHERS = waits("int_2", session_id="ses_3", chain=[{**CHAIN[0], "session_id": "ses_0"}])
+
+
+def inbox(*waiting: dict[str, Any]) -> Reply:
+    return success({"items": list(waiting), "next_cursor": None})
+
+
+def test_where_nobody_is_waited_for_the_question_of_a_child_ends_it_with_the_commands_that_decide(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(poll(ABOVE), poll(ABOVE))
+    deployment.on("GET", "/v1/interventions", inbox(OF_OTHERS), inbox(OF_OTHERS, OF_CHILD))
+    assert acta("watch", SESSION_ID, "--no-wait") == 5
+    shown = capsys.readouterr().out
+    assert "Session ses_2 (Clerk) below this one waits for a person." in shown
+    assert "for Lead " in shown
+    assert "delete_file" in shown
+    assert "acta approve ses_2 int_1" in shown
+    assert "int_2" not in shown
+    deployment.on("GET", "/v1/interventions", inbox(OF_OTHERS), inbox(OF_OTHERS, OF_CHILD))
+    assert acta("watch", SESSION_ID, "--no-wait", "--json") == 5
+    told = capsys.readouterr()
+    assert json.loads(told.out) == ABOVE
+    assert "acta watch ses_2" in told.err
+    assert "acta approve ses_2 int_1" in told.err
+
+
+def test_off_a_terminal_each_question_of_a_child_is_shown_once_and_the_session_is_followed_on(
+    acta: Acta, deployment: FakeDeployment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployment.polls(poll(ABOVE), poll(ABOVE), poll(ABOVE), poll(ENDED))
+    busy = failure(400, "BAD_CURSOR", "Not now.")
+    deployment.on("GET", "/v1/interventions", inbox(OF_CHILD), busy, inbox(OF_CHILD))
+    assert acta("watch", SESSION_ID) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Session ses_2 (Clerk) below this one waits for a person.") == 1
+    assert len(deployment.requests_to("GET", "/v1/interventions")) == 3
+
+
+def test_no_question_is_looked_for_where_no_child_is_at_work(acta: Acta, deployment: FakeDeployment) -> None:
+    deployment.polls(
+        poll(session("executing", children={"at_work": 0})), poll(session("planning")), poll(ENDED)
+    )
+    assert acta("watch", SESSION_ID) == 0
+    assert not deployment.requests_to("GET", "/v1/interventions")
 
 
 def test_a_large_input_is_shown_whole_before_it_is_approved(

@@ -168,6 +168,13 @@ def test_a_session_that_waits_says_what_tries_now_unless_that_cannot_help() -> N
         "to try now: acta resume ses_1",
     ]
     assert len(list(waiting_lines(waits("waiting_for_tokens"), RESUME))) == 2
+    assert list(waiting_lines(waits("waiting_for_agents"), RESUME))[1] == "It is\\x1b overloaded."
+    asking = {"agent_name": "Cl\nerk", "session_id": "ses_2", "type": "approval_required"}
+    assert [*waiting_lines(waits("waiting_for_agents"), RESUME, [asking] * 5)] == [
+        *["Cl erk waits for a person (approval required): ses_2"] * 3,
+        "and 2 more of its agents wait for people",
+        "waits for the agents that it has called until 2026-01-31 09:30:00 UTC (PROVIDER_OVERLOADED)",
+    ]
     trying = session("executing", retrying=True, cause={"code": "PROVIDER_OVERLOADED", "message": "m"})
     assert list(waiting_lines(trying, RESUME)) == ["tries again now (PROVIDER_OVERLOADED)"]
     asks = session("waiting_for_user", state_reason="error_recovery", cause={"code": "X", "message": "m"})
