@@ -374,7 +374,8 @@ def test_who_does_not_wait_is_told_what_a_child_s_child_asks_and_decides_it_with
         shown = capfd.readouterr().out
         parent = SESSION.search(shown)
         command = re.search(r"acta approve (ses_\w+) (int_\w+) ", shown)
-        assert parent and command
+        assert parent is not None
+        assert command is not None
         assert command[1] != parent[0]
         assert f"Session {command[1]} (worker) below this one waits for a person." in shown
         assert main(["watch", parent[0], "--no-wait", "--json", *where]) == 5
