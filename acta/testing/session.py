@@ -92,7 +92,7 @@ def define(acta: InProcess, *agents: AgentDefinition) -> None:
     known, find = acta.registry.specs(acta.tenant, ""), acta.definitions.snapshot(acta.tenant).agent
     ids = [agent.agent_id for agent in agents]
     for agent in agents:
-        wrong = wrong_agents(agent.agent_id, agent, known, find, ids)
+        wrong = agent.wrong() or wrong_agents(agent.agent_id, agent, known, find, ids)
         wrong = wrong or wrong_tools(agent, acta.registry.specs(acta.tenant, agent.agent_id))
         if wrong:
             raise BadAgent(" ".join(chain.from_iterable(wrong.values())))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TextIO
 from acta.cli import exit_codes
 from acta.cli.apply.folder import NAME, NOT_RIGHT, SUFFIX, DefinitionSet, Key, read_definition, read_folder
 from acta.cli.apply.kinds import AGENTS, KINDS, Digest, named
-from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, circle_of, plan
+from acta.cli.apply.plan import ApplyPlan, ApplyStep, TenantDefinitions, plan, tools_after, why_no_call
 from acta.cli.apply.schema import Json
 from acta.cli.connection import connect
 from acta.cli.exit_codes import CliError
@@ -23,12 +23,14 @@ from acta.cli.terminal.prompt import is_agreed
 from acta.cli.terminal.text import cli_error, counted, echo, note, one_line, visible
 from acta.client.errors import ApiError, ClientError
 from acta.engine.agents.agent import DEFAULT_AGENT
+from acta.engine.tools.builtin import builtins
 from acta.engine.untrusted.own_files import NameRefused, inside, write_own
 from acta.repository import repository
 from acta.yaml_text import write
 
 NOBODY_TO_ASK = "nobody can be asked here: add --yes, once --plan has shown what will change"
 REFUSED = "nothing was written: the plan names what cannot be as the files say"
+WITHOUT = "only a repository, which has acta.yaml and environments.py, needs no name"
 AGAIN = "Apply again to do the rest: what was done is not done twice"
 
 
@@ -36,7 +38,8 @@ def apply(arguments: Namespace) -> int:
     """Returns exit code 1 if a write failed or the person said no, 3 if `--plan` shows changes. Raises CliError."""
     here = arguments.folder or repository()
     if here is None:
-        raise CliError("name the FOLDER of the definitions: this is no repository as acta init makes one")
+        typed = "acta apply . --check" if arguments.check else "acta apply ."
+        raise CliError(f"name the FOLDER of the definitions, such as `{typed}`: {WITHOUT}")
     folder = read_folder(Path(here), arguments.set_name)
     if arguments.check:
         _check_agents(folder)
@@ -67,9 +70,12 @@ def apply(arguments: Namespace) -> int:
 
 
 def _check_agents(folder: DefinitionSet) -> None:
-    """Raises CliError for agents that would call themselves. Says which agents are named and have no file here."""
+    """Raises CliError for agents that may not call those that they name. Says which of these have no file here."""
+    tools = tools_after(folder, builtins())
     wrong = [
-        f"{key}{SUFFIX}: {why}" for key in folder.definitions if (why := circle_of(key, folder.definitions))
+        f"{key}{SUFFIX}: {why}"
+        for key in folder.definitions
+        if (why := why_no_call(key, folder.definitions, tools))
     ]
     if wrong:
         raise CliError("\n".join([NOT_RIGHT, *wrong]))

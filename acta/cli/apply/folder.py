@@ -40,10 +40,11 @@ class Key(NamedTuple):
 
 
 class DefinitionSet(NamedTuple):
-    """`definitions`: what the files say, by key."""
+    """`definitions`: what the files say, by key. `root`: their folder."""
 
     set_name: str
     definitions: dict[Key, Json]
+    root: Path
 
 
 class Wrong(NamedTuple):
@@ -71,7 +72,7 @@ def read_folder(folder: Path, set_name: str | None) -> DefinitionSet:
         )
     if wrong:
         raise CliError("\n".join([NOT_RIGHT, *map(str, wrong)]))
-    return DefinitionSet(named, definitions)
+    return DefinitionSet(named, definitions, folder)
 
 
 def _named_set(folder: Path, wrong: list[Wrong]) -> str | None:
@@ -130,7 +131,8 @@ def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterato
     ]
     wrong += sorted(bad, key=lambda each: each.line)
     if not bad:
-        yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value)
+        said = {name: found.value[name] for name in kind.beside if name in found.value}  # also a default
+        yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value) | said
 
 
 def read_definition(path: Path, kind: DefinitionKind) -> Json | None:

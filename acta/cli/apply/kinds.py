@@ -109,11 +109,11 @@ class DefinitionKind(NamedTuple):
     """`folder`: the folder of its files, and its name on screen; with `_` for `-` it names the client's calls.
     `identity`: the field whose value is the file's name, and `pattern`: what that may be. `answer`: the client's name
     for the shape of an answer. `settings`: the API's model of what its author says, where the command line has it.
-    `is_put`: a PUT makes one, too. `beside`: fields that accompany a change and are no part of the definition. `names`:
-    by kind, the fields that name definitions of it, which have to stay for that. `denies`: fields that name tools which
-    may as well be deleted. `simplest`: leaves out what follows from the rest. `shown`: makes of a file what the API
-    would show. `answered`: makes a body of an answer. `written`: fields that a body always has. `prefix`: a tool's name
-    is its server's name, this, and the rest.
+    `is_put`: a PUT makes one, too. `beside`: fields that a file may have and that are no part of the definition: what
+    accompanies a change, and what people switch by an operation. `names`: by kind, the fields that name definitions of
+    it, which have to stay for that. `denies`: fields that name tools which may as well be deleted. `simplest`: leaves
+    out what follows from the rest. `shown`: makes of a file what the API would show. `answered`: makes a body of an
+    answer. `written`: fields that a body always has. `prefix`: a tool's name is its server's name, this, and the rest.
     """
 
     folder: str
@@ -166,8 +166,15 @@ AGENTS = DefinitionKind(
     denies=("deny",),
 )
 ITS_AGENT = MappingProxyType({"agents": ("agent_id",)})
+PAUSED = "paused"
 SCHEDULES = DefinitionKind(
-    "schedules", "schedule_id", SCHEDULE_ID_PATTERN, "Schedule", ScheduleSettings, names=ITS_AGENT
+    "schedules",
+    "schedule_id",
+    SCHEDULE_ID_PATTERN,
+    "Schedule",
+    ScheduleSettings,
+    beside=(PAUSED,),
+    names=ITS_AGENT,
 )
 TRIGGERS = DefinitionKind(
     "triggers",
@@ -176,6 +183,7 @@ TRIGGERS = DefinitionKind(
     "TriggerWithCounts",
     TriggerSettings,
     is_put=True,
+    beside=(PAUSED,),
     names=ITS_AGENT,
 )
 KINDS: Mapping[str, DefinitionKind] = MappingProxyType(
@@ -195,10 +203,10 @@ def broken_rules(kind: DefinitionKind, definition: Json) -> Iterator[Problem]:
             yield Problem(each["loc"], f"{quoted(each['input'])}{error_sentence(each)}")
         return
     for field, sentences in getattr(settings, "wrong", dict)().items():
-        at = tuple(field.split("."))
+        at = tuple(int(part) if part.isdecimal() else part for part in field.split("."))
         value: Any = definition
         for part in at:
-            value = value.get(part) if isinstance(value, dict) else None
+            value = value[part] if isinstance(value, list) else (value or {}).get(part)
         for sentence in sentences:
             yield Problem(at, f"{quoted(value)}{sentence}")
 
@@ -236,23 +244,25 @@ def as_file(kind: DefinitionKind, name: str, given: Mapping[str, Any]) -> Json:
 
 
 class Digest(NamedTuple):
-    """Digests of a definition: one of what the API shows of it, one of the whole."""
+    """Digests of a definition: one of what the API shows of it, one of the whole. `paused`: what its file says of that,
+    `True` or `False`; empty if it says nothing (ADR 226).
+    """
 
     shown: str
     whole: str
+    paused: str = ""
 
     @classmethod
     def of(cls, kind: DefinitionKind, definition: Json) -> "Digest":
         compared = {name: value for name, value in definition.items() if name not in kind.beside}
-        return cls(_hash(kind.shown(compared)), _hash(compared))
+        return cls(_hash(kind.shown(compared)), _hash(compared), str(definition.get(PAUSED, "")))
 
     @classmethod
     def from_text(cls, text: str) -> "Digest":
-        shown, _, whole = text.partition(":")
-        return cls(shown, whole)
+        return cls(*[*text.split(":"), ""][:3])
 
     def __str__(self) -> str:
-        return f"{self.shown}:{self.whole}"
+        return ":".join(filter(None, self))
 
 
 def _hash(definition: Json) -> str:

@@ -3,23 +3,28 @@ the API that this takes.
 
 A definition belongs to the set that applied it, to another set, or to nobody. A set changes and deletes only its own
 definitions, and only while they are as it applied them: if a person has changed one since, `overwrite` is needed.
-`adopt` takes over a definition of another set or of nobody. A definition that is in use is kept.
+`adopt` takes over a definition of another set or of nobody. A definition that is in use is kept. Whether a
+schedule or a trigger is paused is no part of its definition (ADR 226).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from acta.cli.apply.folder import DefinitionSet, Key
 from acta.cli.apply.kinds import (
     AGENTS,
     KINDS,
+    PAUSED,
     PROMPTS,
     TOOLS,
+    TRIGGERS,
     DefinitionKind,
     Digest,
+    as_file,
     from_answer,
     named,
     secrets_named,
@@ -31,6 +36,7 @@ from acta.client.flows import path_of
 from acta.engine.subagents.tool import MAX_TREE, circle
 
 TAKEN = "a tool of this name is built in, or comes from the environment's Python: it cannot be a file"
+NOT_YET = "`acta dev` takes a tool a few seconds after it was written, and AWS has it after `acta deploy`."
 FIXED = "there is no prompt of this name, and prompts' names are fixed: `acta prompts ls` lists them"
 NEVER_APPLIED = Digest("", "")
 Action = Literal["create", "change", "adopt", "delete"]
@@ -53,12 +59,15 @@ class Found(NamedTuple):
 
 
 class ApplyStep(NamedTuple):
-    """One write. `before` is None for a new definition, `after` for a deleted one. `adopt` changes only the owner."""
+    """One write. `before` is None for a new definition, `after` for a deleted one. `adopt` changes only the owner.
+    `digest`: of what the file says.
+    """
 
     action: Action
     key: Key
     before: Found | None
     after: Json | None
+    digest: Digest = NEVER_APPLIED
 
 
 class Refusal(NamedTuple):
@@ -95,7 +104,7 @@ def plan(
     overwrite: bool,
 ) -> ApplyPlan:
     made, found = ApplyPlan(folder.set_name), deployed.read()
-    tools = _tools_after(folder, deployed.tools)
+    tools = tools_after(folder, deployed.tools)
     staying = {**{key: each.definition for key, each in found.items()}, **folder.definitions}
     for key in ordered(folder.definitions):
         wanted, there = folder.definitions[key], found.get(key)
@@ -108,7 +117,8 @@ def plan(
             why = FIXED if key.kind == PROMPTS.folder else TAKEN if is_taken else ""
         else:
             why = _refusal(step, there, made.set_name, adopt=adopt, overwrite=overwrite)
-        if why := why or _missing(key, wanted, tools, staying, deployed) or circle_of(key, staying):
+        why = why or _missing(key, wanted, tools, staying, deployed, folder.root)
+        if why := why or why_no_call(key, staying, tools):
             made.refusals.append(Refusal(key, why, step))
         else:
             made.steps.append(step)
@@ -130,7 +140,7 @@ def plan(
     return made
 
 
-def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
+def tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
     """Names of the tools that agents may name once everything is written."""
     known = set(offered)
     for key, definition in folder.definitions.items():
@@ -144,14 +154,19 @@ def _tools_after(folder: DefinitionSet, offered: Collection[str]) -> list[str]:
 
 
 def _missing(
-    key: Key, wanted: Json, tools: Sequence[str], staying: Collection[Key], deployed: "TenantDefinitions"
+    key: Key,
+    wanted: Json,
+    tools: Sequence[str],
+    staying: Collection[Key],
+    deployed: "TenantDefinitions",
+    root: Path,
 ) -> str:
     """A sentence for each tool, agent, secret and event source that the definition names and that does not exist; empty
-    if there is none.
+    if there is none. `root`: the folder that is applied.
     """
     kind = KINDS[key.kind]
     agents = sorted(each.name for each in staying if each.kind == AGENTS.folder)
-    known = [*tools, *(each.get("as") or each["agent"] for each in wanted.get("agents", ()))]
+    known = [*tools, *_called(wanted)]
     denied = [each for field in kind.denies for each in wanted.get(field, ())]
     missing = {
         ("tool", each): known for each in (*named(kind, wanted, TOOLS.folder), *denied) if each not in known
@@ -162,18 +177,37 @@ def _missing(
         missing |= {("secret", each): deployed.secrets for each in secrets}
     if (source := wanted.get("source")) and source not in deployed.sources:
         missing["event source", source] = deployed.sources
-    said = (
+    said = [
         f"there is no {what} {one_line(each)}. {nearest(each, names) if names else 'There is none at all.'}"
-        + (f" `acta tools secrets set {one_line(each)}` sets it." if what == "secret" else "")
         for (what, each), names in missing.items()
-    )
+    ]
+    for what, each in missing:
+        if what == "secret":
+            hosts = "--no-host" if key.kind == TRIGGERS.folder else "--host HOST"
+            said.append(f"`acta tools secrets set {one_line(each)} {hosts}` sets it.")
+        elif what == "tool" and (path := _python_of(each, root)):
+            said.append(f"{one_line(path)} defines {one_line(each)}: {NOT_YET}")
     return " ".join(said)
 
 
-def circle_of(key: Key, definitions: Mapping[Key, Json]) -> str:
-    """Why the agent may not call those that it names; empty if it may. `definitions`: all that there will be."""
+def _python_of(tool: str, root: Path) -> str:
+    """The file below `tools/` that defines the tool, as it seems. Empty: there is none."""
+    paths = sorted(root.glob("tools/*/*.py"))
+    found = (each for each in paths if f"def {tool}(" in each.read_text(encoding="utf-8", errors="replace"))
+    return next((each.relative_to(root).as_posix() for each in found), "")
+
+
+def _called(definition: Json) -> list[str]:
+    """The names of the tools that the agent's own agents are."""
+    return [each.get("as") or each["agent"] for each in definition.get("agents", ())]
+
+
+def why_no_call(key: Key, definitions: Mapping[Key, Json], tools: Collection[str]) -> str:
+    """Why the agent may not call those that it names; empty if it may. The others: all that there will be."""
     if "agents" not in definitions[key]:
         return ""
+    if taken := [each for each in _called(definitions[key]) if each in tools]:
+        return f"there is a tool {one_line(taken[0])} already: name the agent with `as`"
 
     def called(name: str) -> list[str]:
         return named(AGENTS, definitions.get(Key(AGENTS.folder, name), {}), AGENTS.folder)
@@ -186,16 +220,23 @@ def circle_of(key: Key, definitions: Mapping[Key, Json]) -> str:
 
 def _step(key: Key, wanted: Json, there: Found | None, set_name: str) -> ApplyStep | None:
     """None if the definition is there, belongs to this set and says what the file says."""
-    if there is None:
-        return ApplyStep("create", key, None, wanted)
     kind = KINDS[key.kind]
-    has, wants = Digest.of(kind, there.definition), Digest.of(kind, wanted)
+    wants = Digest.of(kind, wanted)
+    if there is None:
+        return ApplyStep("create", key, None, wanted, wants)
+    is_paused = there.definition.get(PAUSED, False)
+    if PAUSED in kind.beside and wants.paused in ("", there.applied.paused):  # people have the say
+        wanted = as_file(kind, key.name, {**wanted, PAUSED: is_paused})
     says_more = wants.whole != wants.shown  # the API hides a part: compare what was applied
-    if has.shown != wants.shown or (says_more and there.applied.whole != wants.whole):
-        return ApplyStep("change", key, there, wanted)
+    if (
+        Digest.of(kind, there.definition).shown != wants.shown
+        or (says_more and there.applied.whole != wants.whole)
+        or wanted.get(PAUSED, False) != is_paused
+    ):
+        return ApplyStep("change", key, there, wanted, wants)
     if there.is_built_in or (there.owner == set_name and there.applied == wants):
         return None
-    return ApplyStep("adopt", key, there, wanted)
+    return ApplyStep("adopt", key, there, wanted, wants)
 
 
 def _refusal(step: ApplyStep, there: Found, set_name: str, *, adopt: bool, overwrite: bool) -> str:
@@ -303,7 +344,7 @@ class TenantDefinitions:
             else:
                 calls.delete(name, before.version)
             return ()
-        mark = {"set": plan.set_name, "digest": str(Digest.of(kind, step.after))}
+        mark = {"set": plan.set_name, "digest": str(step.digest)}
         if kind is PROMPTS:
             assert before is not None, "a prompt is never new"
             written = self._client.prompts.write(

@@ -230,6 +230,10 @@ class AgentSettings(FrozenModel):
     def wrong(self) -> dict[str, list[str]]:
         """By field, sentences about what is wrong wherever the agent is written. Others depend on the deployment."""
         wrong = {}
+        if self.agents:  # few agents have some
+            from acta.engine.subagents.tool import wrong_names
+
+            wrong = wrong_names(self)
         for type, policy in self.interventions.items():
             if policy.approver_must_differ and type not in ABOUT_CALLS:
                 wrong[f"interventions.{type}.approver_must_differ"] = [NO_CALL]

@@ -214,9 +214,9 @@ def _check(body: AgentBody, agent_id: str | None, deps: App, tenant: str) -> Non
     """Raises FieldsInvalid where the deployment, its caps, its tools or its agents do not allow what the definition
     asks for. `agent_id`: None where Acta makes one.
     """
-    wrong: dict[str, list[str]] = {}
+    wrong = body.wrong()
     registry = deps.current_registry.specs(tenant, "")
-    if body.agents:  # few agents have some
+    if body.agents and not wrong:  # few agents have some
         from acta.engine.subagents.tool import agent_tools, wrong_agents
 
         found = deps.definitions.snapshot(tenant).agent
@@ -225,7 +225,6 @@ def _check(body: AgentBody, agent_id: str | None, deps: App, tenant: str) -> Non
         registry = registry if wrong else {**registry, **agent_tools(body, found)}
     if body.named_tools or body.deny or body.high_stakes:
         wrong = wrong or wrong_tools(body, registry)
-    wrong = wrong or body.wrong()
     finds = (_providers, _output, _background, _caps, _models, _parameters)
     for find in finds:
         wrong = wrong or {field: [sentence] for field, sentence in find(body, deps.settings).items()}

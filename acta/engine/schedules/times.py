@@ -7,6 +7,7 @@ follows the hours as they pass: it comes 23 or 25 times.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import islice
@@ -27,6 +28,9 @@ FIVE_FIELDS = (
     "A cron expression has five fields: minute, hour, day of the month, month, day of the week. `30 2 * * 1-5` is half "
     "past two from Monday to Friday."
 )
+ENDS = (("0", "59"), ("0", "23"), ("1", "31"), ("JAN", "DEC"), ("SUN", "SAT"))
+"""The first and the last value of each field."""
+NEVER = "Such a day never comes: there is none in the next 50 years."
 RATE = "A rate is a number of minutes, hours, days or weeks, such as `15 minutes` or `1 hour`, and a year at most."
 LOOKED_BACK = tuple(timedelta(days=days) for days in (1 / 24, 1, 31, 366, 366 * 8))
 """The stretches in which the last times are looked for, one after the other: so few of many times are made."""
@@ -125,7 +129,9 @@ def wrong_times(times: Times) -> dict[str, str]:
         times = times._replace(timezone="UTC")
     if times.start is not None and times.end is not None and times.end < times.start:
         wrong["end"] = "It is before `start`."
-    if (times.cron is None) == (times.every is None):
+    if times.cron is None and times.every is None:
+        return {**wrong, "cron": "Nothing says when it comes: name `cron` or `every`."}
+    if times.cron is not None and times.every is not None:
         return {**wrong, "cron": "Name either `cron` or `every`, and not both."}
     if times.cron is None:
         return wrong if rate_of(times.every or "") else {**wrong, "every": RATE}
@@ -134,5 +140,28 @@ def wrong_times(times: Times) -> dict[str, str]:
     try:
         found = next(islice(times._replace(end=None).after(times.created), 1), None)
     except (CronSimError, AssertionError) as error:  # it asserts of some expressions that nobody writes them
-        return {**wrong, "cron": f"{str(error) or 'It cannot be read'}. {FIVE_FIELDS}"}
-    return wrong if found is not None else {**wrong, "cron": "No day of the next 50 years fits it."}
+        why = _why_not(times.cron.split()) or f"{str(error) or 'It cannot be read'}. {FIVE_FIELDS}"
+        return {**wrong, "cron": why}
+    return wrong if found is not None else {**wrong, "cron": NEVER}
+
+
+def _why_not(fields: list[str]) -> str:
+    """Why the five fields are no cron expression. Empty: one of them cannot be read."""
+    wrong = [number for number, field in enumerate(fields) if not _fits(number, field)]
+    for number in wrong:
+        for term in fields[number].upper().split(","):
+            begin, _, end = term.partition("-")
+            if end and _fits(number, f"{end}-{begin}"):
+                least, most = ENDS[number]
+                two = f"{begin}-{most},{least}-{end}"
+                return f"A range does not wrap, and {term} ends before it begins. Write two: `{two}`."
+    return "" if wrong else NEVER
+
+
+def _fits(number: int, field: str) -> bool:
+    """Whether the field of this number can be read."""
+    with suppress(CronSimError, AssertionError):
+        fields = (field if each == number else "*" for each in range(5))
+        CronSim(" ".join(fields), datetime(2026, 1, 1, tzinfo=UTC))
+        return True
+    return False

@@ -140,6 +140,22 @@ def family_of(agent: AgentDefinition, find: FindAgent) -> Iterable[AgentDefiniti
     return met.values()
 
 
+def wrong_names(agent: AgentSettings) -> dict[str, list[str]]:
+    """By field, sentences about entries of `agents` whose tool has no name that a tool can have, or another's name."""
+    wrong: dict[str, list[str]] = {}
+    names: set[str] = set()
+    for place, entry in enumerate(agent.agents):
+        name, said = entry.tool_name, ""
+        if name in names:
+            said = f"Two entries are called {name}. Name one of them with `as`."
+        elif not re.fullmatch(TOOL_NAME_PATTERN, name):
+            said = f"{name!r} is no name of a tool: {TOOL_NAME_RULE}. Name it with `as`."
+        if said:
+            wrong[f"agents.{place}.as"] = [said]
+        names.add(name)
+    return wrong
+
+
 def wrong_agents(
     agent_id: str | None,
     agent: AgentSettings,
@@ -147,32 +163,23 @@ def wrong_agents(
     find: FindAgent,
     ids: Iterable[str],
 ) -> dict[str, list[str]]:
-    """By field, sentences about entries of `agents` that cannot be: another agent that does not exist, a tool's name
-    that is none or is taken, and a circle.
+    """By field, sentences about entries of `agents` that cannot be in this tenant: another agent that does not exist, a
+    tool's name that is taken, and a circle.
 
     `agent_id`: of the agent that is written. None: it gets a new one. `tools`: names of the tenant's tools. `ids`: of
     the agents that there are. Only a sentence about one that does not exist takes them.
     """
     wrong: dict[str, list[str]] = {}
-    names: set[str] = set()
     unknown = {each.agent for each in agent.agents if each.agent != agent_id and find(each.agent) is None}
     known = [each for each in islice(ids, MOST_IDS) if each != agent_id] if unknown else []
     for place, entry in enumerate(agent.agents):
-        name, field = entry.tool_name, f"agents.{place}"
         if entry.agent in unknown:
             others = did_you_mean(entry.agent, known) if known else "There is no other one yet."
-            wrong[f"{field}.agent"] = [f"There is no agent {entry.agent}. {others}"]
-        if name in tools:
-            said = f"There is a tool {name} already. Name this one with `as`."
-        elif name in names:
-            said = f"Two entries are called {name}. Name one of them with `as`."
-        elif not re.fullmatch(TOOL_NAME_PATTERN, name):
-            said = f"{name!r} is no name of a tool: {TOOL_NAME_RULE}. Name it with `as`."
-        else:
-            said = ""
-        if said:
-            wrong[f"{field}.as"] = [said]
-        names.add(name)
+            wrong[f"agents.{place}.agent"] = [f"There is no agent {entry.agent}. {others}"]
+        if entry.tool_name in tools:
+            wrong[f"agents.{place}.as"] = [
+                f"There is a tool {entry.tool_name} already. Name this one with `as`."
+            ]
     # nobody can call an agent that has no id yet
     said = "" if wrong or agent_id is None else _circle_problem(agent_id, agent, find)
     return {"agents": [said]} if said else wrong

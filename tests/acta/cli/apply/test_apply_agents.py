@@ -250,6 +250,47 @@ def test_a_circle_of_agents_is_refused_and_named(
     assert [each["agent_id"] for each in api.agents.list()] == ["default"]
 
 
+@pytest.mark.parametrize("more", [("--plan",), ("--yes",), ("--check",)])
+@pytest.mark.parametrize("tool", ["read_file", "order_state"])
+def test_an_agent_that_would_be_called_by_a_tool_s_name_is_refused(
+    run: Run, files: Files, api: Client, tool: str, more: tuple[str, ...]
+) -> None:
+    files.write("tools/order_state.yaml", TOOL)
+    files.write("agents/b.yaml", "name: B\n")
+    files.write("agents/a.yaml", f"name: A\nagents: [{{agent: b, as: {tool}}}]\n")
+    shown = run("apply", str(files), *more)
+    assert shown.code == 2
+    assert f"there is a tool {tool} already: name the agent with `as`" in shown.out + shown.err
+    assert [each["agent_id"] for each in api.agents.list()] == ["default"]
+
+
+def test_a_tool_whose_python_is_there_and_that_nobody_has_taken_yet_is_told_as_such(
+    run: Run, files: Files
+) -> None:
+    files.write("agents/desk.yaml", "name: Desk\ntools: [ask_bank, ask_banks]\n")
+    files.write("environments.py", "")
+    files.write("acta.yaml", "set: support\n")
+    files.write("tools/bank/tools.py", "def ask_bank(question: str) -> str: ...\n")
+    said = run("apply", str(files), "--plan").out
+    assert "there is no tool ask_bank." in said
+    assert (
+        "tools/bank/tools.py defines ask_bank: `acta dev` takes a tool a few seconds after it was written"
+        in said
+    )
+    assert "defines ask_banks" not in said
+
+
+@pytest.mark.parametrize("more", [(), ("--check",)])
+def test_without_a_folder_and_outside_a_repository_the_command_that_works_is_told(
+    run: Run, files: Files, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    files.write("acta.yaml", "set: support\n")
+    monkeypatch.chdir(files.folder)
+    shown = run("apply", *more)
+    assert shown.code == 2
+    assert f"such as `{' '.join(('acta apply .', *more))}`" in shown.err
+
+
 def test_a_circle_over_an_agent_that_no_file_has_is_refused(run: Run, files: Files, api: Client) -> None:
     api.agents.create({"agent_id": "critic", "name": "Critic"})
     api.agents.create({"agent_id": "hand", "name": "By hand", "agents": [{"agent": "critic"}]})

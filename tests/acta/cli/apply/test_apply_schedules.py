@@ -37,14 +37,47 @@ def test_a_schedule_comes_after_the_agent_that_it_names_and_is_read_back_as_it_w
     assert run("apply", str(files), "--plan").out == "set support: 2 as the files say"
 
 
-def test_a_pause_by_hand_is_found_and_put_back_only_if_it_shall(run: Run, files: Files, api: Client) -> None:
+def test_a_pause_is_no_change_by_hand_and_stays_when_the_schedule_changes(
+    run: Run, files: Files, api: Client
+) -> None:
     files.write("agents/desk.yaml", "name: Desk\n")
     files.write("schedules/nightly.yaml", NIGHTLY)
     run("apply", str(files), "--yes")
     api.schedules.pause("nightly")
-    assert "it was changed by hand" in run("apply", str(files), "--yes").out
-    assert run("apply", str(files), "--yes", "--overwrite").code == 0
-    assert api.schedules.get("nightly")["paused"] is False
+    assert run("apply", str(files), "--yes").out == "set support: 2 as the files say"
+    for hour, way in ((3, ("--yes",)), (4, ("--yes", "--overwrite"))):
+        files.write("schedules/nightly.yaml", NIGHTLY.replace("30 2", f"30 {hour}"))
+        shown = run("apply", str(files), *way)
+        assert (shown.code, "paused" in shown.out) == (0, False)
+        there = api.schedules.get("nightly")
+        assert (there["cron"], there["paused"]) == (f"30 {hour} * * *", True)
+    files.remove("schedules/nightly.yaml")
+    assert run("apply", str(files), "--yes").code == 0
+    assert list(api.schedules.list()) == []
+
+
+def test_what_a_file_newly_says_of_a_pause_is_done_once_and_people_have_the_say_again(
+    run: Run, files: Files, api: Client
+) -> None:
+    def is_paused_after(*, said: str, by_hand: str = "") -> bool:
+        if by_hand:
+            getattr(api.schedules, by_hand)("nightly")
+        files.write("schedules/nightly.yaml", NIGHTLY + said)
+        assert run("apply", str(files), "--yes").code == 0
+        assert run("apply", str(files), "--plan").out == "set support: 2 as the files say"
+        return api.schedules.get("nightly")["paused"]
+
+    files.write("agents/desk.yaml", "name: Desk\n")
+    yes, no = "paused: true\n", "paused: false\n"
+    assert is_paused_after(said=yes)
+    assert not is_paused_after(said=yes, by_hand="resume")
+    assert not is_paused_after(said="")
+    assert is_paused_after(said=yes)
+    assert is_paused_after(said="")
+    assert not is_paused_after(said=no)
+    assert is_paused_after(said=no, by_hand="pause")
+    assert is_paused_after(said=yes)
+    assert not is_paused_after(said=no)
 
 
 def test_an_agent_that_a_schedule_names_stays_and_both_go_together(

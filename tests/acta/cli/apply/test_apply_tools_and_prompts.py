@@ -249,7 +249,7 @@ def test_a_secret_that_was_never_set_is_told_with_the_command_that_sets_it(run: 
     shown = run("apply", str(files), "--yes")
     assert shown.code == 2
     assert "there is no secret orders_key" in shown.out
-    assert "`acta tools secrets set orders_key` sets it" in shown.out
+    assert "`acta tools secrets set orders_key --host HOST` sets it" in shown.out
 
 
 def test_a_file_cannot_be_a_tool_that_is_built_in(run: Run, files: Files) -> None:

@@ -59,18 +59,27 @@ def test_the_agent_of_a_trigger_stays_and_a_trigger_that_is_no_longer_a_file_goe
     )
 
 
-def test_a_pause_by_hand_is_seen(run: Run, files: Files, api: Client) -> None:
+def test_a_pause_is_no_change_by_hand_and_stays_when_the_trigger_changes(
+    run: Run, files: Files, api: Client
+) -> None:
     run("apply", str(files), "--yes")
     api.triggers.pause("issues")
-    assert "changed by hand" in run("apply", str(files), "--yes").out
-    assert run("apply", str(files), "--yes", "--overwrite").code == 0
+    files.write("triggers/issues.yaml", TRIGGER.replace("Look at", "Read"))
+    assert run("apply", str(files), "--yes").code == 0
+    there = api.triggers.get("issues")
+    assert (there["goal"], there["paused"]) == ("Read {{event.issue.title}}.", True)
+    files.write("triggers/issues.yaml", TRIGGER + "paused: false\n")
+    assert run("apply", str(files), "--yes").code == 0
     assert api.triggers.get("issues")["paused"] is False
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TRIGGER.replace("secret: hook", "secret: hok"), "there is no secret hok. Did you mean 'hook'?"),
+        (
+            TRIGGER.replace("secret: hook", "secret: hok"),
+            "there is no secret hok. Did you mean 'hook'? `acta tools secrets set hok --no-host` sets it.",
+        ),
         ("source: inbx\ngoal: Look\n", "there is no event source inbx. Did you mean 'inbox'?"),
     ],
 )

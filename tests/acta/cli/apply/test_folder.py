@@ -64,7 +64,7 @@ EVENT = "goal: Look\nwebhook: {scheme: github, secret: hook}\n"
             ':4: timezone: "Europe/Berln": There is no time zone of that name. Did you mean Europe/Berlin',
         ),
         ("schedules/a", f"{DAILY}every: 1 day\nstart: tomorrow\n", ':4: start: "tomorrow": This is no time'),
-        ("schedules/a", DAILY, ":1: cron: Name either `cron` or `every`"),
+        ("schedules/a", DAILY, ":1: cron: Nothing says when it comes: name `cron` or `every`."),
         (
             "schedules/a",
             "agent_id: default\ngoal: |\n  On {{weekdey}}.\ncron: 0 8 * * *\n",
@@ -98,6 +98,17 @@ EVENT = "goal: Look\nwebhook: {scheme: github, secret: hook}\n"
             "name: A\ninterventions:\n  approval_required:\n    default_action: approve\n",
             ':4: interventions.approval_required.default_action: "approve": A default never approves',
         ),
+        (
+            "agents/a",
+            "name: A\nagents:\n- agent: b\n- {agent: b, as: x y}\n",
+            ":4: agents.1.as: \"x y\": 'x y' is no name of a tool",
+        ),
+        (
+            "agents/a",
+            "name: A\nagents: [{agent: b}, {agent: c, as: b}]\n",
+            ':2: agents.1.as: "b": Two entries are called b. Name one of them with `as`.',
+        ),
+        ("agents/a", "name: A\nagents: [{agent: 7up}]\n", ":2: agents.0.as: '7up' is no name of a tool"),
         ("agents/a", "name: A\noutput_schema: {type: objct}\n", ":2: output_schema: /type has to be"),
     ],
 )
