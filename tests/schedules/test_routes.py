@@ -41,7 +41,7 @@ def test_a_schedule_is_read_as_it_was_written_with_its_next_five_times(world: Sc
     ("fields", "field", "said"),
     [
         ({"cron": "61 * * * *"}, "cron", "five fields"),
-        ({"cron": None}, "cron", "either"),
+        ({"cron": None}, "cron", "Nothing says when"),
         ({"every": "1 hour"}, "cron", "either"),
         ({"timezone": "Berlin"}, "timezone", "Europe/Berlin"),
         ({"goal": "Report of {{day}}"}, "goal", "Did you mean weekday, date?"),

@@ -131,8 +131,9 @@ def _definition(path: Path, kind: DefinitionKind, wrong: list[Wrong]) -> Iterato
     ]
     wrong += sorted(bad, key=lambda each: each.line)
     if not bad:
-        said = {name: found.value[name] for name in kind.beside if name in found.value}  # also a default
-        yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value) | said
+        # a default that is said here is no absence
+        beside = {name: found.value[name] for name in kind.beside if name in found.value}
+        yield Key(kind.folder, path.stem), as_file(kind, path.stem, found.value) | beside
 
 
 def read_definition(path: Path, kind: DefinitionKind) -> Json | None:
