@@ -230,10 +230,12 @@ class InProcess:
         )
 
     def pause(self, session_id: str) -> Head:
-        return control.pause(self.app(), self.requester, session_id)
+        app = self.app()
+        return control.pause(app, self.requester, session_id, lambda: app.family)
 
     def resume(self, session_id: str) -> Head:
-        return control.resume(self.app(), self.requester, session_id)
+        app = self.app()
+        return control.resume(app, self.requester, session_id, lambda: app.family)
 
     def answer_call(self, session_id: str, call_id: str, result: Any, error: str | None) -> None:
         """Raises Conflict where the call is over."""

@@ -51,8 +51,9 @@ def test_every_option_that_lets_something_run_is_refused_before_it_is_looked_at(
 
 def test_neither_a_review_nor_a_budget_is_passed_by_another_way() -> None:
     house, session_id, one = waiting("checkpoint_review")
+    app = house.app()
     with pytest.raises(NotYours):
-        control.resume(house.app(), MODEL, session_id)
+        control.resume(app, MODEL, session_id, lambda: app.family)
     for new in (
         control.NewLimits(LimitValues(None, None, None), review_every=0),
         control.NewLimits(LimitValues(None, 4_000_000, None)),

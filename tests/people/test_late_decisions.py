@@ -111,5 +111,5 @@ def test_a_resume_that_lost_a_race_until_its_time_was_over_continues_nothing() -
     house, session, one = waiting("checkpoint_review", timeout_seconds=60)
     app = house.app(repository=overtaken(house, lambda: house.say(session, "Well?")))
     with pytest.raises(Conflict, match="cancelled"):
-        control.resume(app, house.requester, session)
+        control.resume(app, house.requester, session, lambda: app.family)
     assert (recorded(house, one).state, house.head(session).state) == ("expired", "cancelled")

@@ -15,6 +15,7 @@ from acta.engine.people.requester import Requester
 from acta.engine.recovery.store import RoundCounts
 from acta.engine.sessions.control import pause, resume
 from acta.engine.subagents.control import align
+from acta.engine.subagents.family import Family
 from acta.engine.turn.budget import reserved
 from acta.engine.turn.endings import cancelled
 from tests.in_process.family import FamilyHouse
@@ -168,15 +169,16 @@ def test_a_pause_that_was_cut_short_is_finished_by_repeating_it() -> None:
     assert states(house, boss) == PAUSED
 
 
-class Deadly:
-    def __getattr__(self, name: str) -> Any:
-        raise Crash
+def dies() -> Family:
+    raise Crash
 
 
-def cut_short(act: Callable[[App, Requester, str], Head], house: FamilyHouse, session_id: str) -> None:
+def cut_short(
+    act: Callable[[App, Requester, str, Callable[[], Family]], Head], house: FamilyHouse, session_id: str
+) -> None:
     """The worker dies before it comes to the children."""
     with suppress(Crash):
-        act(house.app(family=Deadly()), house.requester, session_id)
+        act(house.app(), house.requester, session_id, dies)
 
 
 def test_a_pause_and_its_end_that_were_cut_short_are_finished_by_the_engine() -> None:

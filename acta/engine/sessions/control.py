@@ -82,9 +82,10 @@ ENDLESS_CHILDREN = (
 )
 
 
-def pause(app: "App", requester: Requester, session_id: str) -> Head:
+def pause(app: "App", requester: Requester, session_id: str, family: "Callable[[], Family]") -> Head:
     """Opens a checkpoint review without a deadline; a paused session stays as it is. Once this has returned, every
-    session below is held. Raises Conflict where nothing runs, and TreeBusy.
+    session below is held. `family`: what the sessions above and below need, which is given because it would otherwise
+    be in the zip of every function that cancels. Raises Conflict where nothing runs, and TreeBusy.
     """
     repository = app.repository
     session = repository.newest(requester.tenant, session_id)
@@ -101,14 +102,20 @@ def pause(app: "App", requester: Requester, session_id: str) -> Head:
         )
         wait_for_people(change)
         change.commit(idempotency=requester.key)
-    align(session, lambda: app.family)
+    align(session, family)
     return session.head
 
 
-def resume(app: "App", requester: Requester, session_id: str, on_decided: OnDecided = ignore) -> Head:
+def resume(
+    app: "App",
+    requester: Requester,
+    session_id: str,
+    family: "Callable[[], Family]",
+    on_decided: OnDecided = ignore,
+) -> Head:
     """Ends the pause with `continue`; where there is none, the review that the agent asked for; else the wait for the
-    next try in an outage. The sessions below go on, too. `on_decided`: is told of the pause or the review that has
-    ended.
+    next try in an outage. The sessions below go on, too. `family`: as for `pause`. `on_decided`: is told of the pause
+    or the review that has ended.
 
     Raises TreeBusy, Conflict where the session is held by the pause of one above, is neither paused nor running, where
     its pause was lifted before and a review is still open, or where its agent was deleted; RoleMissing where that
@@ -152,7 +159,7 @@ def resume(app: "App", requester: Requester, session_id: str, on_decided: OnDeci
     on_decided(decided)
     head = session.head
     try:
-        align(session, lambda: app.family)
+        align(session, family)
     finally:
         wake()
     return head

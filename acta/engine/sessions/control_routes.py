@@ -36,13 +36,19 @@ Json = Mapping[str, Any]
 
 
 def pause_session(api: Api, session_id: str) -> Response:
-    return _controlled(api, session_id, lambda requester: control.pause(api.app, requester, session_id))
+    return _controlled(
+        api,
+        session_id,
+        lambda requester: control.pause(api.app, requester, session_id, lambda: api.app.family),
+    )
 
 
 def resume_session(api: Api, session_id: str) -> Response:
     decided = DecisionDetails()
     answer = _controlled(
-        api, session_id, lambda requester: control.resume(api.app, requester, session_id, decided.by)
+        api,
+        session_id,
+        lambda requester: control.resume(api.app, requester, session_id, lambda: api.app.family, decided.by),
     )
     return answer._replace(recorded=decided)
 
