@@ -11,8 +11,9 @@ from tests.faults.script import CHARGE
 
 
 class CalledBack(Play):
-    """The service sends its answer when the session waits for it, or when a person is asked whether the charge has
-    happened, which the answer says. It tries again until it is told that the answer was recorded.
+    """The service sends its answer when the session is parked to wait for it, or when a person is asked whether the
+    charge has happened, which the answer says. It tries again until it is told that the answer was recorded. It does
+    not send it before the park, or the calls of a run would depend on who of the two is faster.
     """
 
     tools: ClassVar[Mapping[str, Json]] = {**TOOLS, CHARGE: {**TOOLS[CHARGE], "later": {"seconds": 3_600}}}
@@ -36,7 +37,8 @@ class CalledBack(Play):
             one.type == "error_recovery" and one.tool_call is not None and one.tool_call.name == CHARGE
             for one in head.interventions
         )
-        waits = any(call.name == CHARGE and call.later is not None for call in head.calls)
+        parked = head.run is not None and head.run.parked
+        waits = parked and any(call.name == CHARGE and call.later is not None for call in head.calls)
         return self.tag in self.stand.ledger.answers and (waits or is_in_doubt)
 
     def deliver(self, head: Head) -> None:
