@@ -2,7 +2,7 @@
 
 # ruff: noqa: F403
 
+from tests.e2e.sessions.test_people_of_a_tree import *
 from tests.e2e.sessions.test_scenarios import *
-from tests.e2e.sessions.test_sub_agents import *
 
 SCRIPTED = True
