@@ -236,6 +236,20 @@ def test_the_cache_keeps_a_bounded_number_of_bundles(small_tree: Path) -> None:
     assert newest in left
 
 
+def test_a_bundle_that_is_found_again_stays_while_older_ones_go(small_tree: Path) -> None:
+    bundler, module = Bundler(HOST, small_tree), small_tree / "acta/engine/x.py"
+    module.write_text("X = 'used'\n")
+    used = bundler.build("start")
+    mark = used / "not-made-again"
+    mark.touch()
+    for change in range(KEPT + 2):
+        module.write_text(f"X = {change}\n")
+        bundler.build("start")
+        module.write_text("X = 'used'\n")
+        assert bundler.build("start") == used
+    assert mark.exists()
+
+
 def test_the_document_of_the_api_is_in_the_zip_of_who_serves_it_and_in_no_other() -> None:
     names = {"fallback": {f"{name}.gz" for name in (DOCUMENT, PAGE, *PARTS)}, "console": {"page.html.gz"}}
     for function in FUNCTIONS:

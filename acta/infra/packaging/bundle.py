@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -208,10 +209,13 @@ def cached(
     """The folder `final`. If it does not exist, `fill` makes it under another name, and it is renamed when it is
     complete: two processes may build the same folder at the same time.
 
-    Of the folders that match `alike`, the newest `most` stay, by ctime, because their modification times are all the
-    same. `used_seconds`: younger folders stay as well, since another process may be about to read them.
+    Of the folders that match `alike`, those `most` stay that were made or found last, by ctime, because their
+    modification times are all the same. `used_seconds`: folders stay that were made or found within that time, since
+    another process may be about to read them.
     """
     if final.exists():
+        with suppress(OSError):  # a folder that cannot be written to is not tidied up either
+            final.chmod(final.stat().st_mode)
         return final
     final.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=".", dir=final.parent))
