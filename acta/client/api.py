@@ -109,7 +109,8 @@ class SessionCalls(Calls[C]):
 
     @operation
     def wait(self, session_id: str, *, for_people: bool = False) -> Flow[shapes.Session]:
-        """The session once it has ended, is idle, or needs a person: see `state` and `interventions`.
+        """The session once it has ended, is idle, or needs a person: see `state` and `interventions`. What a session
+        below it asks is not in there: it is one of `interventions()` whose `chain` names this session.
 
         `for_people`: go on waiting while it needs a person.
         """

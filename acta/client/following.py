@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,18 @@ from acta.client.errors import (
     ServerError,
     UnexpectedAnswerError,
 )
-from acta.client.flows import Flow, HttpRequest, Item, Pause, Stream, data, session_path
+from acta.client.flows import (
+    Flow,
+    HttpRequest,
+    Item,
+    Pause,
+    Stream,
+    data,
+    first,
+    pages,
+    path_of,
+    session_path,
+)
 
 if TYPE_CHECKING:
     from acta.client import shapes
@@ -100,6 +111,7 @@ OUTAGE_PAUSES = (1.0, 2.0, 5.0)
 """Seconds between polls that fail; each poll makes several attempts of its own. The last pause is repeated."""
 PATIENCE_SECONDS = 900.0
 """The seconds of pauses after which following gives up; the time that the attempts take is not counted."""
+MAX_SEARCHED = 500
 PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitError)
 
 
@@ -107,14 +119,15 @@ PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitErro
 class Update:
     """One answer to a poll. `session`: the session as it is. `events`: those since the last update. `cursor`: the place
     after them, from which following can go on later. `partial`: the end of what the model is writing, if that is shown.
-    `below`: the open interventions of sessions below this one, if whoever follows it has looked for them.
+    `below`: the open interventions of sessions below this one, as far as they are among the tenant's newest
+    `MAX_SEARCHED` open ones.
     """
 
     session: shapes.Session
     events: list[shapes.Event]
     cursor: str = "0"
     partial: str | None = None
-    below: Sequence[Mapping[str, Any]] = ()
+    below: Sequence[shapes.Intervention] = ()
 
     @property
     def has_ended(self) -> bool:
@@ -159,6 +172,7 @@ def updates(
     for each poll that failed.
     """
     wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
+    below: list[shapes.Intervention] = []
     while True:
         try:
             answer = yield from data(
@@ -178,13 +192,33 @@ def updates(
             yield Pause(seconds)
             continue
         wait, failed, waited, has_answered = LONG_POLL_SECONDS, 0, 0.0, True
-        after = update.cursor
-        yield Item(update)
+        after, below = update.cursor, (yield from _asked_below(update.session, below))
+        yield Item(replace(update, below=below))
         if answer.get("has_more"):
             continue
         if update.has_ended or update.session.get("state") == "idle":
             return
         yield Pause(min(answer.get("poll_after_ms") or 0, MAX_PAUSE_MS) / 1_000)
+
+
+def _asked_below(
+    session: Mapping[str, Any], before: list[shapes.Intervention]
+) -> Flow[list[shapes.Intervention]]:
+    """The open interventions of sessions below this one; those found `before` if there is no answer."""
+    if has_ended(session) or not (session.get("children") or {}).get("at_work"):
+        return []
+    searched: list[shapes.Intervention] = []
+
+    def is_last(one: shapes.Intervention) -> bool:
+        searched.append(one)
+        return len(searched) == MAX_SEARCHED
+
+    try:
+        yield from first(pages(path_of("interventions"), state="pending", limit=100), is_last)
+    except ClientError:
+        return before
+    above = session["session_id"]
+    return [one for one in searched if any(each["session_id"] == above for each in one["chain"])]
 
 
 def update_of(answer: Any) -> Update:

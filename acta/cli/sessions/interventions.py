@@ -7,9 +7,7 @@ commands that decide it, ready to be typed, and who may type them.
 
 import json
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any
@@ -30,9 +28,8 @@ from acta.cli.terminal.text import (
     visible,
 )
 from acta.client.api import Client
-from acta.client.errors import ClientError, NotFoundError
+from acta.client.errors import NotFoundError
 from acta.client.following import (
-    Update,
     has_ended,
     is_intervention_id,
     open_interventions,
@@ -236,21 +233,6 @@ def asked_below(arguments: Namespace, client: Client, session: Mapping[str, Any]
     if len(asking) > MAX_ASKING:
         lines.append(f"and {len(asking) - MAX_ASKING} more: {invocation.line('interventions')}")
     return lines
-
-
-def with_questions_below(client: Client, updates: Iterable[Update]) -> Iterator[Update]:
-    """The updates of a session, each with what sessions below it ask, of the tenant's `MAX_SEARCHED` open questions."""
-    below: list[Mapping[str, Any]] = []
-    for update in updates:
-        session: Mapping[str, Any] = update.session
-        if update.has_ended or not (session.get("children") or {}).get("at_work"):
-            below = []
-        else:
-            with suppress(ClientError):  # those that were found last stay; following says that nobody answers
-                waiting = islice(client.interventions(state="pending", limit=PAGE_SIZE), MAX_SEARCHED)
-                above = session["session_id"]
-                below = [one for one in waiting if any(each["session_id"] == above for each in one["chain"])]
-        yield replace(update, below=below)
 
 
 TITLES = {

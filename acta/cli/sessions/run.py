@@ -23,7 +23,6 @@ from acta.cli.sessions.interventions import (
     deciding_lines,
     question_lines,
     token_lines,
-    with_questions_below,
 )
 from acta.cli.sessions.tree import LiveTree
 from acta.cli.terminal.prompt import discard_typed_ahead, use_line_editor
@@ -214,7 +213,7 @@ def follow_as_json(client: Client, session_id: str, arguments: Namespace) -> int
     to decide it.
     """
     invocation, announced = Invocation.from_arguments(arguments), set[str]()
-    for update in with_questions_below(client, client.updates(session_id, on_outage=Outages(note))):
+    for update in client.updates(session_id, on_outage=Outages(note)):
         session = update.session
         for event in update.events:
             wait, line = begun_wait(event), event_line(event)
@@ -298,7 +297,6 @@ class Watcher:
         updates: Iterable[Update] = self.client.updates(self.session_id, on_outage=Outages(self.view.tell))
         if not self.all_runs:
             updates = of_last_run(updates)
-        updates = with_questions_below(self.client, updates)
         if self.interactive:
             updates = self.feed = Feed(iter(updates))
         try:

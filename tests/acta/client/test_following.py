@@ -10,7 +10,7 @@ from acta.client.deployment import Deployment
 from acta.client.errors import ApiConnectionError, ApiError, UnavailableError, UnexpectedAnswerError
 from acta.client.flows import MAX_ATTEMPTS, HttpRequest, HttpResponse, NoResponse, Pause
 from acta.client.following import Feed, Update
-from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session
+from tests.acta.fake_deployment import SESSION_ID, FakeDeployment, poll, session, success
 
 
 class FlakyCaller(SyncCaller):
@@ -170,6 +170,19 @@ def test_an_answer_that_is_not_acta_s_is_waited_out_after_the_first_good_one_and
 
 
 OPEN = {"intervention_id": "int_1", "type": "approval_required"}
+CHILDREN = session("waiting_for_tool", state_reason="waiting_for_agents", children={"at_work": 1})
+
+
+def test_who_waits_for_a_session_is_back_when_one_below_it_asks_somebody(
+    client: Client, deployment: FakeDeployment
+) -> None:
+    of_others = {**OPEN, "session_id": "ses_3", "chain": [{"session_id": "ses_0"}]}
+    of_child = {**OPEN, "session_id": "ses_2", "chain": [{"session_id": SESSION_ID}]}
+    deployment.polls(poll(CHILDREN, cursor="a"), poll(CHILDREN, cursor="b"), poll(session("completed")))
+    pages = [{"items": items, "next_cursor": None} for items in ([of_others], [of_others, of_child])]
+    deployment.on("GET", "/v1/interventions", *map(success, pages))
+    assert client.wait(SESSION_ID) == CHILDREN
+    assert len(deployment.requests_to("GET", "/v1/interventions")) == 2
 
 
 @pytest.mark.parametrize(
