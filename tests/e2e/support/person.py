@@ -53,7 +53,10 @@ class Person:
         self.tenant = tenant
         self.name = name
         self.token = token
+        self.at_the_page = False
+        """Whether they have signed in with a browser, which may have started sessions, too."""
         self._started: set[str] = set()
+        self._wakes: set[str] = set()
         headers = {"Authorization": f"Bearer {token}"}
         self.http = httpx.Client(
             base_url=url,
@@ -65,12 +68,22 @@ class Person:
         )
 
     def _remember(self, answer: httpx.Response) -> None:
-        request = answer.request
-        if (request.method, request.url.path, answer.status_code) == ("POST", "/v1/sessions", 202):
+        method, path = answer.request.method, answer.request.url.path
+        if (method, path, answer.status_code) == ("POST", "/v1/sessions", 202):
             self._started.add(answer.json()["data"]["session_id"])
+        if answer.status_code == 201 and path == "/v1/schedules":
+            self._wakes.add(f"{path}/{answer.json()['data']['schedule_id']}")
+        elif answer.status_code == 201 and path.startswith(("/v1/schedules/", "/v1/triggers/")):
+            self._wakes.add(path)
 
     def leave(self) -> None:
-        """Cancels what they started and what may still run: it would ask the model of a later test."""
+        """Ends what they started, what woke it, and what may still run: it would ask the model of a later test."""
+        for path in self._wakes:
+            answer = self.delete(path)
+            assert answer.status_code in (204, 404), answer.status_code
+        if self._wakes or self.at_the_page:
+            found = self.items("/v1/sessions")
+            self._started |= {one["session_id"] for one in found if one["state"] not in OVER}
         for session_id in self._started:
             answer = self.post(f"/v1/sessions/{session_id}/cancel")
             assert answer.status_code in (202, 404, 409), answer.status_code

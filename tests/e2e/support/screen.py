@@ -66,6 +66,7 @@ class Screen:
         return self.page
 
     def link(self, person: Person, *roles: str, place: str = "inbox") -> str:
+        person.at_the_page = True
         return self._links.make(self.url, person.tenant, person.name, roles or ("member",), place)
 
     def open(self, place: str) -> Page:
