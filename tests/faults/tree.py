@@ -81,9 +81,10 @@ class TreePlay(Play):
                 asked = self.person.data(f"/v1/sessions/{head.session_id}")["session"]["interventions"]
                 for one in asked:
                     self.decide(head.session_id, one)
+        for head in self.heads(root):
+            self.rest(head)
         heads = list(self.heads(root))
         for head in heads:
-            self.rest(head)
             assert not head.owes_family, f"{head.agent_id} has not told its parent of its end"
             below = [each for each in heads if each.parent and each.parent.session_id == head.session_id]
             used = sum(all_tokens(each.budget) for each in below)

@@ -322,6 +322,40 @@ def test_what_is_left_of_a_map_that_the_budget_does_not_carry_is_told_as_not_sta
     assert house.head(boss).budget.children_tokens == all_tokens(house.head(child.session_id).budget)
 
 
+@pytest.mark.parametrize("single_first", [True, False])
+def test_calls_of_one_reply_share_what_is_free_so_that_their_children_work_side_by_side(
+    single_first: bool,
+) -> None:
+    calls = [call("worker", goal="Write it"), call("helper", goal="Write", map=["a", "b", "c"])]
+    asks = [says("", call("create_file", path="x.md", content="x")), says("Written.")]
+    scripts = {"boss": [says("", *calls[:: 1 if single_first else -1]), says("Done.")]}
+    settings = {"model": MODEL, "high_stakes": ["create_file"]}
+    both = {"worker": settings, "helper": settings}
+    agents = {"boss": {"agents": [{"agent": name} for name in both], "model": MODEL}, **both}
+    house = TreeHouse({**scripts, "worker": asks, "helper": asks}, agents)
+    boss = house.begin("boss", token_budget=200_000, cost_budget_usd=4.0).session_id
+    house.run()
+    children = house.children(boss)
+    assert len(children) == 4
+    tokens = [child.budget.token_budget for child in children]
+    assert max(tokens) - min(tokens) <= 1
+    assert sum(tokens) == reserved(house.head(boss))[0] > 195_000
+    assert all(0.99 < (child.budget.cost_budget_usd or 0) <= 1 for child in children)
+
+
+def test_calls_of_one_reply_of_which_the_budget_carries_one_are_made_one_after_the_other() -> None:
+    scripts = {
+        "boss": [says("", *(call("worker", goal=goal) for goal in "ab")), says("Done.")],
+        "worker": [says("Written.")],
+    }
+    house = TreeHouse(scripts, {**MEAN, "worker": {"model": MODEL}})
+    boss = house.begin("boss", token_budget=4_000).session_id
+    house.run()
+    (first, _) = house.results(boss)
+    assert first[1]
+    assert house.children(boss)[0].budget.token_budget > 2_500
+
+
 def test_the_tenants_hour_is_charged_once_for_a_tree() -> None:
     house = TreeHouse(TREE, AGENTS, tenant_tokens_per_hour=10_000_000)
     boss = house.begin("boss", token_budget=200_000).session_id

@@ -165,6 +165,20 @@ def asked_children(held: HeldCall) -> Children | CallResult:
     )
 
 
+def children_to_come(held: HeldCall, head: Head) -> int:
+    """How many children the calls of the reply may have at work of which none has begun. Their inputs have not been
+    checked yet.
+    """
+    specs, count = held.runtime.registry.specs(head.tenant, head.agent_id), 0
+    for other in head.unfinished_calls:
+        call = held.session.call(other.call_id) if other.children is None else None
+        if call is not None and isinstance(specs.get(call.name), AgentTool):
+            items, at_once = (call.input or {}).get("map"), (call.input or {}).get("at_once")
+            places = len(items) if isinstance(items, list) else 1
+            count += min(places, at_once) if isinstance(at_once, int) else places
+    return count
+
+
 def start_children(held: HeldCall) -> CallResult:
     """Creates the sessions that the commits of this call have given a budget, as far as the tenant's limits allow it
     now. They may be there already. Raises ToolLater, unless no child works and none will.

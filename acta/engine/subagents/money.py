@@ -52,17 +52,20 @@ def free(head: Head) -> tuple[int, float | None]:
 # ---- the budgets of children that begin
 
 
-def grant(change: Change, window: float, *, call_id: str = "", after: int | None = None) -> None:
+def grant(
+    change: Change, window: float, *, call_id: str = "", after: int | None = None, to_come: int = 0
+) -> None:
     """Lets the next items of the open calls begin, as many as the limits and the budget carry. Each gets an equal part
     of what is free, and no more than its agent's limits.
 
     `window`: of the token budget, in seconds. `call_id`: only items of this call, whose worker creates their sessions.
-    Empty: of all calls. `after`: as in `Child`.
+    Empty: of all calls. `after`: as in `Child`. `to_come`: children of other calls that will begin in a moment and work
+    beside these, so that as many parts are left for them, if the budget carries all.
     """
     if not _calls_with_more(change, call_id):
         return
     change.set(budget=renewed(change.head.budget, change.now, window))
-    while (following := _next_child(change, call_id, after)) is not None:
+    while (following := _next_child(change, call_id, after, to_come)) is not None:
         call, child = following
         assert call.children is not None
         began = call.children.model_copy(
@@ -102,7 +105,9 @@ def _calls_with_more(change: Change, call_id: str) -> list[tuple[OpenCall, Child
     ]
 
 
-def _next_child(change: Change, call_id: str, after: int | None) -> tuple[OpenCall, Child] | None:
+def _next_child(
+    change: Change, call_id: str, after: int | None, to_come: int
+) -> tuple[OpenCall, Child] | None:
     head, calls = change.head, _calls_with_more(change, call_id)
     at_work = len(head.children_at_work)
     open_places = [
@@ -114,8 +119,9 @@ def _next_child(change: Change, call_id: str, after: int | None) -> tuple[OpenCa
         return None
     call, of, _ = open_places[0]
     most = max(each.session_at_once for _, each in calls) - at_work
-    parts = max(1, min(most, sum(places for _, _, places in open_places)))
     free_tokens, free_usd = free(head)
+    now = sum(places for _, _, places in open_places)
+    parts = max(1, min(most, now), min(most, now + to_come, free_tokens // LEAST_TOKENS))
     tokens, usd = min(of.tokens, free_tokens // parts), of.usd
     if free_usd is not None:
         share = int(free_usd / parts * PARTS_OF_USD) / PARTS_OF_USD

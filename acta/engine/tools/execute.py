@@ -351,10 +351,11 @@ def _grant(held: HeldCall, change: Change) -> None:
     open_call = change.head.open_call(held.call.call_id)
     if open_call is None or open_call.children is None or held.runtime.family is None:
         return
+    from acta.engine.subagents.family import children_to_come
     from acta.engine.subagents.money import grant
 
-    window = held.runtime.family().settings.token_window_seconds
-    grant(change, window, call_id=open_call.call_id)
+    window, to_come = held.runtime.family().settings.token_window_seconds, children_to_come(held, change.head)
+    grant(change, window, call_id=open_call.call_id, to_come=to_come)
 
 
 def _may_start(held: HeldCall, head: Head) -> bool:
