@@ -23,7 +23,8 @@ def token(arguments: Namespace) -> int:
     stack = state.read()
     if stack is None:
         raise CliError(
-            f"no local stack has been started in {state.path}: start one with `acta up`, or name its --state"
+            f"no local stack has been started in {state.path}: start one with `acta dev` or `acta up`, "
+            "or name its --state"
         )
     check_person(arguments.tenant, arguments.user, arguments.role or ())
     issuer = LocalIssuer.from_state(state.path, stack.api_url)

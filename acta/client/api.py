@@ -110,7 +110,7 @@ class SessionCalls(Calls[C]):
     @operation
     def wait(self, session_id: str, *, for_people: bool = False) -> Flow[shapes.Session]:
         """The session once it has ended, is idle, or needs a person: see `state` and `interventions`. What a session
-        below it asks is not in there: it is one of `interventions()` whose `chain` names this session.
+        below it asks is not in there: it is one of `interventions(state="pending")` whose `chain` names this session.
 
         `for_people`: go on waiting while it needs a person.
         """
@@ -123,7 +123,9 @@ class SessionCalls(Calls[C]):
     def interventions(
         self, session_id: str | None = None, *, state: str | None = None, limit: int | None = None
     ) -> Stream[shapes.Intervention]:
-        """Of one session, or of all that you may see: pending ones, unless `state` is another state or `all`."""
+        """Of one session, the pending ones; or of all that you may see, in every state. `state` names another one, or
+        `all`.
+        """
         path = path_of("interventions") if session_id is None else session_path(session_id, "interventions")
         return pages(path, state=state, limit=limit)
 

@@ -108,6 +108,14 @@ def test_a_tree_has_the_open_questions() -> None:
     assert question["intervention_id"] == house.head(worker["session_id"]).interventions[0].intervention_id
 
 
+def test_of_a_tree_that_is_held_only_the_session_that_people_paused_has_the_question() -> None:
+    house, boss = three_levels(says("", call("delete_file", path="notes.md")))
+    house.pause(boss)
+    house.run()
+    asked = {node["depth"]: {one["type"] for one in node["questions"]} for node in nodes(house, boss)}
+    assert asked == {0: {"checkpoint_review"}, 1: set(), 2: {"approval_required"}}
+
+
 def test_the_part_of_a_tree_below_a_child_is_a_tree_and_no_other_session_is_in_it() -> None:
     house, boss = three_levels()
     lead = nodes(house, boss)[1]["session_id"]

@@ -147,10 +147,7 @@ class AddressGuard:
         if not self._is_local:
             return ""
         variable = f"ACTA_{self._lists.exempt.upper()}"
-        return (
-            f"For a server of your own machine start the local stack with {variable}={at or 'host:port'}, such as "
-            "127.0.0.1:8000."
-        )
+        return f"For a server of your own machine start the local stack with {variable}={at or '127.0.0.1:8000'}."
 
     def resolve(self, url: str) -> Target:
         """Checks everything, and returns the target with its `ip`. Raises AddressRefused, and OSError where the host is

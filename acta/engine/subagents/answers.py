@@ -8,6 +8,7 @@ from pydantic import Field
 
 from acta.engine.api.answers import Counter, Instant, TypedDict
 from acta.engine.log.head import Head, SessionState
+from acta.engine.people.intervention import is_hold
 from acta.engine.sessions.answers import SessionView
 
 GOAL_CHARS = 200
@@ -92,5 +93,6 @@ def node_view(head: Head, depth: int, parent_id: str | None, session: SessionVie
                 "tool": None if one.tool_call is None else one.tool_call.name,
             }
             for one in head.interventions
+            if not is_hold(one)
         ],
     }
