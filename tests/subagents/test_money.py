@@ -329,9 +329,9 @@ def test_calls_of_one_reply_share_what_is_free_so_that_their_children_work_side_
     calls = [call("worker", goal="Write it"), call("helper", goal="Write", map=["a", "b", "c"])]
     asks = [says("", call("create_file", path="x.md", content="x")), says("Written.")]
     scripts = {"boss": [says("", *calls[:: 1 if single_first else -1]), says("Done.")]}
-    settings = {"model": MODEL, "high_stakes": ["create_file"]}
-    both = {"worker": settings, "helper": settings}
-    agents = {"boss": {"agents": [{"agent": name} for name in both], "model": MODEL}, **both}
+    careful = {"model": MODEL, "high_stakes": ["create_file"]}
+    both = {"worker": careful, "helper": careful}
+    agents: Any = {"boss": {"agents": [{"agent": name} for name in both], "model": MODEL}, **both}
     house = TreeHouse({**scripts, "worker": asks, "helper": asks}, agents)
     boss = house.begin("boss", token_budget=200_000, cost_budget_usd=4.0).session_id
     house.run()
