@@ -103,9 +103,8 @@ class SessionCalls(Calls[C]):
         self, session_id: str, *, after: str = "0", patience_seconds: float = PATIENCE_SECONDS
     ) -> Stream[shapes.Event]:
         """Every event until the session ends, each once and in order. Outages on the way are waited out."""
-        return flattened(
-            updates(session_id, after, patience_seconds=patience_seconds), lambda one: one.events
-        )
+        found = updates(session_id, after, patience_seconds=patience_seconds, looks_below=False)
+        return flattened(found, lambda one: one.events)
 
     @operation
     def wait(self, session_id: str, *, for_people: bool = False) -> Flow[shapes.Session]:
@@ -114,8 +113,8 @@ class SessionCalls(Calls[C]):
 
         `for_people`: go on waiting while it needs a person.
         """
-        stops = first(updates(session_id), lambda one: one.waits_for_a_person and not for_people)
-        update = yield from stops
+        found = updates(session_id, looks_below=not for_people)
+        update = yield from first(found, lambda one: one.waits_for_a_person and not for_people)
         assert update is not None, "a session that can be followed has an update"
         return update.session
 

@@ -111,7 +111,9 @@ OUTAGE_PAUSES = (1.0, 2.0, 5.0)
 """Seconds between polls that fail; each poll makes several attempts of its own. The last pause is repeated."""
 PATIENCE_SECONDS = 900.0
 """The seconds of pauses after which following gives up; the time that the attempts take is not counted."""
+PAGE_SIZE = 100
 MAX_SEARCHED = 500
+"""How many of a tenant's newest interventions are searched."""
 PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitError)
 
 
@@ -119,8 +121,8 @@ PASSING = (ApiConnectionError, UnexpectedAnswerError, ServerError, RateLimitErro
 class Update:
     """One answer to a poll. `session`: the session as it is. `events`: those since the last update. `cursor`: the place
     after them, from which following can go on later. `partial`: the end of what the model is writing, if that is shown.
-    `below`: the open interventions of sessions below this one, as far as they are among the tenant's newest
-    `MAX_SEARCHED` open ones.
+    `below`: the open interventions of sessions below this one, if they are looked for, as far as they are among the
+    tenant's newest `MAX_SEARCHED` open ones.
     """
 
     session: shapes.Session
@@ -160,6 +162,7 @@ def updates(
     *,
     patience_seconds: float = PATIENCE_SECONDS,
     on_outage: Told | None = None,
+    looks_below: bool = True,
 ) -> Stream[Update]:
     """Every update from the cursor `after` on; "0" is the session's beginning.
 
@@ -169,7 +172,7 @@ def updates(
     `patience_seconds`, and so are a tenant's limit that outlasts the call's own attempts and an answer that is not
     Acta's, which a proxy may have given. Before the first answer only the limit is waited out, because the address may
     be wrong. No pause is longer than what is left of the patience, whatever a server asks for. `on_outage` is called
-    for each poll that failed.
+    for each poll that failed. `looks_below`: also ask, after each poll, for what sessions below this one ask people.
     """
     wait, failed, waited, has_answered = LONG_POLL_SECONDS if after == "0" else 0, 0, 0.0, False
     below: list[shapes.Intervention] = []
@@ -192,7 +195,9 @@ def updates(
             yield Pause(seconds)
             continue
         wait, failed, waited, has_answered = LONG_POLL_SECONDS, 0, 0.0, True
-        after, below = update.cursor, (yield from _asked_below(update.session, below))
+        after = update.cursor
+        if looks_below:
+            below = yield from _asked_below(update.session, below)
         yield Item(replace(update, below=below))
         if answer.get("has_more"):
             continue
@@ -214,7 +219,7 @@ def _asked_below(
         return len(searched) == MAX_SEARCHED
 
     try:
-        yield from first(pages(path_of("interventions"), state="pending", limit=100), is_last)
+        yield from first(pages(path_of("interventions"), state="pending", limit=PAGE_SIZE), is_last)
     except ClientError:
         return before
     above = session["session_id"]

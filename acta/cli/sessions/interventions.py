@@ -30,6 +30,8 @@ from acta.cli.terminal.text import (
 from acta.client.api import Client
 from acta.client.errors import NotFoundError
 from acta.client.following import (
+    MAX_SEARCHED,
+    PAGE_SIZE,
     has_ended,
     is_intervention_id,
     open_interventions,
@@ -38,11 +40,6 @@ from acta.client.following import (
 from acta.client.sign_in.oidc import claims_of
 from acta.engine.untrusted.exact_json import InvalidJson, parse_object
 
-PAGE_SIZE = 100
-MAX_SEARCHED = 500
-"""How many of the tenant's newest interventions are searched for one that is no longer open; and how many sessions of a
-tree for those that ask something.
-"""
 MAX_ASKING = 5
 """How many sessions of a tree that ask something are named."""
 

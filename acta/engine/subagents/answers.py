@@ -8,7 +8,6 @@ from pydantic import Field
 
 from acta.engine.api.answers import Counter, Instant, TypedDict
 from acta.engine.log.head import Head, SessionState
-from acta.engine.people.intervention import is_hold
 from acta.engine.sessions.answers import SessionView
 
 GOAL_CHARS = 200
@@ -88,11 +87,10 @@ def node_view(head: Head, depth: int, parent_id: str | None, session: SessionVie
         "made": head.children_made,
         "questions": [
             {
-                "intervention_id": one.intervention_id,
-                "type": one.type,
-                "tool": None if one.tool_call is None else one.tool_call.name,
+                "intervention_id": one["intervention_id"],
+                "type": one["type"],
+                "tool": None if one["tool_call"] is None else one["tool_call"]["name"],
             }
-            for one in head.interventions
-            if not is_hold(one)
+            for one in session["interventions"]
         ],
     }

@@ -166,16 +166,17 @@ def asked_children(held: HeldCall) -> Children | CallResult:
 
 
 def children_to_come(held: HeldCall, head: Head) -> int:
-    """How many children the calls of the reply may have at work of which none has begun. Their inputs have not been
-    checked yet.
-    """
-    specs, count = held.runtime.registry.specs(head.tenant, head.agent_id), 0
-    for other in head.unfinished_calls:
-        call = held.session.call(other.call_id) if other.children is None else None
-        if call is not None and isinstance(specs.get(call.name), AgentTool):
-            items, at_once = (call.input or {}).get("map"), (call.input or {}).get("at_once")
-            places = len(items) if isinstance(items, list) else 1
-            count += min(places, at_once) if isinstance(at_once, int) else places
+    """How many children the calls of the reply may have at work of which none has begun."""
+    registry, count = held.runtime.registry, 0
+    specs = registry.specs(head.tenant, head.agent_id)
+    calls = [held.session.call(each.call_id) for each in head.unfinished_calls if each.children is None]
+    for call in filter(None, calls):
+        if isinstance(spec := specs.get(call.name), AgentTool):
+            arguments = call.input or {}
+            with suppress(ModelFeedback):  # a call that does not fit will have no children
+                registry.check(spec, arguments, private=head.private_to is not None)
+                places = len(child_tasks(arguments))
+                count += min(places, arguments.get("at_once", places))
     return count
 
 
